@@ -1,0 +1,30 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// One engine module, one C skin. `include/` holds the hand-written C headers; the C skin imports them for their structs.
+let engineSettings: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a call each.
+    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+]
+
+let package = Package(
+    name: "CRealm",
+    products: [
+        .library(name: "CoreEngine", targets: ["CoreEngine"]),
+        .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
+    ],
+    targets: [
+        .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(name: "CRealmHeaders", path: "include"),
+        .target(name: "CoreEngine", dependencies: ["CSodium"], swiftSettings: engineSettings),
+        .target(
+            name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
+            linkerSettings: [
+                // The library carries the Swift runtime, exports the C API only, and is found by its SONAME.
+                .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1"],
+                             .when(platforms: [.linux]))
+            ]),
+        .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6)]),
+    ]
+)

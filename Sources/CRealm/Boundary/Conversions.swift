@@ -1,0 +1,159 @@
+import CRealmHeaders
+import CoreEngine
+
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A non-null address for empty strings and binaries: a null pointer would mean a null value.
+nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never written after its initialiser.
+    let p = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
+    p.pointee = 0
+    return UnsafePointer(p)
+}()
+
+/// Engine value → C value. Strings and binaries are views of the snapshot.
+@inline(__always) func store(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
+    switch v {
+    case .null: out.pointee.type = RLM_TYPE_NULL
+    case .int(let i):
+        out.pointee.integer = i
+        out.pointee.type = RLM_TYPE_INT
+    case .string(let b):
+        out.pointee.string = realm_string_t(
+            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: CChar.self), size: b.count)
+        out.pointee.type = RLM_TYPE_STRING
+    case .double(let d):
+        out.pointee.dnum = d
+        out.pointee.type = RLM_TYPE_DOUBLE
+    case .typedLink(let t, let k):
+        out.pointee.link = realm_link_t(target_table: t.raw, target: k.raw)
+        out.pointee.type = RLM_TYPE_LINK
+    default: storeOther(v, out)
+    }
+}
+private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) {
+    switch v {
+    case .bool(let b):
+        out.pointee.boolean = b
+        out.pointee.type = RLM_TYPE_BOOL
+    case .binary(let b):
+        out.pointee.binary = realm_binary_t(
+            data: UnsafeRawPointer(b.baseAddress ?? UnsafeRawPointer(emptyBytes)).assumingMemoryBound(to: UInt8.self), size: b.count)
+        out.pointee.type = RLM_TYPE_BINARY
+    case .timestamp(let t):
+        out.pointee.timestamp = realm_timestamp_t(seconds: t.seconds, nanoseconds: t.nanoseconds)
+        out.pointee.type = RLM_TYPE_TIMESTAMP
+    case .float(let f):
+        out.pointee.fnum = f
+        out.pointee.type = RLM_TYPE_FLOAT
+    case .decimal(let d):
+        out.pointee.decimal128 = realm_decimal128_t(w: (d.low, d.high))
+        out.pointee.type = RLM_TYPE_DECIMAL128
+    case .objectId(let o):
+        var id = realm_object_id_t()
+        withUnsafeMutableBytes(of: &id) { o.copy(to: $0.baseAddress!) }
+        out.pointee.object_id = id
+        out.pointee.type = RLM_TYPE_OBJECT_ID
+    case .uuid(let u):
+        var id = realm_uuid_t()
+        withUnsafeMutableBytes(of: &id) { u.copy(to: $0.baseAddress!) }
+        out.pointee.uuid = id
+        out.pointee.type = RLM_TYPE_UUID
+    case .list: out.pointee.type = RLM_TYPE_LIST
+    case .dictionary: out.pointee.type = RLM_TYPE_DICTIONARY
+    default: out.pointee.type = RLM_TYPE_NULL
+    }
+}
+
+/// C value → engine value; bytes are borrowed from the caller. Strings must be UTF-8.
+@inline(__always) func load(_ v: realm_value_t) throws(RealmError) -> Mixed {
+    switch v.type {
+    case RLM_TYPE_INT: return .int(v.integer)
+    case RLM_TYPE_STRING:
+        let s = v.string
+        guard let p = s.data else { return .null }
+        let b = Bytes(start: p, count: try length(s.size))
+        guard isUTF8(b) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
+        return .string(b)
+    case RLM_TYPE_DOUBLE: return .double(v.dnum)
+    case RLM_TYPE_LINK: return .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
+    default: return try loadOther(v)
+    }
+}
+private func length(_ size: Int) throws(RealmError) -> Int {
+    guard size >= 0, size <= 1 << 40 else { throw RealmError(.invalidArgument, "A string or binary argument has an impossible size") }
+    return size
+}
+private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
+    switch v.type {
+    case RLM_TYPE_NULL: return .null
+    // Read as a byte: a C program may leave any value in it.
+    case RLM_TYPE_BOOL: return .bool(withUnsafeBytes(of: v) { $0[0] != 0 })
+    case RLM_TYPE_BINARY:
+        let b = v.binary
+        guard let p = b.data else { return .null }
+        return .binary(Bytes(start: p, count: try length(b.size)))
+    case RLM_TYPE_TIMESTAMP: return .timestamp(Timestamp(seconds: v.timestamp.seconds, nanoseconds: v.timestamp.nanoseconds))
+    case RLM_TYPE_FLOAT: return .float(v.fnum)
+    case RLM_TYPE_DECIMAL128: return .decimal(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
+    case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: v.object_id) { ObjectId(bytes: $0.baseAddress!) })
+    case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: v.uuid) { UUIDValue(bytes: $0.baseAddress!) })
+    case RLM_TYPE_LIST, RLM_TYPE_DICTIONARY: throw RealmError(.notSupported, "Collections inside Mixed values cannot be written yet")
+    default: throw RealmError(.invalidArgument, "A value of unknown type \(v.type.rawValue)")
+    }
+}
+
+/// Whether the bytes are UTF-8. ASCII goes eight bytes at a time.
+@inline(__always) func isUTF8(_ b: Bytes) -> Bool {
+    guard let p = b.baseAddress else { return true }
+    var i = 0
+    while i &+ 8 <= b.count {
+        if p.loadUnaligned(fromByteOffset: i, as: UInt64.self) & 0x8080_8080_8080_8080 != 0 { return isUTF8Slow(b, from: i) }
+        i &+= 8
+    }
+    while i < b.count {
+        if p.load(fromByteOffset: i, as: UInt8.self) >= 0x80 { return isUTF8Slow(b, from: i) }
+        i &+= 1
+    }
+    return true
+}
+@inline(never) private func isUTF8Slow(_ b: Bytes, from start: Int) -> Bool {
+    var i = start
+    while i < b.count {
+        let c = b[i]
+        let length: Int
+        let least: UInt32
+        var point: UInt32
+        switch c {
+        case 0x00...0x7F:
+            i += 1
+            continue
+        case 0xC2...0xDF: (length, least, point) = (2, 0x80, UInt32(c & 0x1F))
+        case 0xE0...0xEF: (length, least, point) = (3, 0x800, UInt32(c & 0x0F))
+        case 0xF0...0xF4: (length, least, point) = (4, 0x1_0000, UInt32(c & 0x07))
+        default: return false
+        }
+        guard i + length <= b.count else { return false }
+        for j in 1..<length {
+            let d = b[i + j]
+            guard d & 0xC0 == 0x80 else { return false }
+            point = point << 6 | UInt32(d & 0x3F)
+        }
+        guard point >= least, point <= 0x10_FFFF, !(0xD800...0xDFFF).contains(point) else { return false }
+        i += length
+    }
+    return true
+}
+
+/// A C string argument; nil and invalid UTF-8 are errors.
+func text(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String {
+    guard let p else { throw nullArgument() }
+    let b = Bytes(start: p, count: strlen(p))
+    guard isUTF8(b) else { throw RealmError(.invalidArgument, "A text argument is not valid UTF-8") }
+    return String(decoding: b, as: UTF8.self)
+}

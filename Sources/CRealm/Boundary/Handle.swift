@@ -1,0 +1,149 @@
+import CRealmHeaders
+import CoreEngine
+
+/// What a pointer handed to C refers to. One final class per kind; the base carries the kind, so that a handle of another kind is told apart
+/// without trusting its class.
+///
+/// A handle is retained once when it goes out (`out()`) and released by `realm_release`. Using a pointer after its release is undefined, as
+/// the header says.
+class Handle {
+    enum Kind: UInt32 {
+        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token
+    }
+    let kind: Kind
+    init(_ kind: Kind) { self.kind = kind }
+
+    /// The pointer for C, owning one reference.
+    @inline(__always) final func out() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
+    func isEqual(to other: Handle) -> Bool { self === other }
+    /// A new handle to the same thing; nil for kinds that cannot be cloned.
+    func cloned() -> Handle? { nil }
+}
+
+/// The handle behind a pointer, when it is of the wanted kind; otherwise the last error is set.
+@inline(__always) func handle<H: Handle>(_ p: OpaquePointer?, _ kind: Handle.Kind, _ type: H.Type) -> H? {
+    guard let p else { return fail(nullArgument()) }
+    let h = Unmanaged<Handle>.fromOpaque(UnsafeRawPointer(p)).takeUnretainedValue()
+    guard h.kind == kind else { return fail(RealmError(.invalidArgument, "A handle of another kind was passed")) }
+    return unsafeDowncast(h, to: H.self)
+}
+@inline(never) func nullArgument() -> RealmError { RealmError(.invalidArgument, "A required argument is NULL") }
+
+/// One open Realm and the C strings that its schema's views point to. All handles that came from the Realm hold it.
+final class RealmBox {
+    let realm: Realm
+    private var strings: [String: UnsafeMutablePointer<CChar>] = [:]
+    /// Keeps the C scheduler's and callbacks' owners alive as long as the Realm.
+    var keepAlive: [AnyObject] = []
+    init(_ realm: Realm) { self.realm = realm }
+    deinit { for p in strings.values { p.deallocate() } }
+
+    /// A C string that lives as long as the Realm.
+    func view(_ text: String) -> UnsafePointer<CChar> {
+        if let p = strings[text] { return UnsafePointer(p) }
+        let bytes = Array(text.utf8)
+        let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+        for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
+        p[bytes.count] = 0
+        strings[text] = p
+        return UnsafePointer(p)
+    }
+}
+
+final class RealmHandle: Handle {
+    let box: RealmBox
+    var realm: Realm { box.realm }
+    init(_ box: RealmBox) {
+        self.box = box
+        super.init(.realm)
+    }
+    override func isEqual(to other: Handle) -> Bool { (other as? RealmHandle)?.box.realm === box.realm }
+    override func cloned() -> Handle? { RealmHandle(box) }
+}
+@inline(__always) func realmHandle(_ p: OpaquePointer?) -> RealmHandle? { handle(p, .realm, RealmHandle.self) }
+
+/// An object: its Realm and its keys.
+final class ObjectHandle: Handle {
+    let box: RealmBox
+    let table: TableKey
+    let key: ObjKey
+    @inline(__always) var realm: Realm { box.realm }
+    init(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) {
+        self.box = box
+        self.table = table
+        self.key = key
+        super.init(.object)
+    }
+    override func isEqual(to other: Handle) -> Bool {
+        guard let o = other as? ObjectHandle else { return false }
+        return o.box.realm === box.realm && o.table == table && o.key == key
+    }
+    override func cloned() -> Handle? { ObjectHandle(box, table, key) }
+}
+@inline(__always) func objectHandle(_ p: OpaquePointer?) -> ObjectHandle? { handle(p, .object, ObjectHandle.self) }
+
+/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change.
+final class CollectionHandle: Handle {
+    let box: RealmBox
+    let path: CollectionPath
+    private var resolved: CollectionContent?
+    private var resolvedAt = UInt64.max
+    var realm: Realm { box.realm }
+    init(_ kind: Kind, _ box: RealmBox, _ path: CollectionPath) {
+        self.box = box
+        self.path = path
+        super.init(kind)
+    }
+    /// The collection at the present version; 2010 when it is gone.
+    func content() throws(RealmError) -> CollectionContent {
+        try realm.verifyCollection()
+        if let resolved, resolvedAt == realm.stateCount { return resolved }
+        resolved = nil
+        guard let c = try realm.collection(path) else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+        resolved = c
+        resolvedAt = realm.stateCount
+        return c
+    }
+    func list() throws(RealmError) -> ElementList {
+        guard case .list(let l) = try content() else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+        return l
+    }
+    func dictionary() throws(RealmError) -> ElementDictionary {
+        guard case .dictionary(let d) = try content() else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+        return d
+    }
+    override func isEqual(to other: Handle) -> Bool {
+        guard let o = other as? CollectionHandle else { return false }
+        return o.kind == kind && o.box.realm === box.realm && o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
+    }
+    override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
+}
+
+extension Realm {
+    /// As for objects: a closed Realm invalidates its collections.
+    func verifyCollection() throws(RealmError) {
+        if isClosed { throw RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed") }
+        try verify()
+    }
+}
+
+/// Registered callbacks are taken away when the token goes.
+final class TokenHandle: Handle {
+    private let remove: () -> Void
+    init(_ remove: @escaping () -> Void) {
+        self.remove = remove
+        super.init(.token)
+    }
+    deinit { remove() }
+}
+
+/// A C user-data pointer with its free function, which runs exactly once.
+final class UserData: @unchecked Sendable {  // Immutable; the client decides on which threads its pointer may be used.
+    let pointer: UnsafeMutableRawPointer?
+    private let free: realm_free_userdata_func_t?
+    init(_ pointer: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) {
+        self.pointer = pointer
+        self.free = free
+    }
+    deinit { free?(pointer) }
+}

@@ -1,0 +1,156 @@
+import CRealmHeaders
+import CoreEngine
+
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// The error slot of a thread: the failure that happened last. A successful call leaves it alone.
+final class ErrorSlot {
+    var code: Int32
+    var message: UnsafeMutablePointer<CChar>
+    var path: UnsafeMutablePointer<CChar>?
+    var userCode: UnsafeMutableRawPointer?
+
+    init(code: Int32, message: String, path: String?, userCode: UnsafeMutableRawPointer?) {
+        self.code = code
+        self.message = strdup(message)
+        self.path = path.flatMap { strdup($0) }
+        self.userCode = userCode
+    }
+    deinit {
+        free(message)
+        free(path)
+    }
+    func fill(_ out: UnsafeMutablePointer<realm_error_t>) {
+        out.pointee.error = realm_errno_e(rawValue: UInt32(bitPattern: code))
+        out.pointee.categories = categories(of: code)
+        out.pointee.message = UnsafePointer(message)
+        out.pointee.user_code_error = userCode
+        out.pointee.path = path.map { UnsafePointer($0) }
+    }
+}
+
+/// Category bits of an error number, as the C API groups them.
+func categories(of code: Int32) -> UInt32 {
+    let runtime: UInt32 = 0x4, logic: UInt32 = 0x2, invalid: UInt32 = 0x8, file: UInt32 = 0x10, system: UInt32 = 0x20
+    switch code {
+    case 1007, 1008, 1017...1024, 2012: return runtime | file
+    case 1999: return runtime | system
+    case 1009, 2021, 3000...3023: return logic | invalid
+    case 1000...1998, 1_000_000: return runtime
+    case 2000...2999: return logic
+    case 4201, 4203: return 0x142
+    default: return 0
+    }
+}
+
+/// Per-thread pointers; their destructors run when the thread ends.
+enum ThreadSlots {
+    nonisolated(unsafe) static let error: pthread_key_t = {  // Written once by the initialiser.
+        var key = pthread_key_t()
+        pthread_key_create(&key) { p in
+            #if canImport(Darwin)
+                Unmanaged<ErrorSlot>.fromOpaque(p).release()
+            #else
+                if let p { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
+            #endif
+        }
+        return key
+    }()
+    nonisolated(unsafe) static let userCode: pthread_key_t = {  // Written once by the initialiser.
+        var key = pthread_key_t()
+        pthread_key_create(&key, nil)
+        return key
+    }()
+
+    static var current: ErrorSlot? {
+        pthread_getspecific(error).map { Unmanaged<ErrorSlot>.fromOpaque($0).takeUnretainedValue() }
+    }
+    static func set(_ slot: ErrorSlot?) {
+        if let old = pthread_getspecific(error) { Unmanaged<ErrorSlot>.fromOpaque(old).release() }
+        pthread_setspecific(error, slot.map { UnsafeRawPointer(Unmanaged.passRetained($0).toOpaque()) })
+    }
+    /// Takes the pointer that a callback registered just before it failed.
+    static func takeUserCode() -> UnsafeMutableRawPointer? {
+        let p = pthread_getspecific(userCode)
+        pthread_setspecific(userCode, nil)
+        return p
+    }
+}
+
+@inline(never) func setLastError(_ e: RealmError) {
+    var path: String?
+    if categories(of: e.code.rawValue) & 0x10 != 0 { path = e.path ?? "" }
+    let user = e.code == .callback ? ThreadSlots.takeUserCode() : nil
+    ThreadSlots.set(ErrorSlot(code: e.code.rawValue, message: e.message, path: path, userCode: user))
+}
+
+/// Sets the last error and returns nil or false.
+@inline(never) func fail<T>(_ e: RealmError) -> T? {
+    setLastError(e)
+    return nil
+}
+@inline(never) func failed(_ e: RealmError) -> Bool {
+    setLastError(e)
+    return false
+}
+
+/// The shape of every function that reports success as a bool.
+@inline(__always) func attempt(_ body: () throws(RealmError) -> Void) -> Bool {
+    do throws(RealmError) {
+        try body()
+        return true
+    } catch { return failed(error) }
+}
+/// The shape of every function that returns a handle; nil without an error is allowed.
+@inline(__always) func attemptHandle(_ body: () throws(RealmError) -> Handle?) -> OpaquePointer? {
+    do throws(RealmError) { return try body()?.out() } catch { return fail(error) }
+}
+
+final class AsyncErrorHandle: Handle {
+    let slot: ErrorSlot
+    init(_ slot: ErrorSlot) {
+        self.slot = slot
+        super.init(.asyncError)
+    }
+    override func isEqual(to other: Handle) -> Bool {
+        guard let o = other as? AsyncErrorHandle else { return false }
+        return o.slot.code == slot.code && strcmp(o.slot.message, slot.message) == 0
+    }
+    override func cloned() -> Handle? { AsyncErrorHandle(slot) }
+}
+
+@_cdecl("realm_get_last_error")
+public func realm_get_last_error(_ out: UnsafeMutablePointer<realm_error_t>?) -> Bool {
+    guard let slot = ThreadSlots.current else { return false }
+    if let out { slot.fill(out) }
+    return true
+}
+@_cdecl("realm_clear_last_error")
+public func realm_clear_last_error() -> Bool {
+    let had = ThreadSlots.current != nil
+    if had { ThreadSlots.set(nil) }
+    return had
+}
+@_cdecl("realm_get_last_error_as_async_error")
+public func realm_get_last_error_as_async_error() -> OpaquePointer? {
+    guard let s = ThreadSlots.current else { return nil }
+    return AsyncErrorHandle(
+        ErrorSlot(code: s.code, message: String(cString: s.message), path: s.path.map { String(cString: $0) }, userCode: s.userCode)
+    ).out()
+}
+@_cdecl("realm_get_async_error")
+public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutablePointer<realm_error_t>?) -> Bool {
+    guard error != nil, let h = handle(error, .asyncError, AsyncErrorHandle.self) else { return false }
+    if let out { h.slot.fill(out) }
+    return true
+}
+@_cdecl("realm_register_user_code_callback_error")
+public func realm_register_user_code_callback_error(_ userCode: UnsafeMutableRawPointer?) {
+    pthread_setspecific(ThreadSlots.userCode, userCode)
+}

@@ -1,0 +1,195 @@
+import CRealmHeaders
+import CoreEngine
+
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A configuration being put together. Views it hands out are copies that live until the next set or its release.
+final class ConfigHandle: Handle {
+    var value = RealmConfiguration()
+    private var pathView: UnsafeMutablePointer<CChar>?
+    private var fifoView: UnsafeMutablePointer<CChar>?
+    var fifoPath = "" { didSet { replace(&fifoView, fifoPath) } }
+    var automaticNotifications = true
+    var forceSyncHistory = false
+    var automaticBacklinkHandling = false
+    /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release of the configuration.
+    private var userData: [UInt: UserData] = [:]
+
+    init() { super.init(.config) }
+    deinit {
+        free(pathView)
+        free(fifoView)
+    }
+    private func replace(_ view: inout UnsafeMutablePointer<CChar>?, _ text: String) {
+        free(view)
+        view = strdup(text)
+    }
+    func setPath(_ path: String) {
+        value.path = path
+        replace(&pathView, path)
+    }
+    func pathPointer() -> UnsafePointer<CChar>? {
+        if pathView == nil { replace(&pathView, value.path) }
+        return pathView.map { UnsafePointer($0) }
+    }
+    func fifoPointer() -> UnsafePointer<CChar>? {
+        if fifoView == nil { replace(&fifoView, fifoPath) }
+        return fifoView.map { UnsafePointer($0) }
+    }
+    func keep(_ pointer: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) -> UserData {
+        let key = UInt(bitPattern: pointer)
+        if let known = userData[key] { return known }
+        let new = UserData(pointer, free)
+        userData[key] = new
+        return new
+    }
+}
+@inline(__always) private func config(_ p: OpaquePointer?) -> ConfigHandle? { handle(p, .config, ConfigHandle.self) }
+
+@_cdecl("realm_config_new")
+public func realm_config_new() -> OpaquePointer? { ConfigHandle().out() }
+
+@_cdecl("realm_config_get_path")
+public func realm_config_get_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { config(c)?.pathPointer() }
+@_cdecl("realm_config_set_path")
+public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CChar>?) {
+    guard let c = config(c) else { return }
+    do throws(RealmError) { c.setPath(try text(path)) } catch { setLastError(error) }
+}
+@_cdecl("realm_config_get_encryption_key")
+public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UInt8>?) -> Int {
+    guard let key = config(c)?.value.encryptionKeyBytes else { return 0 }
+    if let out { for (i, b) in key.enumerated() { out[i] = b } }
+    return key.count
+}
+@_cdecl("realm_config_set_encryption_key")
+public func realm_config_set_encryption_key(_ c: OpaquePointer?, _ key: UnsafePointer<UInt8>?, _ size: Int) -> Bool {
+    guard let c = config(c) else { return false }
+    return attempt { () throws(RealmError) in
+        guard size == 0 || size == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
+        guard size == 0 || key != nil else { throw nullArgument() }
+        try c.value.setEncryptionKey(size == 0 ? [] : Array(UnsafeBufferPointer(start: key, count: 64)))
+    }
+}
+@_cdecl("realm_config_get_schema")
+public func realm_config_get_schema(_ c: OpaquePointer?) -> OpaquePointer? {
+    guard let schema = config(c)?.value.schema else { return nil }
+    return SchemaHandle(schema).out()
+}
+@_cdecl("realm_config_set_schema")
+public func realm_config_set_schema(_ c: OpaquePointer?, _ schema: OpaquePointer?) {
+    guard let c = config(c) else { return }
+    guard schema != nil else {
+        c.value.schema = nil
+        return
+    }
+    if let s = handle(schema, .schema, SchemaHandle.self) { c.value.schema = s.schema }
+}
+@_cdecl("realm_config_get_schema_version")
+public func realm_config_get_schema_version(_ c: OpaquePointer?) -> UInt64 { config(c)?.value.schemaVersion ?? 0 }
+@_cdecl("realm_config_set_schema_version")
+public func realm_config_set_schema_version(_ c: OpaquePointer?, _ version: UInt64) { config(c)?.value.schemaVersion = version }
+
+@_cdecl("realm_config_get_schema_mode")
+public func realm_config_get_schema_mode(_ c: OpaquePointer?) -> realm_schema_mode_e {
+    realm_schema_mode_e(rawValue: UInt32(config(c)?.value.schemaMode.rawValue ?? 0))
+}
+@_cdecl("realm_config_set_schema_mode")
+public func realm_config_set_schema_mode(_ c: OpaquePointer?, _ mode: realm_schema_mode_e) {
+    guard let c = config(c) else { return }
+    guard let m = SchemaMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
+        return setLastError(RealmError(.invalidArgument, "Unknown schema mode \(mode.rawValue)"))
+    }
+    c.value.schemaMode = m
+}
+@_cdecl("realm_config_get_schema_subset_mode")
+public func realm_config_get_schema_subset_mode(_ c: OpaquePointer?) -> realm_schema_subset_mode_e {
+    realm_schema_subset_mode_e(rawValue: UInt32(config(c)?.value.subsetMode.rawValue ?? 0))
+}
+@_cdecl("realm_config_set_schema_subset_mode")
+public func realm_config_set_schema_subset_mode(_ c: OpaquePointer?, _ mode: realm_schema_subset_mode_e) {
+    guard let c = config(c) else { return }
+    guard let m = SchemaSubsetMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
+        return setLastError(RealmError(.invalidArgument, "Unknown schema subset mode \(mode.rawValue)"))
+    }
+    c.value.subsetMode = m
+}
+@_cdecl("realm_config_set_migration_function")
+public func realm_config_set_migration_function(
+    _ c: OpaquePointer?, _ function: realm_migration_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+) {
+    guard let c = config(c) else { return }
+    _ = c.keep(userdata, free)
+    c.value.hasMigration = function != nil
+}
+@_cdecl("realm_config_set_data_initialization_function")
+public func realm_config_set_data_initialization_function(
+    _ c: OpaquePointer?, _ function: realm_data_initialization_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+) {
+    guard let c = config(c) else { return }
+    let data = c.keep(userdata, free)
+    guard let function else {
+        c.value.initialize = nil
+        return
+    }
+    c.value.initialize = { realm in
+        // The handle is borrowed: good inside the call only.
+        let borrowed = RealmHandle(RealmBox(realm))
+        return function(data.pointer, OpaquePointer(Unmanaged.passUnretained(borrowed).toOpaque()))
+    }
+}
+@_cdecl("realm_config_set_should_compact_on_launch_function")
+public func realm_config_set_should_compact_on_launch_function(
+    _ c: OpaquePointer?, _ function: realm_should_compact_on_launch_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+) {
+    _ = config(c)?.keep(userdata, free)
+}
+@_cdecl("realm_config_get_disable_format_upgrade")
+public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool { config(c)?.value.disablesFormatUpgrade ?? false }
+@_cdecl("realm_config_needs_file_format_upgrade")
+public func realm_config_needs_file_format_upgrade(_ c: OpaquePointer?) -> Bool {
+    guard let c = config(c) else { return false }
+    do throws(RealmError) { return try Database.needsFormatUpgrade(path: c.value.path) } catch { return failed(error) }
+}
+@_cdecl("realm_config_set_disable_format_upgrade")
+public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disable: Bool) { config(c)?.value.disablesFormatUpgrade = disable }
+@_cdecl("realm_config_get_automatic_change_notifications")
+public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?) -> Bool { config(c)?.automaticNotifications ?? false }
+@_cdecl("realm_config_set_automatic_change_notifications")
+public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.automaticNotifications = automatic }
+@_cdecl("realm_config_set_scheduler")
+public func realm_config_set_scheduler(_ c: OpaquePointer?, _ scheduler: OpaquePointer?) {
+    guard let c = config(c), let s = handle(scheduler, .scheduler, SchedulerHandle.self) else { return }
+    c.value.scheduler = s.scheduler
+}
+@_cdecl("realm_config_get_force_sync_history")
+public func realm_config_get_force_sync_history(_ c: OpaquePointer?) -> Bool { config(c)?.forceSyncHistory ?? false }
+@_cdecl("realm_config_set_force_sync_history")
+public func realm_config_set_force_sync_history(_ c: OpaquePointer?, _ force: Bool) { config(c)?.forceSyncHistory = force }
+@_cdecl("realm_config_get_max_number_of_active_versions")
+public func realm_config_get_max_number_of_active_versions(_ c: OpaquePointer?) -> UInt64 { config(c)?.value.maxActiveVersions ?? 0 }
+@_cdecl("realm_config_set_max_number_of_active_versions")
+public func realm_config_set_max_number_of_active_versions(_ c: OpaquePointer?, _ n: UInt64) { config(c)?.value.maxActiveVersions = n }
+@_cdecl("realm_config_set_in_memory")
+public func realm_config_set_in_memory(_ c: OpaquePointer?, _ inMemory: Bool) { config(c)?.value.isInMemory = inMemory }
+@_cdecl("realm_config_get_in_memory")
+public func realm_config_get_in_memory(_ c: OpaquePointer?) -> Bool { config(c)?.value.isInMemory ?? false }
+@_cdecl("realm_config_set_fifo_path")
+public func realm_config_set_fifo_path(_ c: OpaquePointer?, _ path: UnsafePointer<CChar>?) {
+    guard let c = config(c) else { return }
+    do throws(RealmError) { c.fifoPath = try text(path) } catch { setLastError(error) }
+}
+@_cdecl("realm_config_get_fifo_path")
+public func realm_config_get_fifo_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { config(c)?.fifoPointer() }
+@_cdecl("realm_config_set_cached")
+public func realm_config_set_cached(_ c: OpaquePointer?, _ cached: Bool) { config(c)?.value.isCached = cached }
+@_cdecl("realm_config_get_cached")
+public func realm_config_get_cached(_ c: OpaquePointer?) -> Bool { config(c)?.value.isCached ?? false }
+@_cdecl("realm_config_set_automatic_backlink_handling")
+public func realm_config_set_automatic_backlink_handling(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.automaticBacklinkHandling = automatic }

@@ -1,0 +1,123 @@
+import CRealmHeaders
+import CoreEngine
+
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Version, memory, identity, logging.
+
+nonisolated(unsafe) private let versionText = UnsafePointer<CChar>(strdup("14.14.0")!)  // Never written.
+nonisolated(unsafe) private let noText = UnsafePointer<CChar>(strdup("")!)  // Never written.
+
+@_cdecl("realm_get_library_version")
+public func realm_get_library_version() -> UnsafePointer<CChar>? { versionText }
+
+@_cdecl("realm_get_library_version_numbers")
+public func realm_get_library_version_numbers(
+    _ major: UnsafeMutablePointer<Int32>?, _ minor: UnsafeMutablePointer<Int32>?, _ patch: UnsafeMutablePointer<Int32>?,
+    _ extra: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) {
+    major?.pointee = 14
+    minor?.pointee = 14
+    patch?.pointee = 0
+    extra?.pointee = noText
+}
+
+@_cdecl("realm_free")
+public func realm_free(_ buffer: UnsafeMutableRawPointer?) { free(buffer) }
+
+@_cdecl("realm_release")
+public func realm_release(_ p: UnsafeMutableRawPointer?) {
+    guard let p else { return }
+    Unmanaged<Handle>.fromOpaque(p).release()
+}
+@_cdecl("realm_clone")
+public func realm_clone(_ p: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let p else { return fail(nullArgument()) }
+    let h = Unmanaged<Handle>.fromOpaque(p).takeUnretainedValue()
+    guard let copy = h.cloned() else { return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned")) }
+    return Unmanaged.passRetained(copy).toOpaque()
+}
+@_cdecl("realm_equals")
+public func realm_equals(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?) -> Bool {
+    if a == b { return true }
+    guard let a, let b else { return false }
+    let x = Unmanaged<Handle>.fromOpaque(a).takeUnretainedValue(), y = Unmanaged<Handle>.fromOpaque(b).takeUnretainedValue()
+    return x.kind == y.kind && x.isEqual(to: y)
+}
+@_cdecl("realm_is_frozen")
+public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool { false }
+
+// MARK: Logging
+
+private let categoryNames = LogCategory.allCases.map { UnsafeMutablePointer<CChar>(strdup($0.rawValue)!) }
+    .map { UInt(bitPattern: $0) }
+
+@_cdecl("realm_set_log_callback")
+public func realm_set_log_callback(_ callback: realm_log_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) {
+    let data = UserData(userdata, free)
+    guard let callback else {
+        Log.setSink(nil)
+        return
+    }
+    Log.setSink { category, level, message in
+        category.rawValue.withCString { c in
+            message.withCString { m in callback(data.pointer, c, realm_log_level_e(rawValue: UInt32(level.rawValue)), m) }
+        }
+    }
+}
+@_cdecl("realm_set_log_level")
+public func realm_set_log_level(_ level: realm_log_level_e) {
+    if let l = LogLevel(rawValue: Int(level.rawValue)) { _ = Log.setLevel(l, for: .realm) }
+}
+@_cdecl("realm_set_log_level_category")
+public func realm_set_log_level_category(_ category: UnsafePointer<CChar>?, _ level: realm_log_level_e) -> realm_log_level_e {
+    do throws(RealmError) {
+        guard let c = LogCategory(rawValue: try text(category)) else { throw RealmError(.invalidArgument, "Unknown log category") }
+        guard let l = LogLevel(rawValue: Int(level.rawValue)) else { throw RealmError(.invalidArgument, "Unknown log level \(level.rawValue)") }
+        return realm_log_level_e(rawValue: UInt32(Log.setLevel(l, for: c).rawValue))
+    } catch {
+        setLastError(error)
+        return realm_log_level_e(rawValue: 0)
+    }
+}
+@_cdecl("realm_get_log_level_category")
+public func realm_get_log_level_category(_ category: UnsafePointer<CChar>?) -> realm_log_level_e {
+    do throws(RealmError) {
+        guard let c = LogCategory(rawValue: try text(category)) else { throw RealmError(.invalidArgument, "Unknown log category") }
+        return realm_log_level_e(rawValue: UInt32(Log.level(of: c).rawValue))
+    } catch {
+        setLastError(error)
+        return realm_log_level_e(rawValue: 0)
+    }
+}
+@_cdecl("realm_get_category_names")
+public func realm_get_category_names(_ count: Int, _ out: UnsafeMutablePointer<UnsafePointer<CChar>?>?) -> Int {
+    guard count > 0, let out else { return count == 0 ? categoryNames.count : 0 }
+    let n = min(count, categoryNames.count)
+    for i in 0..<n { out[i] = UnsafePointer(bitPattern: categoryNames[i]) }
+    return n
+}
+
+// MARK: Our own additions
+
+@_cdecl("crealm_abi_version")
+public func crealm_abi_version() -> UInt32 { UInt32(CREALM_ABI_VERSION) }
+
+@_cdecl("crealm_verify")
+public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
+    guard let r = realmHandle(realm) else { return false }
+    report?.pointee = nil
+    do throws(RealmError) {
+        if let problem = try r.realm.verifyIntegrity() {
+            report?.pointee = strdup(problem)
+            throw RealmError(.invalidDatabase, problem)
+        }
+        return true
+    } catch { return failed(error) }
+}

@@ -1,0 +1,169 @@
+import CRealmHeaders
+import CoreEngine
+
+/// Objects: finding, creating, reading, writing.
+
+@_cdecl("realm_get_num_objects")
+public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let n = try r.realm.objectCount(TableKey(table))
+        out?.pointee = n
+    }
+}
+@_cdecl("realm_get_object")
+public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
+    guard let r = realmHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        let t = TableKey(table), k = ObjKey(key)
+        guard try r.realm.objectExists(t, k) else { throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try r.realm.tableName(t))'") }
+        return ObjectHandle(r.box, t, k)
+    }
+}
+@_cdecl("realm_object_get_parent")
+public func realm_object_get_parent(_ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in
+        guard let (t, k) = try o.realm.parent(o.table, o.key) else { throw RealmError(.invalidDatabase, "An embedded object without parent") }
+        parent?.pointee = ObjectHandle(o.box, t, k).out()
+        table?.pointee = t.raw
+    }
+}
+@_cdecl("realm_object_find_with_primary_key")
+public func realm_object_find_with_primary_key(
+    _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
+) -> OpaquePointer? {
+    found?.pointee = false
+    guard let r = realmHandle(r) else { return nil }
+    do throws(RealmError) {
+        guard let key = try r.realm.find(TableKey(table), primaryKey: try load(pk)) else { return nil }
+        found?.pointee = true
+        return ObjectHandle(r.box, TableKey(table), key).out()
+    } catch { return fail(error) }
+}
+@_cdecl("realm_object_create")
+public func realm_object_create(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
+    guard let r = realmHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in ObjectHandle(r.box, TableKey(table), try r.realm.create(TableKey(table))) }
+}
+@_cdecl("realm_object_create_with_primary_key")
+public func realm_object_create_with_primary_key(_ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t) -> OpaquePointer? {
+    guard let r = realmHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        ObjectHandle(r.box, TableKey(table), try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
+    }
+}
+@_cdecl("realm_object_get_or_create_with_primary_key")
+public func realm_object_get_or_create_with_primary_key(
+    _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ didCreate: UnsafeMutablePointer<Bool>?
+) -> OpaquePointer? {
+    guard let r = realmHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        let (key, new) = try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: false)
+        didCreate?.pointee = new
+        return ObjectHandle(r.box, TableKey(table), key)
+    }
+}
+@_cdecl("realm_object_delete")
+public func realm_object_delete(_ o: OpaquePointer?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in try o.realm.delete(o.table, o.key) }
+}
+@_cdecl("realm_object_resolve_in")
+public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+    guard let o = objectHandle(o), let r = realmHandle(target) else { return false }
+    return attempt { () throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        out.pointee = nil
+        try r.realm.verify()
+        if r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle(r.box, o.table, o.key).out() }
+    }
+}
+@_cdecl("realm_object_add_int")
+public func realm_object_add_int(_ o: OpaquePointer?, _ property: Int64, _ value: Int64) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in try o.realm.addInteger(o.table, o.key, ColKey(property), value) }
+}
+@_cdecl("realm_object_is_valid")
+public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return o.realm.isValid(o.table, o.key)
+}
+@_cdecl("realm_object_get_key")
+public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 { objectHandle(o)?.key.raw ?? -1 }
+@_cdecl("realm_object_get_table")
+public func realm_object_get_table(_ o: OpaquePointer?) -> UInt32 { objectHandle(o)?.table.raw ?? TableKey.null.raw }
+@_cdecl("realm_object_as_link")
+public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
+    guard let o = objectHandle(o) else { return realm_link_t(target_table: TableKey.null.raw, target: -1) }
+    return realm_link_t(target_table: o.table.raw, target: o.key.raw)
+}
+
+// MARK: Values
+
+@_cdecl("realm_get_value")
+public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    guard let out else { return failed(nullArgument()) }
+    do throws(RealmError) {
+        store(try o.realm.value(o.table, o.key, ColKey(property)), out)
+        return true
+    } catch { return failed(error) }
+}
+@_cdecl("realm_get_values")
+public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in
+        guard count >= 0, count == 0 || (properties != nil && out != nil) else { throw nullArgument() }
+        guard let properties, let out else { return }
+        for i in 0..<count { store(try o.realm.value(o.table, o.key, ColKey(properties[i])), out + i) }
+    }
+}
+@_cdecl("realm_set_value")
+public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    do throws(RealmError) {
+        try o.realm.set(o.table, o.key, ColKey(property), try load(value))
+        return true
+    } catch { return failed(error) }
+}
+@_cdecl("realm_set_values")
+public func realm_set_values(
+    _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ values: UnsafePointer<realm_value_t>?, _ isDefault: Bool
+) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in
+        guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
+        guard let properties, let values else { return }
+        // All are checked before the first is written.
+        for i in 0..<count { try o.realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
+        for i in 0..<count { try o.realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
+    }
+}
+@_cdecl("realm_get_linked_object")
+public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    guard let o = objectHandle(o) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        switch try o.realm.value(o.table, o.key, ColKey(property)) {
+        case .typedLink(let t, let k): return ObjectHandle(o.box, t, k)
+        case .null where o.realm.isLinkProperty(o.table, ColKey(property)): return nil
+        default: throw RealmError(.invalidTableRef, "The property is not a link")
+        }
+    }
+}
+
+// MARK: Collections of an object
+
+private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: Realm.CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
+    guard let o = objectHandle(o) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        try o.realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
+        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, object: o.key, column: ColKey(property)))
+    }
+}
+@_cdecl("realm_get_list")
+public func realm_get_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .list, .list) }
+@_cdecl("realm_get_set")
+public func realm_get_set(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .set, .set) }
+@_cdecl("realm_get_dictionary")
+public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .dictionary, .dictionary) }

@@ -1,0 +1,103 @@
+import CRealmHeaders
+import CoreEngine
+
+/// Results: all objects of a class, or the objects that link to one.
+final class ResultsHandle: Handle {
+    enum Source {
+        case all(TableKey)
+        case backlinks(of: TableKey, ObjKey, from: TableKey, ColKey)
+    }
+    let box: RealmBox
+    let source: Source
+    /// Rows of a backlink source, while the Realm's state does not change.
+    private var rows: [ObjKey] = []
+    private var rowsAt = UInt64.max
+    init(_ box: RealmBox, _ source: Source) {
+        self.box = box
+        self.source = source
+        super.init(.results)
+    }
+    override func cloned() -> Handle? { ResultsHandle(box, source) }
+
+    @inline(__always) func verify() throws(RealmError) {
+        if box.realm.isClosed { throw RealmError(.staleAccessor, "Access to invalidated Results objects") }
+        if !box.realm.scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+    }
+    private func refreshRows() throws(RealmError) {
+        guard case .backlinks(let t, let k, let source, let column) = source, rowsAt != box.realm.stateCount else { return }
+        rows = box.realm.isValid(t, k) ? try box.realm.backlinks(t, k, from: source, column) : []
+        rowsAt = box.realm.stateCount
+    }
+    func count() throws(RealmError) -> Int {
+        try verify()
+        if case .all(let t) = source { return try box.realm.objectCount(t) }
+        try refreshRows()
+        return rows.count
+    }
+    @inline(__always) func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
+        try verify()
+        if case .all(let t) = source { return (t, try box.realm.objectKey(t, at: index)) }
+        return try backlink(index)
+    }
+    private func backlink(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
+        try refreshRows()
+        guard case .backlinks(_, _, let table, _) = source, index >= 0, index < rows.count else {
+            throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of \(rows.count) objects")
+        }
+        return (table, rows[index])
+    }
+}
+@inline(__always) private func results(_ p: OpaquePointer?) -> ResultsHandle? { handle(p, .results, ResultsHandle.self) }
+
+@_cdecl("realm_object_find_all")
+public func realm_object_find_all(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
+    guard let r = realmHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        _ = try r.realm.tableName(TableKey(table))
+        return ResultsHandle(r.box, .all(TableKey(table)))
+    }
+}
+@_cdecl("realm_get_backlinks")
+public func realm_get_backlinks(_ o: OpaquePointer?, _ table: UInt32, _ property: Int64) -> OpaquePointer? {
+    guard let o = objectHandle(o) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        _ = try o.realm.backlinks(o.table, o.key, from: TableKey(table), ColKey(property))
+        return ResultsHandle(o.box, .backlinks(of: o.table, o.key, from: TableKey(table), ColKey(property)))
+    }
+}
+@_cdecl("realm_results_is_valid")
+public func realm_results_is_valid(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?) -> Bool {
+    guard let r = results(r) else { return false }
+    return attempt { () throws(RealmError) in
+        guard !r.box.realm.isClosed else {
+            out?.pointee = false
+            return
+        }
+        try r.verify()
+        out?.pointee = true
+    }
+}
+@_cdecl("realm_results_count")
+public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    guard let r = results(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let n = try r.count()
+        out?.pointee = n
+    }
+}
+@_cdecl("realm_results_get")
+public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    guard let r = results(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let (t, k) = try r.object(index)
+        if let out { store(.typedLink(t, k), out) }
+    }
+}
+@_cdecl("realm_results_get_object")
+public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    guard let r = results(r) else { return nil }
+    do throws(RealmError) {
+        let (t, k) = try r.object(index)
+        return ObjectHandle(r.box, t, k).out()
+    } catch { return fail(error) }
+}

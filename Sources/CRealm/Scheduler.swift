@@ -1,0 +1,106 @@
+import CRealmHeaders
+import CoreEngine
+import Synchronization
+
+/// A scheduler made of C functions.
+final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable but for the queue, which has its own lock.
+    let data: UserData
+    private let notify: realm_scheduler_notify_func_t?
+    private let onThread: realm_scheduler_is_on_thread_func_t?
+    private let same: realm_scheduler_is_same_as_func_t?
+    private let deliver: realm_scheduler_can_deliver_notifications_func_t?
+    /// Lives as long as the process: a client may still hold its pointer after everything else went.
+    private let queue: WorkQueue
+
+    init(
+        _ data: UserData, _ notify: realm_scheduler_notify_func_t?, _ onThread: realm_scheduler_is_on_thread_func_t?,
+        _ same: realm_scheduler_is_same_as_func_t?, _ deliver: realm_scheduler_can_deliver_notifications_func_t?
+    ) {
+        self.data = data
+        self.notify = notify
+        self.onThread = onThread
+        self.same = same
+        self.deliver = deliver
+        queue = WorkQueue()
+    }
+    var isOnThread: Bool { onThread?(data.pointer) ?? false }
+    func isSame(as other: any Scheduler) -> Bool {
+        guard let o = other as? CallbackScheduler else { return false }
+        if o === self { return true }
+        guard (notify == nil) == (o.notify == nil), unsafeBitCast(notify, to: UInt.self) == unsafeBitCast(o.notify, to: UInt.self),
+            unsafeBitCast(onThread, to: UInt.self) == unsafeBitCast(o.onThread, to: UInt.self),
+            unsafeBitCast(same, to: UInt.self) == unsafeBitCast(o.same, to: UInt.self),
+            unsafeBitCast(deliver, to: UInt.self) == unsafeBitCast(o.deliver, to: UInt.self)
+        else { return false }
+        if data.pointer == o.data.pointer { return true }
+        return same?(data.pointer, o.data.pointer) ?? false
+    }
+    var canDeliver: Bool { deliver?(data.pointer) ?? false }
+    func post(_ work: @escaping @Sendable () -> Void) {
+        guard let notify else { return }
+        queue.add(work)
+        notify(data.pointer, queue.pointer)
+    }
+}
+
+/// Work waiting for a C scheduler's thread.
+final class WorkQueue: @unchecked Sendable {  // `items` is behind the mutex.
+    private let items = Mutex([@Sendable () -> Void]())
+    private(set) lazy var pointer: OpaquePointer = OpaquePointer(Unmanaged.passRetained(self).toOpaque())
+    func add(_ work: @escaping @Sendable () -> Void) { items.withLock { $0.append(work) } }
+    /// Runs what is queued now; what is added meanwhile waits.
+    func run() {
+        let now = items.withLock { q in
+            let all = q
+            q = []
+            return all
+        }
+        for w in now { w() }
+    }
+}
+
+final class SchedulerHandle: Handle {
+    let scheduler: any Scheduler
+    init(_ scheduler: any Scheduler) {
+        self.scheduler = scheduler
+        super.init(.scheduler)
+    }
+    override func isEqual(to other: Handle) -> Bool { (other as? SchedulerHandle)?.scheduler.isSame(as: scheduler) ?? false }
+    override func cloned() -> Handle? { SchedulerHandle(scheduler) }
+}
+
+@_cdecl("realm_scheduler_new")
+public func realm_scheduler_new(
+    _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ notify: realm_scheduler_notify_func_t?,
+    _ isOnThread: realm_scheduler_is_on_thread_func_t?, _ isSameAs: realm_scheduler_is_same_as_func_t?,
+    _ canDeliver: realm_scheduler_can_deliver_notifications_func_t?
+) -> OpaquePointer? {
+    SchedulerHandle(CallbackScheduler(UserData(userdata, free), notify, isOnThread, isSameAs, canDeliver)).out()
+}
+@_cdecl("realm_scheduler_perform_work")
+public func realm_scheduler_perform_work(_ queue: OpaquePointer?) {
+    guard let queue else { return }
+    Unmanaged<WorkQueue>.fromOpaque(UnsafeRawPointer(queue)).takeUnretainedValue().run()
+}
+@_cdecl("realm_scheduler_make_default")
+public func realm_scheduler_make_default() -> OpaquePointer? { SchedulerHandle(ThreadScheduler()).out() }
+@_cdecl("realm_scheduler_get_frozen")
+public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
+
+@_cdecl("crealm_scheduler_get_fd")
+public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
+    guard let h = handle(scheduler, .scheduler, SchedulerHandle.self) else { return false }
+    guard let out else { return failed(nullArgument()) }
+    guard let s = h.scheduler as? ThreadScheduler else { return failed(RealmError(.notSupported, "Only a default scheduler has a descriptor")) }
+    out.pointee = s.descriptor
+    return true
+}
+@_cdecl("crealm_scheduler_run")
+public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, _ didWork: UnsafeMutablePointer<Bool>?) -> Bool {
+    guard let h = handle(scheduler, .scheduler, SchedulerHandle.self) else { return false }
+    guard let s = h.scheduler as? ThreadScheduler else { return failed(RealmError(.notSupported, "Only a default scheduler can be run")) }
+    guard s.isOnThread else { return failed(RealmError(.wrongThread, "A scheduler runs on the thread it was made on")) }
+    let did = s.runPending(timeout: timeout)
+    didWork?.pointee = did
+    return true
+}

@@ -1,0 +1,209 @@
+import CRealmHeaders
+import CoreEngine
+
+/// Schemas, classes, properties.
+
+final class SchemaHandle: Handle {
+    let schema: Schema
+    init(_ schema: Schema) {
+        self.schema = schema
+        super.init(.schema)
+    }
+    override func isEqual(to other: Handle) -> Bool { (other as? SchemaHandle)?.schema == schema }
+    override func cloned() -> Handle? { SchemaHandle(schema) }
+}
+
+private let flagNullable: Int32 = 1, flagPrimary: Int32 = 2, flagIndexed: Int32 = 4, flagFullText: Int32 = 8
+
+private func optionalText(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String { p == nil ? "" : try text(p) }
+
+private func property(_ i: realm_property_info_t) throws(RealmError) -> Property {
+    let name = try text(i.name)
+    guard let type = PropertyType(rawValue: Int32(truncatingIfNeeded: i.type.rawValue)) else {
+        throw RealmError(.invalidArgument, "Property '\(name)' has an unknown type (\(i.type.rawValue))")
+    }
+    guard let collection = CollectionKind(rawValue: Int32(truncatingIfNeeded: i.collection_type.rawValue)) else {
+        throw RealmError(.invalidArgument, "Property '\(name)' has an unknown collection type (\(i.collection_type.rawValue))")
+    }
+    return Property(
+        name, type, nullable: i.flags & flagNullable != 0, collection: collection, target: try optionalText(i.link_target),
+        origin: try optionalText(i.link_origin_property_name), primary: i.flags & flagPrimary != 0, indexed: i.flags & flagIndexed != 0,
+        fullText: i.flags & flagFullText != 0, publicName: try optionalText(i.public_name))
+}
+
+@_cdecl("realm_schema_new")
+public func realm_schema_new(
+    _ classes: UnsafePointer<realm_class_info_t>?, _ count: Int, _ properties: UnsafeMutablePointer<UnsafePointer<realm_property_info_t>?>?
+) -> OpaquePointer? {
+    attemptHandle { () throws(RealmError) in
+        guard count >= 0, count <= 1 << 20 else { throw RealmError(.invalidArgument, "An impossible number of classes (\(count))") }
+        guard count == 0 || (classes != nil && properties != nil) else { throw nullArgument() }
+        var all: [ObjectSchema] = []
+        for i in 0..<count {
+            guard let classes, let properties else { break }
+            let c = classes[i]
+            let name = try text(c.name)
+            let n = c.num_properties, computed = c.num_computed_properties
+            guard n >= 0, computed >= 0, n <= 1 << 20, computed <= 1 << 20 else { throw RealmError(.invalidArgument, "Class '\(name)' has an impossible number of properties") }
+            guard n + computed == 0 || properties[i] != nil else { throw nullArgument() }
+            guard let kind = ObjectSchema.Kind(rawValue: c.flags & 3) else { throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(c.flags))") }
+            var list: [Property] = []
+            for j in 0..<(n + computed) { if let p = properties[i] { list.append(try property(p[j])) } }
+            let pk = try optionalText(c.primary_key)
+            all.append(ObjectSchema(name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)), computed: Array(list.dropFirst(n))))
+        }
+        return SchemaHandle(Schema(all))
+    }
+}
+@_cdecl("realm_schema_validate")
+public func realm_schema_validate(_ s: OpaquePointer?, _ mode: UInt64) -> Bool {
+    guard let s = handle(s, .schema, SchemaHandle.self) else { return false }
+    return attempt { () throws(RealmError) in try s.schema.validate(Schema.ValidationMode(rawValue: mode)) }
+}
+@_cdecl("realm_get_schema")
+public func realm_get_schema(_ r: OpaquePointer?) -> OpaquePointer? {
+    guard let r = realmHandle(r) else { return nil }
+    return SchemaHandle(r.realm.schema).out()
+}
+@_cdecl("realm_get_schema_version")
+public func realm_get_schema_version(_ r: OpaquePointer?) -> UInt64 { realmHandle(r)?.realm.schemaVersion ?? .max }
+
+@_cdecl("realm_get_persisted_schema_version")
+public func realm_get_persisted_schema_version(_ c: OpaquePointer?) -> UInt64 {
+    guard let c = handle(c, .config, ConfigHandle.self) else { return .max }
+    do throws(RealmError) { return try Realm.persistedSchemaVersion(c.value) } catch {
+        setLastError(error)
+        return .max
+    }
+}
+
+// MARK: Views of the live schema
+
+private func fill(_ box: RealmBox, _ c: ObjectSchema, _ out: UnsafeMutablePointer<realm_class_info_t>?) {
+    guard let out else { return }
+    out.pointee = realm_class_info_t(
+        name: box.view(c.name), primary_key: box.view(c.primaryKey), num_properties: c.properties.count,
+        num_computed_properties: c.computedProperties.count, key: c.key.raw, flags: c.kind.rawValue)
+}
+private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<realm_property_info_t>?) {
+    guard let out else { return }
+    var flags: Int32 = 0
+    if p.isNullable { flags |= flagNullable }
+    if p.isPrimary { flags |= flagPrimary }
+    if p.isIndexed { flags |= flagIndexed }
+    if p.isFullTextIndexed { flags |= flagFullText }
+    out.pointee = realm_property_info_t(
+        name: box.view(p.name), public_name: box.view(p.publicName), type: realm_property_type_e(rawValue: UInt32(p.type.rawValue)),
+        collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)), link_target: box.view(p.linkTarget),
+        link_origin_property_name: box.view(p.linkOrigin), key: p.key == .null ? -1 : p.key.raw, flags: flags)
+}
+func fillProperty(_ box: RealmBox, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?) throws(RealmError) {
+    fill(box, try findProperty(box.realm, table.raw, column.raw), out)
+}
+private func findClass(_ realm: Realm, _ key: UInt32) throws(RealmError) -> ObjectSchema {
+    guard let i = realm.schema.index(of: TableKey(key)) else { throw RealmError(.noSuchTable, "No class with key \(key) in the schema") }
+    return realm.schema.classes[i]
+}
+private func findProperty(_ realm: Realm, _ table: UInt32, _ key: Int64) throws(RealmError) -> Property {
+    let c = try findClass(realm, table)
+    guard key != -1, let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key && $0.key != .null }) else {
+        throw RealmError(.invalidProperty, "Class '\(c.name)' has no property with key \(key)")
+    }
+    return p
+}
+
+@_cdecl("realm_get_num_classes")
+public func realm_get_num_classes(_ r: OpaquePointer?) -> Int { realmHandle(r)?.realm.schema.classes.count ?? 0 }
+
+/// Copies `values` out when there is room for all of them; reports their number.
+private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) {
+    if let out, max >= values.count { for (i, v) in values.enumerated() { out[i] = v } }
+    count?.pointee = values.count
+}
+@_cdecl("realm_get_class_keys")
+public func realm_get_class_keys(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    deliver(r.realm.schema.classes.map(\.key.raw), out, max, count)
+    return true
+}
+@_cdecl("realm_find_class")
+public func realm_find_class(
+    _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_class_info_t>?
+) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let c = r.realm.schema[try text(name)]
+        found?.pointee = c != nil
+        if let c { fill(r.box, c, out) }
+    }
+}
+@_cdecl("realm_get_class")
+public func realm_get_class(_ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_class_info_t>?) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in fill(r.box, try findClass(r.realm, key), out) }
+}
+@_cdecl("realm_get_class_properties")
+public func realm_get_class_properties(
+    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_property_info_t>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let c = try findClass(r.realm, key)
+        let all = c.properties + c.computedProperties
+        if let out, max >= all.count { for (i, p) in all.enumerated() { fill(r.box, p, out + i) } }
+        count?.pointee = all.count
+    }
+}
+@_cdecl("realm_get_property_keys")
+public func realm_get_property_keys(
+    _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<Int64>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let c = try findClass(r.realm, key)
+        deliver((c.properties + c.computedProperties).map { $0.key == .null ? -1 : $0.key.raw }, out, max, count)
+    }
+}
+@_cdecl("realm_get_property")
+public func realm_get_property(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in fill(r.box, try findProperty(r.realm, table, key), out) }
+}
+@_cdecl("realm_find_property")
+public func realm_find_property(
+    _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
+    _ out: UnsafeMutablePointer<realm_property_info_t>?
+) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let p = try findClass(r.realm, table).property(named: try text(name))
+        found?.pointee = p != nil
+        if let p { fill(r.box, p, out) }
+    }
+}
+@_cdecl("realm_find_property_by_public_name")
+public func realm_find_property_by_public_name(
+    _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
+    _ out: UnsafeMutablePointer<realm_property_info_t>?
+) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let c = try findClass(r.realm, table)
+        let wanted = try text(name)
+        let p = (c.properties + c.computedProperties).first { $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted }
+        found?.pointee = p != nil
+        if let p { fill(r.box, p, out) }
+    }
+}
+@_cdecl("realm_get_value_by_property_index")
+public func realm_get_value_by_property_index(_ o: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let c = try findClass(o.realm, o.table.raw)
+        guard index >= 0, index < c.properties.count else {
+            throw RealmError(.indexOutOfBounds, "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
+        }
+        store(try o.realm.value(o.table, o.key, c.properties[index].key), out)
+    }
+}

@@ -1,0 +1,24 @@
+/// The position of a node: its byte offset in the (decrypted) file, a multiple of 8; 0 is the null ref.
+/// Nodes of the write transaction in progress have refs at or above `NodeStore.slabStart`; they never reach the disk.
+/// Format: storage §2.1.
+package struct Ref: Equatable, Hashable {
+    package let offset: Int
+    @inline(__always) package init(_ offset: Int) { self.offset = offset }
+    static let null = Ref(0)
+    @inline(__always) var isNull: Bool { offset == 0 }
+}
+
+/// One element of an array that holds refs: a child ref (even) or a tagged integer (odd).
+/// The payload of a tagged integer is an unsigned 63-bit quantity. Format: storage §2.1.
+package struct RefOrTagged: Equatable {
+    package let raw: Int64
+    @inline(__always) init(raw: Int64) { self.raw = raw }
+    @inline(__always) init(_ ref: Ref) { raw = Int64(ref.offset) }
+    @inline(__always) init(tagged n: UInt64) { raw = Int64(bitPattern: n << 1 | 1) }
+    @inline(__always) init(tagged n: Int) { raw = Int64(bitPattern: UInt64(bitPattern: Int64(n)) << 1 | 1) }
+    @inline(__always) var isTagged: Bool { raw & 1 != 0 }
+    /// Payload of a tagged integer (63 bits, unsigned).
+    @inline(__always) var integer: UInt64 { UInt64(bitPattern: raw) >> 1 }
+    /// The ref, unchecked: a hostile value is caught when it is translated to a node.
+    @inline(__always) var ref: Ref { Ref(Int(raw)) }
+}

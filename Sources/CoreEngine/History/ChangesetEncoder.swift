@@ -1,0 +1,138 @@
+/// Collects the instructions of one transaction. Format: storage §6.4.
+///
+/// The encoder follows realm-core's rules of what it leaves out: the selected table and collection are named once, and nothing is said about
+/// an object that this transaction created last in its table.
+final class ChangesetEncoder: MutationLog {
+    private enum Op {
+        static let insertTable: UInt8 = 0x01
+        static let selectTable: UInt8 = 0x0A
+        static let createObject: UInt8 = 0x0B
+        static let removeObject: UInt8 = 0x0C
+        static let set: UInt8 = 0x0D
+        static let insertColumn: UInt8 = 0x14
+        static let eraseColumn: UInt8 = 0x15
+        static let selectCollection: UInt8 = 0x1E
+        static let collectionSet: UInt8 = 0x20
+        static let collectionErase: UInt8 = 0x23
+    }
+    private var buffer = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
+    private var capacity = 4096
+    private var count = 0
+    private var selectedTable: TableKey?
+    private var selectedCollection: (TableKey, ObjKey, ColKey)?
+    /// The object created last, whose further changes are not logged.
+    private var newest: (TableKey, ObjKey)?
+
+    deinit { buffer.deallocate() }
+
+    /// The bytes so far; good until the next instruction.
+    var bytes: Bytes { Bytes(start: buffer, count: count) }
+    var isEmpty: Bool { count == 0 }
+    func reset() {
+        count = 0
+        selectedTable = nil
+        selectedCollection = nil
+        newest = nil
+    }
+
+    @inline(__always) private func reserve(_ n: Int) {
+        if count &+ n > capacity { grow(n) }
+    }
+    @inline(never) private func grow(_ n: Int) {
+        let bigger = max(capacity * 2, count + n)
+        let new = UnsafeMutableRawPointer.allocate(byteCount: bigger, alignment: 8)
+        Platform.copy(new, buffer, count)
+        buffer.deallocate()
+        buffer = new
+        capacity = bigger
+    }
+    @inline(__always) private func put(_ byte: UInt8) {
+        buffer.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)
+        count &+= 1
+    }
+    /// Seven bits at a time, least significant first; the last byte carries six bits and the sign.
+    @inline(__always) private func put(_ v: Int64) {
+        var m = v < 0 ? UInt64(bitPattern: ~v) : UInt64(v)
+        while m >= 64 {
+            put(UInt8(truncatingIfNeeded: m) & 0x7F | 0x80)
+            m >>= 7
+        }
+        put(UInt8(truncatingIfNeeded: m) | (v < 0 ? 0x40 : 0))
+    }
+    private func select(_ table: TableKey) {
+        if selectedTable != table {
+            put(Op.selectTable)
+            put(Int64(0))
+            put(Int64(table.raw))
+            selectedTable = table
+        }
+        selectedCollection = nil
+    }
+    private func select(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
+        if let s = selectedCollection, s == (table, object, column) { return }
+        select(table)
+        put(Op.selectCollection)
+        put(column.raw)
+        put(object.raw)
+        selectedCollection = (table, object, column)
+    }
+    @inline(__always) private func isNewest(_ table: TableKey, _ object: ObjKey) -> Bool {
+        guard let newest else { return false }
+        return newest.0 == table && newest.1 == object
+    }
+
+    func tableAdded(_ table: TableKey) {
+        reserve(32)
+        put(Op.insertTable)
+        put(Int64(table.raw))
+        selectedTable = nil
+        selectedCollection = nil
+    }
+    func columnAdded(_ table: TableKey, _ column: ColKey) {
+        reserve(64)
+        select(table)
+        put(Op.insertColumn)
+        put(column.raw)
+    }
+    func columnErased(_ table: TableKey, _ column: ColKey) {
+        reserve(64)
+        select(table)
+        put(Op.eraseColumn)
+        put(column.raw)
+    }
+    func objectCreated(_ table: TableKey, _ object: ObjKey) {
+        reserve(64)
+        select(table)
+        put(Op.createObject)
+        put(object.raw)
+        newest = (table, object)
+    }
+    func objectRemoved(_ table: TableKey, _ object: ObjKey) {
+        reserve(64)
+        select(table)
+        put(Op.removeObject)
+        put(object.raw)
+    }
+    @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
+        if isNewest(table, object) { return }
+        reserve(64)
+        select(table)
+        put(Op.set)
+        put(column.raw)
+        put(object.raw)
+    }
+    func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
+        if isNewest(table, object) { return }
+        reserve(96)
+        select(table, object, column)
+        put(Op.collectionErase)
+        put(Int64(index))
+    }
+    func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
+        if isNewest(table, object) { return }
+        reserve(96)
+        select(table, object, column)
+        put(Op.collectionSet)
+        put(Int64(index))
+    }
+}

@@ -1,0 +1,52 @@
+/// # History
+///
+/// Changesets: what each commit did, in realm-core's instruction bytes, one per version, kept in the file. Format: storage §6.
+///
+/// Promise
+/// 1. Every commit appends exactly one changeset (possibly empty, never null), then drops those that no live reader needs.
+/// 2. The bytes are those realm-core emits for the same calls: keys only, never values.
+///
+/// May use: Tables and below.
+enum History {
+    enum Kind {
+        static let none: UInt64 = 0
+        static let inRealm: UInt64 = 2
+        static let syncClient: UInt64 = 3
+        static let syncServer: UInt64 = 4
+    }
+    static let schemaVersion: UInt64 = 1
+
+    static func name(_ kind: UInt64) -> String {
+        switch kind {
+        case 0: "None"
+        case 1: "OutOfRealm"
+        case 2: "InRealm"
+        case 3: "SyncClient"
+        case 4: "SyncServer"
+        default: "Unknown"
+        }
+    }
+
+    /// Appends the changeset of version `version` and drops those that readers at `oldestLive` and later do not need.
+    /// - Returns: the new root of the history.
+    static func append(
+        _ store: NodeStore, root: Ref, changeset: Bytes, version: UInt64, oldestLive: UInt64
+    ) throws(RealmError) -> Ref {
+        // Entries that take oldestLive to version − 1 stay; with a lone writer that is none.
+        let wanted = Int(truncatingIfNeeded: min(version - 1 - min(oldestLive, version - 1), UInt64(Int32.max)))
+        var tree: BPlusTree
+        if wanted > 0 && !root.isNull {
+            tree = BPlusTree(store, kind: .binary, root: root)
+            var count = try tree.count()
+            while count > wanted {
+                try tree.erase(0)
+                count -= 1
+            }
+        } else {
+            try store.destroy(root)
+            tree = try BPlusTree.create(store, kind: .binary)
+        }
+        try tree.append(.binary(changeset))
+        return tree.root
+    }
+}

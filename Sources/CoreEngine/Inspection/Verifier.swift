@@ -1,0 +1,173 @@
+/// # Inspection
+///
+/// Reads any room to check it; used by tests and by `crealm_verify`. Nothing in the engine depends on it.
+///
+/// Checked, under these numbers:
+/// 1. Every byte from 24 to the logical end is reachable or free, exactly once (normal form; storage §3.2).
+/// 2. Each cluster's columns have as many elements as it has keys; keys ascend.
+/// 3. Every link has exactly one backlink and the reverse.
+/// 4. Every row is found through each of its search indexes, and indexes hold nothing else.
+struct Verifier {
+    let transaction: Transaction
+    private var store: NodeStore { transaction.store }
+    init(_ transaction: Transaction) { self.transaction = transaction }
+
+    func run() throws(RealmError) {
+        if transaction.stage == .reading { try checkTiling() }
+        let group = transaction.group
+        var links: [LinkEnd: Int] = [:]
+        for i in group.liveIndexes {
+            let t = try group.table(at: i)
+            try checkRows(t)
+            try collectLinks(t, &links)
+        }
+        for i in group.liveIndexes { try checkBacklinks(try group.table(at: i), &links) }
+        if let left = links.first(where: { $0.value != 0 }) {
+            throw RealmError(.invalidDatabase, "link without backlink: from object \(left.key.origin) of table \(left.key.originTable) to object \(left.key.target) of table \(left.key.table)")
+        }
+    }
+
+    // MARK: 1
+
+    private func checkTiling() throws(RealmError) {
+        let top = transaction.topRef
+        guard !top.isNull else { return }
+        let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
+        guard !fields.freeLists.positions.isNull else { return }  // Streaming form.
+        var spans: [(Int, Int)] = []
+        var pending = [top]
+        while let r = pending.popLast() {
+            let n = try store.node(r)
+            spans.append((r.offset, r.offset + n.size))
+            guard spans.count < 1 << 28 else { throw .corrupt("more nodes than the file can hold") }
+            guard n.hasRefs else { continue }
+            for i in 0..<n.count {
+                let s = RefOrTagged(raw: n.get(i))
+                if !s.isTagged && s.raw != 0 { pending.append(s.ref) }
+            }
+        }
+        let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, oldestReachable: .max)
+        for c in free.usable { spans.append((c.offset, c.end)) }
+        spans.sort { $0.0 < $1.0 }
+        var at = Format.headerSize
+        for (start, end) in spans {
+            guard start >= at else { throw .corrupt("two owners of one byte", at: start) }
+            guard start == at else { throw .corrupt("bytes that are neither reachable nor free", at: at) }
+            at = end
+        }
+        guard at == fields.logicalSize else { throw .corrupt("the end of the file is neither reachable nor free", at: at) }
+    }
+
+    // MARK: 2 and 4
+
+    private func checkRows(_ t: Table) throws(RealmError) {
+        var last: ObjKey?
+        var count = 0
+        var checked = Ref.null
+        try t.rows.forEachKey { (key) throws(RealmError) in
+            if let last, !(last < key) { throw .corrupt("object keys out of order") }
+            last = key
+            count += 1
+            guard let row = try t.rows.locate(key) else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is not found by its key") }
+            if t.rows.cursor.leaf.ref != checked {
+                checked = t.rows.cursor.leaf.ref
+                for c in t.columns {
+                    guard let kind = c.leafKind else { continue }
+                    let leaf = try t.rows.columnLeaf(c.index)
+                    let node = try store.node(leaf)
+                    let enumerated = !c.enumeratedValues.isNull && !node.hasRefs && node.widthType == 0
+                    let n = enumerated ? node.count : try kind.count(store, leaf)
+                    guard n == t.rows.cursor.count else {
+                        throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has \(n) values for \(t.rows.cursor.count) objects")
+                    }
+                }
+            }
+            for column in t.indexed {
+                guard let f = t.facts[column], !f.isCollection, let index = t.index(of: column) else { continue }
+                guard !f.isFullTextIndexed else { continue }
+                let v = try t.rows.get(row: try t.rows.locate(key) ?? row, column)
+                var found = false
+                try index.findAll(v) { (k) throws(RealmError) in if k == key { found = true } }
+                guard found else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is missing in the index of column \(column)") }
+            }
+            return true
+        }
+        guard try t.count() == count else { throw RealmError(.invalidDatabase, "'\(t.name)' counts \(try t.count()) objects but has \(count)") }
+        for column in t.indexed {
+            guard let f = t.facts[column], !f.isCollection, !f.isFullTextIndexed, let index = t.index(of: column) else { continue }
+            let n = try index.entryCount()
+            guard n == count else { throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' has \(n) entries for \(count) objects") }
+        }
+    }
+
+    // MARK: 3
+
+    private struct LinkEnd: Hashable {
+        let table: UInt32, target: Int64, originTable: UInt32, originColumn: Int64, origin: Int64
+    }
+    private func collectLinks(_ t: Table, _ links: inout [LinkEnd: Int]) throws(RealmError) {
+        for c in t.columns where c.type == .link || c.type == .mixed {
+            for key in try t.allKeys() {
+                guard let v = try t.rows.get(key, c.index) else { continue }
+                try eachLink(v, c, t, depth: 0) { (table, target) in
+                    guard target.raw >= 0 else { return }
+                    links[LinkEnd(table: table.raw, target: target.raw, originTable: t.key.raw, originColumn: c.key.raw, origin: key.raw), default: 0] += 1
+                }
+            }
+        }
+    }
+    private func eachLink(_ v: Mixed, _ c: Column, _ t: Table, depth: Int, _ body: (TableKey, ObjKey) -> Void) throws(RealmError) {
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        switch v {
+        case .link(let k): body(c.oppositeTable, k)
+        case .typedLink(let table, let k): body(table, k)
+        case .list(let r):
+            let l = try ElementList(store, root: r, kind: .mixed, target: .null)
+            for i in 0..<l.count { try eachLink(try l.get(i), c, t, depth: depth + 1, body) }
+        case .dictionary(let r):
+            let d = try ElementDictionary(store, root: r, keyType: .string, format: 24)
+            for i in 0..<d.count { try eachLink(try d.value(i), c, t, depth: depth + 1, body) }
+        case .slot(let s) where !s.isTagged && s.raw != 0:
+            if c.isDictionary {
+                let d = try ElementDictionary(store, root: s.ref, keyType: c.keyType, format: t.group.format)
+                for i in 0..<d.count { try eachLink(try d.value(i), c, t, depth: depth + 1, body) }
+            } else if let kind = c.elementKind {
+                let l = try ElementList(store, root: s.ref, kind: kind, target: c.oppositeTable)
+                for i in 0..<l.count { try eachLink(try l.get(i), c, t, depth: depth + 1, body) }
+            }
+        default: break
+        }
+    }
+    private func checkBacklinks(_ t: Table, _ links: inout [LinkEnd: Int]) throws(RealmError) {
+        for c in t.columns where c.isBacklink {
+            for key in try t.allKeys() {
+                for origin in try t.backlinks(key, c.key).allKeys() {
+                    let end = LinkEnd(table: t.key.raw, target: key.raw, originTable: c.oppositeTable.raw, originColumn: c.oppositeColumn.raw, origin: origin.raw)
+                    guard let n = links[end], n > 0 else {
+                        throw RealmError(.invalidDatabase, "backlink without link: object \(key.raw) of '\(t.name)' names object \(origin.raw) of table \(c.oppositeTable.raw)")
+                    }
+                    links[end] = n - 1
+                }
+            }
+        }
+    }
+}
+
+extension SearchIndex {
+    /// Number of object keys in the index.
+    func entryCount() throws(RealmError) -> Int { try entryCount(root, depth: 0) }
+    private func entryCount(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
+        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
+        let n = try store.refsNode(ref)
+        guard n.context else { return try BPlusTree(store, kind: .int, root: ref).count() }
+        var total = 0
+        for i in 1..<max(1, n.count) {
+            let s = try n.slot(i)
+            total += s.isTagged ? 1 : try entryCountBelow(s.ref, depth: depth + 1)
+        }
+        return total
+    }
+    private func entryCountBelow(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
+        try store.node(ref).context ? try entryCount(ref, depth: depth) : try BPlusTree(store, kind: .int, root: ref).count()
+    }
+}

@@ -1,0 +1,52 @@
+/// Levels of log messages; numbers of the C API.
+public enum LogLevel: Int, Sendable { case all = 0, trace, debug, detail, info, warning, error, fatal, off }
+
+/// Categories, in the order of the C API; a level set on one flows down to its children.
+public enum LogCategory: String, Sendable, CaseIterable {
+    case realm = "Realm", app = "Realm.App", sdk = "Realm.SDK", storage = "Realm.Storage", notification = "Realm.Storage.Notification"
+    case object = "Realm.Storage.Object", query = "Realm.Storage.Query", transaction = "Realm.Storage.Transaction"
+    case sync = "Realm.Sync", client = "Realm.Sync.Client", changeset = "Realm.Sync.Client.Changeset", network = "Realm.Sync.Client.Network"
+    case reset = "Realm.Sync.Client.Reset", session = "Realm.Sync.Client.Session", server = "Realm.Sync.Server"
+}
+
+/// The process-wide log. Thread rule: any thread.
+public enum Log {
+    public typealias Sink = @Sendable (LogCategory, LogLevel, String) -> Void
+    private struct State {
+        var sink: Sink?
+        var levels = [LogLevel](repeating: .info, count: LogCategory.allCases.count)
+    }
+    private static let state = Lock(initial: State())
+
+    /// nil: standard error.
+    public static func setSink(_ sink: Sink?) {
+        // The old sink is let go outside the lock: its owner may call back in.
+        let old = state.with { s -> Sink? in
+            defer { s.sink = sink }
+            return s.sink
+        }
+        _ = old
+    }
+    /// Sets a category and everything below it; returns what the category had before.
+    public static func setLevel(_ level: LogLevel, for category: LogCategory) -> LogLevel {
+        state.with { s in
+            var before = LogLevel.info
+            for (i, c) in LogCategory.allCases.enumerated() where c == category || c.rawValue.hasPrefix(category.rawValue + ".") {
+                if c == category { before = s.levels[i] }
+                s.levels[i] = level
+            }
+            return before
+        }
+    }
+    public static func level(of category: LogCategory) -> LogLevel {
+        state.with { s in LogCategory.allCases.firstIndex(of: category).map { s.levels[$0] } ?? .info }
+    }
+    static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
+        let sink: Sink?? = state.with { s in
+            guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue, s.levels[i] != .off else { return nil }
+            return .some(s.sink)
+        }
+        guard let sink else { return }
+        if let sink { sink(category, level, message()) } else { Platform.printError("[\(category.rawValue)] \(level): \(message())") }
+    }
+}

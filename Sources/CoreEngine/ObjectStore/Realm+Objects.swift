@@ -1,0 +1,241 @@
+/// What handles ask of a Realm: every call resolves keys at the present version and answers with a value or a typed error.
+///
+/// Order of checks: closed, thread, object gone (2010), write transaction (2005), property and value.
+extension Realm {
+    // MARK: Resolving
+
+    @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table {
+        guard let t = try reading().group.table(key) else { throw RealmError(.noSuchTable, "No table with key \(key.raw)") }
+        return t
+    }
+    @inline(__always) private func facts(_ t: Table, _ column: ColKey) throws(RealmError) -> ColumnFacts {
+        guard let c = t.facts(column), c.type != .backlink else { throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)") }
+        return c
+    }
+    @inline(never) func invalidated() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
+    @inline(__always) private func objectTable(_ key: TableKey) throws(RealmError) -> Table {
+        if isClosed { throw invalidated() }
+        if !scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        guard let t = try reading().group.table(key) else { throw invalidated() }
+        return t
+    }
+    /// The table, for a write to a live object.
+    @inline(__always) private func writableTable(_ key: TableKey, _ object: ObjKey) throws(RealmError) -> Table {
+        let t = try objectTable(key)
+        if !isWriting {
+            guard try t.isValid(object) else { throw invalidated() }
+        }
+        _ = try writing()
+        return t
+    }
+
+    // MARK: Reading objects
+
+    package func isValid(_ table: TableKey, _ object: ObjKey) -> Bool {
+        guard !isClosed, isReading || transaction != nil else { return false }
+        guard let t = try? reading().group.table(table) else { return false }
+        return (try? t.isValid(object)) ?? false
+    }
+    package func objectCount(_ table: TableKey) throws(RealmError) -> Int { try self.table(table).count() }
+    /// Key of the object at an index in key order.
+    @inline(__always) package func objectKey(_ table: TableKey, at index: Int) throws(RealmError) -> ObjKey {
+        let t = try self.table(table)
+        guard index >= 0, index < (try t.count()) else {
+            throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results when max is \((try? t.count()) ?? 0)")
+        }
+        return try t.rows.key(at: index)
+    }
+    package func objectExists(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> Bool { try self.table(table).isValid(object) }
+    package func tableName(_ table: TableKey) throws(RealmError) -> String { try self.table(table).name }
+    package func isEmbedded(_ table: TableKey) throws(RealmError) -> Bool { try self.table(table).isEmbedded }
+
+    /// A single value. Collection properties are 3001; a Mixed that holds a collection gives `.list` or `.dictionary`.
+    @inline(__always) package func value(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
+        let t = try objectTable(table)
+        guard let c = t.facts(column), c.type != .backlink else {
+            guard try t.isValid(object) else { throw invalidated() }
+            _ = try facts(t, column)
+            throw invalidated()
+        }
+        guard object.raw >= 0, let v = try t.get(object, c) else { throw invalidated() }
+        if c.isCollection { throw RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value") }
+        if case .link(let k) = v { return .typedLink(c.oppositeTable, k) }
+        return v
+    }
+    package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? { try self.table(table).find(primaryKey: value) }
+
+    /// The object an embedded object belongs to.
+    package func parent(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> (TableKey, ObjKey)? {
+        let t = try objectTable(table)
+        guard try t.isValid(object) else { throw invalidated() }
+        guard t.isEmbedded else { throw RealmError(.topLevelObject, "An object of a top-level class has no parent") }
+        for case let c? in t.facts where c.type == .backlink {
+            let links = try t.backlinks(object, c.key)
+            if links.count > 0 { return (c.oppositeTable, try links.key(at: 0)) }
+        }
+        return nil
+    }
+
+    /// Objects that link to `object` through property `column` of class `source`.
+    package func backlinks(_ table: TableKey, _ object: ObjKey, from source: TableKey, _ column: ColKey) throws(RealmError) -> [ObjKey] {
+        let t = try objectTable(table)
+        guard try t.isValid(object) else { throw invalidated() }
+        let origin = try self.table(source)
+        guard let c = origin.facts(column), c.type == .link || c.type == .mixed else {
+            throw RealmError(.invalidProperty, "Class '\(origin.className ?? origin.name)' has no link property with key \(column.raw)")
+        }
+        guard c.type == .mixed || c.oppositeTable == table else {
+            throw RealmError(.invalidProperty, "Property '\(origin.column(column)?.name ?? "")' does not link to class '\(t.className ?? t.name)'")
+        }
+        for case let b? in t.facts where b.type == .backlink && b.oppositeTable == source && b.oppositeColumn == column {
+            return try t.backlinks(object, b.key).allKeys()
+        }
+        return []
+    }
+
+    // MARK: Collections
+
+    /// The collection at a path; 2010 when its owner is gone, nil when the path leads to no collection any more.
+    package func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
+        let t = try objectTable(path.table)
+        guard try t.isValid(path.object) else { throw invalidated() }
+        return try reading().group.resolve(path)
+    }
+    package enum CollectionShape { case list, set, dictionary }
+    /// What a collection property is; Mixed properties answer by their value. 3009 and 3001 otherwise.
+    package func checkCollection(_ table: TableKey, _ object: ObjKey, _ column: ColKey, as wanted: CollectionShape) throws(RealmError) {
+        let t = try objectTable(table)
+        guard try t.isValid(object) else { throw invalidated() }
+        let c = try facts(t, column)
+        guard let full = t.column(column) else { throw invalidated() }
+        if c.type == .mixed && !c.isCollection {
+            switch (wanted, try t.get(object, c)) {
+            case (.list, .list?), (.dictionary, .dictionary?): return
+            default: throw RealmError(.typeMismatch, "Property '\(full.name)' does not hold a collection of this kind")
+            }
+        }
+        let matches: Bool
+        switch wanted {
+        case .list: matches = full.isList
+        case .set: matches = full.isSet
+        case .dictionary: matches = full.isDictionary
+        }
+        guard matches else { throw RealmError(.typeMismatch, "Property '\(full.name)' is not a collection of this kind") }
+    }
+
+    // MARK: Writing objects
+
+    private func creationTable(_ key: TableKey) throws(RealmError) -> Table {
+        let t = try table(key)
+        guard transaction?.stage == .writing else {
+            throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.")
+        }
+        try verify()
+        _ = try writing()
+        return t
+    }
+    package func create(_ table: TableKey) throws(RealmError) -> ObjKey {
+        let t = try creationTable(table)
+        guard !t.isEmbedded else { throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'") }
+        guard t.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed") }
+        return try t.createObject()
+    }
+    /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013.
+    package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
+        let t = try creationTable(table)
+        let name = t.className ?? t.name
+        guard let pk = t.primaryKey, let c = t.facts(pk) else { throw RealmError(.unexpectedPrimaryKey, "Class '\(name)' has no primary key") }
+        if value.isNull {
+            guard c.isNullable else { throw RealmError(.notNullable, "The primary key of class '\(name)' cannot be null") }
+        } else {
+            guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "Wrong type of primary key for class '\(name)'") }
+            try t.check(value, for: c)
+        }
+        if let found = try t.find(primaryKey: value) {
+            if mustBeNew { throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(name)' with an existing primary key value") }
+            return (found, false)
+        }
+        return (try t.createObject(primaryKey: value), true)
+    }
+    package func delete(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
+        let t = try writableTable(table, object)
+        guard try t.isValid(object) else { throw invalidated() }
+        try t.group.delete(t, object)
+    }
+    /// Sets a single value after checking it.
+    @inline(__always) package func set(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
+        let t = try writableTable(table, object)
+        guard let c = t.facts(column), c.type != .backlink else {
+            guard try t.isValid(object) else { throw invalidated() }
+            _ = try facts(t, column)
+            return
+        }
+        try check(t, object, c, value)
+        guard try t.set(object, c, value) else { throw invalidated() }
+    }
+    private func check(_ t: Table, _ object: ObjKey, _ c: ColumnFacts, _ value: Mixed) throws(RealmError) {
+        switch (value, c.type, c.isCollection) {
+        // The common cases need no further look.
+        case (.int, .int, false), (.bool, .bool, false), (.double, .double, false), (.float, .float, false): break
+        default: try t.check(value, for: c)
+        }
+        if c.isPrimaryKey {
+            // The value of a primary key may be written again, and changed as long as it stays unique.
+            if let other = try t.find(primaryKey: value), other != object {
+                throw RealmError(.objectAlreadyExists, "Another object of class '\(t.className ?? t.name)' has this primary key")
+            }
+        }
+    }
+    /// Checks a value for a property without storing it.
+    package func checkValue(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
+        let t = try writableTable(table, object)
+        guard try t.isValid(object) else { throw invalidated() }
+        try check(t, object, try facts(t, column), value)
+    }
+    package func addInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ delta: Int64) throws(RealmError) {
+        let t = try writableTable(table, object)
+        guard try t.isValid(object) else { throw invalidated() }
+        guard try t.addInteger(object, try facts(t, column), delta) else { throw invalidated() }
+    }
+}
+
+// MARK: What collections need to know of their property
+
+extension Realm {
+    /// Whether a collection (at any depth) holds Mixed values.
+    package func isMixed(_ path: CollectionPath) throws(RealmError) -> Bool {
+        guard let c = try table(path.table).facts(path.column) else { throw invalidated() }
+        return c.type == .mixed
+    }
+    package func isLinkProperty(_ table: TableKey, _ column: ColKey) -> Bool {
+        guard let c = try? self.table(table).facts(column) else { return false }
+        return c.type == .link
+    }
+    /// Throws 3001 or 3002 unless `value` could be an element of the collection.
+    package func checkElement(_ value: Mixed, of path: CollectionPath) throws(RealmError) {
+        let t = try table(path.table)
+        guard let c = t.facts(path.column) else { throw invalidated() }
+        if c.type == .mixed { return }
+        if case .null = value {
+            guard c.isNullable else { throw RealmError(.notNullable, "The collection holds no null values") }
+            return
+        }
+        if case .typedLink(let other, _) = value {
+            guard c.type == .link, other == c.oppositeTable else { throw RealmError(.typeMismatch, "The collection holds no links to that class") }
+            return
+        }
+        guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "The collection holds no values of this type") }
+    }
+    /// The first violated invariant of the snapshot, nil when it is sound.
+    package func verifyIntegrity() throws(RealmError) -> String? {
+        try verify()
+        let t = try reading()
+        do throws(RealmError) {
+            try Verifier(t).run()
+            return nil
+        } catch {
+            guard error.code == .invalidDatabase else { throw error }
+            return error.message
+        }
+    }
+}

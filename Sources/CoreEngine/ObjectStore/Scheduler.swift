@@ -1,0 +1,42 @@
+/// Where a Realm lives: says whether the caller is on the right thread, and runs work there later.
+public protocol Scheduler: AnyObject, Sendable {
+    /// Any thread.
+    var isOnThread: Bool { get }
+    func isSame(as other: any Scheduler) -> Bool
+    /// Whether posted work will ever run.
+    var canDeliver: Bool { get }
+    /// Queues work for the scheduler's thread. Any thread; never blocks.
+    func post(_ work: @escaping @Sendable () -> Void)
+}
+
+/// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that thread.
+/// A descriptor becomes readable while work waits, so that it can stand in any poll loop.
+public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue` is a Lock; the rest is immutable.
+    private let thread = Platform.threadId
+    private let queue = Lock(initial: [@Sendable () -> Void]())
+    private let wake: WakeDescriptor?
+
+    public init() { wake = try? WakeDescriptor() }
+
+    public var isOnThread: Bool { Platform.threadId == thread }
+    public func isSame(as other: any Scheduler) -> Bool { (other as? ThreadScheduler)?.thread == thread }
+    public var canDeliver: Bool { true }
+    /// Readable while work waits; −1 when the system gave none.
+    public var descriptor: Int32 { wake?.readEnd ?? -1 }
+
+    public func post(_ work: @escaping @Sendable () -> Void) {
+        queue.with { $0.append(work) }
+        wake?.signal()
+    }
+    /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything ran.
+    public func runPending(timeout: Int32 = 0) -> Bool {
+        if queue.with({ $0.isEmpty }) { wake?.wait(milliseconds: timeout) }
+        wake?.drain()
+        let work = queue.with { (q: inout [@Sendable () -> Void]) -> [@Sendable () -> Void] in
+            defer { q = [] }
+            return q
+        }
+        for w in work { w() }
+        return !work.isEmpty
+    }
+}

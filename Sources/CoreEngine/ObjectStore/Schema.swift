@@ -1,0 +1,272 @@
+/// What a property may be; numbers of the C API.
+public enum PropertyType: Int32, Sendable, CaseIterable {
+    case int = 0, bool = 1, string = 2, data = 4, mixed = 6, date = 8, float = 9, double = 10, decimal = 11
+    case object = 12, linkingObjects = 14, objectId = 15, uuid = 17
+
+    var name: String {
+        switch self {
+        case .data: "data"
+        case .linkingObjects: "linking objects"
+        case .objectId: "object id"
+        default: "\(self)"
+        }
+    }
+}
+
+/// How many values a property holds; numbers of the C API.
+public enum CollectionKind: Int32, Sendable, CaseIterable {
+    case none = 0, list = 1, set = 2, dictionary = 4
+}
+
+/// One property of a class.
+public struct Property: Sendable, Equatable {
+    public var name: String
+    /// Alias in the application's code; never stored. Empty: none.
+    public var publicName = ""
+    public var type: PropertyType
+    public var collection: CollectionKind = .none
+    public var isNullable = false
+    public var isPrimary = false
+    public var isIndexed = false
+    public var isFullTextIndexed = false
+    /// Class at the other end of `.object` and `.linkingObjects`.
+    public var linkTarget = ""
+    /// Property of `linkTarget` whose links `.linkingObjects` collects.
+    public var linkOrigin = ""
+    /// Column in the open file; `ColKey.null` while unbound.
+    public internal(set) var key = ColKey.null
+
+    public init(_ name: String, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: String = "", origin: String = "",
+                primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: String = "")
+    {
+        self.name = name
+        self.type = type
+        self.collection = collection
+        isNullable = nullable
+        linkTarget = target
+        linkOrigin = origin
+        isPrimary = primary
+        isIndexed = indexed
+        isFullTextIndexed = fullText
+        self.publicName = publicName
+    }
+    public var isComputed: Bool { type == .linkingObjects }
+    var needsIndex: Bool { isIndexed || isPrimary }
+
+    /// Equality as schemas compare: keys and aliases do not count.
+    public static func == (a: Property, b: Property) -> Bool {
+        a.name == b.name && a.sameType(as: b) && a.isNullable == b.isNullable && a.isPrimary == b.isPrimary && a.needsIndex == b.needsIndex
+            && a.isFullTextIndexed == b.isFullTextIndexed && a.linkOrigin == b.linkOrigin
+    }
+    func sameType(as b: Property) -> Bool { type == b.type && collection == b.collection && linkTarget == b.linkTarget }
+
+    /// As in messages: `array<string?>`.
+    var typeText: String {
+        let element = (type == .object ? "<\(linkTarget)>" : type.name) + (isNullable ? "?" : "")
+        switch collection {
+        case .none: return element
+        case .list: return "array<\(element)>"
+        case .set: return "set<\(element)>"
+        case .dictionary: return "dictionary<string, \(element)>"
+        }
+    }
+}
+
+/// One class: a table of the file seen by the object store.
+public struct ObjectSchema: Sendable, Equatable {
+    /// Numbers of the C API.
+    public enum Kind: Int32, Sendable { case topLevel = 0, embedded = 1, asymmetric = 2 }
+    public var name: String
+    public var kind: Kind
+    /// Name of the primary key property, empty when there is none.
+    public var primaryKey: String
+    public var properties: [Property]
+    public var computedProperties: [Property]
+    /// Table in the open file; `TableKey.null` while unbound.
+    public internal(set) var key = TableKey.null
+
+    public init(_ name: String, kind: Kind = .topLevel, primaryKey: String? = nil, properties: [Property]) {
+        self.name = name
+        self.kind = kind
+        self.properties = properties.filter { !$0.isComputed }
+        computedProperties = properties.filter(\.isComputed)
+        self.primaryKey = primaryKey ?? properties.first(where: \.isPrimary)?.name ?? ""
+    }
+    package init(name: String, kind: Kind, primaryKey: String, persisted: [Property], computed: [Property]) {
+        self.name = name
+        self.kind = kind
+        self.primaryKey = primaryKey
+        properties = persisted
+        computedProperties = computed
+    }
+    public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
+        a.name == b.name && a.kind == b.kind && a.primaryKey == b.primaryKey && a.properties == b.properties && a.computedProperties == b.computedProperties
+    }
+    public func property(named name: String) -> Property? {
+        properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
+    }
+    var tableName: String { ObjectStore.classPrefix + name }
+}
+
+/// A set of classes, sorted by name.
+public struct Schema: Sendable, Equatable {
+    public internal(set) var classes: [ObjectSchema]
+    public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { Self.bytewise($0.name, $1.name) } }
+    static func bytewise(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+
+    package func index(named name: String) -> Int? {
+        var low = 0, high = classes.count
+        while low < high {
+            let mid = (low + high) / 2
+            if Self.bytewise(classes[mid].name, name) { low = mid + 1 } else { high = mid }
+        }
+        return low < classes.count && classes[low].name == name ? low : nil
+    }
+    public subscript(name: String) -> ObjectSchema? { index(named: name).map { classes[$0] } }
+    package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
+}
+
+extension Schema {
+    /// Which checks beyond the basic ones; bits of the C API.
+    public struct ValidationMode: OptionSet, Sendable {
+        public let rawValue: UInt64
+        public init(rawValue: UInt64) { self.rawValue = rawValue }
+        public static let partitionSync = ValidationMode(rawValue: 1)
+        public static let rejectEmbeddedOrphans = ValidationMode(rawValue: 2)
+        public static let flexibleSync = ValidationMode(rawValue: 4)
+    }
+
+    /// Throws 2016 with one line per problem. Rules and order: live-objects §1.2.
+    public func validate(_ mode: ValidationMode = []) throws(RealmError) {
+        var problems: [String] = []
+        for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name { problems.append("Type '\(a.name)' appears more than once in the schema.") }
+        for c in classes { check(c, mode, &problems) }
+        if problems.isEmpty {
+            checkEmbeddedCycles(&problems)
+            if mode.contains(.rejectEmbeddedOrphans) {
+                let reachable = reachableEmbedded()
+                for c in classes where c.kind == .embedded && !reachable.contains(c.name) {
+                    problems.append("Embedded object '\(c.name)' is unreachable by any link path from top level objects.")
+                }
+            }
+        }
+        guard problems.isEmpty else {
+            throw RealmError(.schemaValidationFailed, "Schema validation failed due to the following errors:\n" + problems.map { "- " + $0 }.joined(separator: "\n"))
+        }
+    }
+
+    private func check(_ c: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
+        let all = c.properties + c.computedProperties
+        var aliases: [String: Int] = [:], names: [String: Int] = [:]
+        for p in all {
+            names[p.name, default: 0] += 1
+            if !p.publicName.isEmpty { aliases[p.publicName, default: 0] += 1 }
+        }
+        for (alias, n) in aliases.sorted(by: { $0.key < $1.key }) where n > 1 { problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.") }
+        for (name, n) in names.sorted(by: { $0.key < $1.key }) where n > 1 { problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.") }
+        for p in all where !p.publicName.isEmpty && names[p.publicName] != nil {
+            problems.append("Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name.")
+        }
+        var primary: String?
+        for p in c.properties { check(p, in: c, &primary, &problems) }
+        for p in c.computedProperties { check(p, in: c, &primary, &problems) }
+        if !c.primaryKey.isEmpty {
+            if c.kind == .embedded {
+                problems.append("Embedded object type '\(c.name)' cannot have a primary key.")
+            } else if !all.contains(where: { $0.name == c.primaryKey }) {
+                problems.append("Specified primary key '\(c.name).\(c.primaryKey)' does not exist.")
+            }
+        }
+        if c.kind == .asymmetric && mode.isDisjoint(with: [.partitionSync, .flexibleSync]) {
+            problems.append("Asymmetric table '\(c.name)' not allowed in a local Realm.")
+        }
+        if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && c.kind != .embedded && c.primaryKey != "_id" {
+            problems.append("The primary key property on a synchronized Realm must be named '_id' for type '\(c.name)'.")
+        }
+    }
+
+    private func check(_ p: Property, in c: ObjectSchema, _ primary: inout String?, _ problems: inout [String]) {
+        let name = "'\(c.name).\(p.name)'"
+        if p.isNullable && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects) {
+            problems.append("Property \(name) of type '\(p.typeText)' cannot be nullable.")
+        } else if !p.isNullable && p.type == .object && (p.collection == .none || p.collection == .dictionary) {
+            problems.append("Property \(name) of type 'object' must be nullable.")
+        } else if !p.isNullable && p.type == .mixed {
+            problems.append("Property \(name) of type 'mixed' must be nullable.")
+        }
+        if p.isPrimary {
+            switch p.type {
+            case .int, .string, .objectId, .uuid: break
+            default: problems.append("Property \(name) of type '\(p.typeText)' cannot be made the primary key.")
+            }
+            if let primary { problems.append("Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.") }
+            primary = p.name
+        }
+        if p.isIndexed {
+            var indexable = false
+            switch p.type {
+            case .int, .bool, .date, .string, .objectId, .uuid, .mixed: indexable = p.collection == .none || (p.type == .string && p.collection == .list)
+            default: break
+            }
+            if !indexable { problems.append("Property \(name) of type '\(p.typeText)' cannot be indexed.") }
+        }
+        if p.type == .linkingObjects && p.collection != .list { problems.append("Linking Objects property \(name) must be an array.") }
+        if p.type != .linkingObjects && !p.linkOrigin.isEmpty {
+            problems.append("Property \(name) of type '\(p.typeText)' cannot have an origin property name.")
+        } else if p.type == .linkingObjects && p.linkOrigin.isEmpty {
+            problems.append("Property \(name) of type '\(p.typeText)' must have an origin property name.")
+        }
+        guard p.type == .object || p.type == .linkingObjects else {
+            if !p.linkTarget.isEmpty { problems.append("Property \(name) of type '\(p.typeText)' cannot have an object type.") }
+            return
+        }
+        guard let target = self[p.linkTarget] else {
+            problems.append("Property \(name) of type '\(p.typeText)' has unknown object type '\(p.linkTarget)'")
+            return
+        }
+        if p.type == .object {
+            if target.kind == .embedded && p.collection == .set { problems.append("Set property \(name) cannot contain embedded object type '\(target.name)'. Set properties can only contain top level object types.") }
+            if target.kind == .asymmetric { problems.append("Property \(name) of type '\(p.typeText)' cannot be a link to an asymmetric object.") }
+            return
+        }
+        guard let origin = target.properties.first(where: { $0.name == p.linkOrigin }) else {
+            if !p.linkOrigin.isEmpty { problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist") }
+            return
+        }
+        if origin.type != .object {
+            problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) is not a link")
+        } else if origin.linkTarget != c.name {
+            problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) links to type '\(origin.linkTarget)'")
+        }
+    }
+
+    private func checkEmbeddedCycles(_ problems: inout [String]) {
+        // Depth first over links between embedded classes; each class is entered once.
+        var state: [String: Int] = [:]  // 1 = on the path, 2 = done
+        func visit(_ c: ObjectSchema, _ path: String) {
+            state[c.name] = 1
+            for p in c.properties where p.type == .object {
+                guard let t = self[p.linkTarget], t.kind == .embedded else { continue }
+                let here = path + "." + p.name
+                if state[t.name] == 1 {
+                    problems.append("Cycles containing embedded objects are not currently supported: '\(here)'")
+                } else if state[t.name] == nil {
+                    visit(t, here)
+                }
+            }
+            state[c.name] = 2
+        }
+        for c in classes where c.kind == .embedded && state[c.name] == nil { visit(c, c.name) }
+    }
+    /// Embedded classes that some top-level class leads to.
+    func reachableEmbedded() -> Swift.Set<String> {
+        var found = Swift.Set<String>()
+        var pending = classes.filter { $0.kind != .embedded }
+        while let c = pending.popLast() {
+            for p in c.properties where p.type == .object {
+                if let t = self[p.linkTarget], t.kind == .embedded, found.insert(t.name).inserted { pending.append(t) }
+            }
+        }
+        return found
+    }
+}

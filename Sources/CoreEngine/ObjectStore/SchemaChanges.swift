@@ -1,0 +1,124 @@
+/// What separates the file's schema from a requested one, in the order of live-objects §2.4.
+enum SchemaChange {
+    case addClass(ObjectSchema)
+    case addInitialProperties(ObjectSchema)
+    case removeProperty(ObjectSchema, Property)
+    case changeType(ObjectSchema, from: Property, to: Property)
+    case makeNullable(ObjectSchema, Property)
+    case makeRequired(ObjectSchema, Property)
+    case addIndex(ObjectSchema, Property, fullText: Bool)
+    case removeIndex(ObjectSchema, Property, fullText: Bool)
+    case addProperty(ObjectSchema, Property)
+    case changePrimaryKey(ObjectSchema, from: String, to: String)
+    case changeKind(ObjectSchema, to: ObjectSchema.Kind)
+
+    /// One line for messages.
+    var text: String {
+        switch self {
+        case .addClass(let c): "Class '\(c.name)' has been added."
+        case .addInitialProperties(let c): "Properties of class '\(c.name)' have been added."
+        case .removeProperty(let c, let p): "Property '\(c.name).\(p.name)' has been removed."
+        case .changeType(let c, let a, let b): "Property '\(c.name).\(a.name)' has been changed from '\(a.typeText)' to '\(b.typeText)'."
+        case .makeNullable(let c, let p): "Property '\(c.name).\(p.name)' has been made optional."
+        case .makeRequired(let c, let p): "Property '\(c.name).\(p.name)' has been made required."
+        case .addIndex(let c, let p, let fullText): "Property '\(c.name).\(p.name)' has been made \(fullText ? "fulltext-" : "")indexed."
+        case .removeIndex(let c, let p, let fullText): "Property '\(c.name).\(p.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
+        case .addProperty(let c, let p): "Property '\(c.name).\(p.name)' has been added."
+        case .changePrimaryKey(let c, let from, let to):
+            from.isEmpty ? "Primary Key for class '\(c.name)' has been added." : (to.isEmpty ? "Primary Key for class '\(c.name)' has been removed." : "Primary Key for class '\(c.name)' has changed from '\(from)' to '\(to)'.")
+        case .changeKind(let c, let kind): "Class '\(c.name)' has been changed to \(kind == .embedded ? "Embedded" : (kind == .asymmetric ? "TopLevelAsymmetric" : "TopLevel"))."
+        }
+    }
+
+    static func between(_ file: Schema, _ target: Schema) -> [SchemaChange] {
+        var changes: [SchemaChange] = []
+        for c in target.classes where file[c.name] == nil { changes.append(.addClass(c)) }
+        for c in target.classes {
+            guard let old = file[c.name] else {
+                changes.append(.addInitialProperties(c))
+                continue
+            }
+            for p in old.properties {
+                guard let q = c.properties.first(where: { $0.name == p.name }) else {
+                    changes.append(.removeProperty(c, p))
+                    continue
+                }
+                if !p.sameType(as: q) {
+                    changes.append(.changeType(c, from: p, to: q))
+                    continue
+                }
+                if p.isNullable != q.isNullable { changes.append(q.isNullable ? .makeNullable(c, q) : .makeRequired(c, q)) }
+                // A primary key column reads back as indexed; losing or gaining the key counts as an index change.
+                if p.needsIndex != q.needsIndex { changes.append(q.needsIndex ? .addIndex(c, q, fullText: false) : .removeIndex(c, q, fullText: false)) }
+                if p.isFullTextIndexed != q.isFullTextIndexed {
+                    changes.append(q.isFullTextIndexed ? .addIndex(c, q, fullText: true) : .removeIndex(c, q, fullText: true))
+                }
+            }
+            for q in c.properties where !old.properties.contains(where: { $0.name == q.name }) { changes.append(.addProperty(c, q)) }
+            if old.primaryKey != c.primaryKey { changes.append(.changePrimaryKey(c, from: old.primaryKey, to: c.primaryKey)) }
+        }
+        for c in target.classes { if let old = file[c.name], old.kind != c.kind { changes.append(.changeKind(c, to: c.kind)) } }
+        return changes
+    }
+
+    var isClassAddition: Bool {
+        switch self {
+        case .addClass, .addInitialProperties: true
+        default: false
+        }
+    }
+    var isIndexChange: Bool {
+        switch self {
+        case .addIndex, .removeIndex: true
+        default: false
+        }
+    }
+    var isPropertyAddition: Bool {
+        if case .addProperty = self { return true }
+        return false
+    }
+    var isPropertyRemoval: Bool {
+        if case .removeProperty = self { return true }
+        return false
+    }
+}
+
+/// How an open treats a schema that differs from the file's; numbers of the C API.
+public enum SchemaMode: Int32, Sendable {
+    case automatic = 0, immutable = 1, readOnly = 2, softResetFile = 3, hardResetFile = 4, additiveDiscovered = 5, additiveExplicit = 6, manual = 7
+    var isAdditive: Bool { self == .additiveDiscovered || self == .additiveExplicit }
+}
+
+/// Which classes and properties of the file that were not asked for show up; numbers of the C API.
+public enum SchemaSubsetMode: Int32, Sendable {
+    case strict = 0, allClasses = 1, allProperties = 2, complete = 3
+}
+
+extension Group {
+    /// Applies changes that lose nothing: new classes, new properties, indexes.
+    func apply(_ changes: [SchemaChange]) throws(RealmError) {
+        for case .addClass(let c) in changes { try createClass(c) }
+        for change in changes {
+            switch change {
+            case .addInitialProperties(let c): try createProperties(c)
+            case .addProperty(let c, let p):
+                if let t = try table(named: c.tableName) { try addColumn(p, to: t) }
+            case .addIndex(let c, let p, let fullText):
+                guard let t = try table(named: c.tableName), let column = t.column(named: p.name) else { continue }
+                if fullText, p.type != .string || p.collection != .none {
+                    throw RealmError(.illegalOperation, "Property '\(c.name).\(p.name)' cannot have a full-text index: it is not a string")
+                }
+                if t.index(of: column.index) != nil { try t.removeIndex(column.index) }
+                t.setIndexAttribute(column.key, fullText ? .fullTextIndexed : .indexed)
+                try t.addIndex(column.index, fullText: fullText)
+            case .removeIndex(let c, let p, let fullText):
+                guard let t = try table(named: c.tableName), let column = t.column(named: p.name), t.index(of: column.index) != nil,
+                    column.isFullTextIndexed == fullText
+                else { continue }
+                try t.removeIndex(column.index)
+                t.setIndexAttribute(column.key, [])
+            default: continue
+            }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// One reserved stretch of virtual memory in which a file is mapped from its start, and behind it room for memory of our own,
+/// so that `base + offset` is an address for every ref, on disk or not, and stays one while the file grows.
+///
+///     base                          base + fileCapacity             base + size
+///      | file, mapped read-only, grows → |  slab, read-write, grows →  |
+///
+/// Sections of the file are mapped as they are needed; mapping past the end of the file is fine as long as nobody reads there.
+/// Thread rule: growing is serialised by the caller; addresses never move.
+final class AddressSpace: @unchecked Sendable {  // `base` and capacities are immutable; growth is serialised by `DatabaseFile`'s lock.
+    let base: UnsafeMutableRawPointer
+    let fileCapacity: Int
+    let slabCapacity: Int
+    private var size: Int { fileCapacity + slabCapacity }
+
+    /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below `minimum`.
+    init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
+        var capacity = wanted
+        var slab = slabCapacity
+        while true {
+            let p = mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+            if let p, p != MAP_FAILED {
+                base = p
+                self.fileCapacity = capacity
+                self.slabCapacity = slab
+                return
+            }
+            if capacity / 2 < minimum { break }
+            capacity /= 2
+            slab = slab > 0 ? min(slab, capacity) : 0
+        }
+        throw RealmError(.addressSpaceExhausted, "No address space for a map of \(minimum) bytes")
+    }
+
+    deinit { munmap(base, size) }
+
+    /// Maps bytes `[offset, offset + length)` of the file in their place. `offset` is a multiple of the page size.
+    func mapFile(_ fd: Int32, offset: Int, length: Int) throws(RealmError) {
+        guard offset + length <= fileCapacity else {
+            throw RealmError(.addressSpaceExhausted, "The file outgrew the \(fileCapacity) bytes of address space reserved for it; reopen it")
+        }
+        let p = mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
+        guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+    }
+
+    /// Makes slab bytes `[from, to)` usable (offsets within the slab, multiples of the page size).
+    func commitSlab(from: Int, to: Int) throws(RealmError) {
+        guard to <= slabCapacity else { throw RealmError(.outOfMemory, "A transaction may hold at most \(slabCapacity) bytes") }
+        guard mprotect(base + fileCapacity + from, to - from, PROT_READ | PROT_WRITE) == 0 else {
+            throw RealmError(.outOfMemory, "No memory for a write transaction of \(to) bytes")
+        }
+    }
+    /// Gives slab memory `[from, to)` back to the system; it stays usable and reads as zero.
+    func discardSlab(from: Int, to: Int) {
+        if to > from { madvise(base + fileCapacity + from, to - from, MADV_DONTNEED) }
+    }
+}
+
+/// A small file mapped read-write for words shared between processes.
+final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words in it are atomics.
+    let base: UnsafeMutableRawPointer
+    let size: Int
+    init(_ file: FileDescriptor, size: Int) throws(RealmError) {
+        let p = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0)
+        guard let p, p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
+        base = p
+        self.size = size
+    }
+    deinit { munmap(base, size) }
+}

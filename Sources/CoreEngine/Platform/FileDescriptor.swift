@@ -1,0 +1,158 @@
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// An open file. Closing happens in `deinit` or earlier through `close()`.
+///
+/// Thread rule: every call may come from any thread; `close` only when no other call is under way.
+final class FileDescriptor: @unchecked Sendable {  // Immutable but for `fd`, which only `close` changes.
+    let path: String
+    private(set) var fd: Int32
+
+    enum Access { case readOnly, readWrite, readWriteCreate }
+
+    /// open(2), close-on-exec.
+    init(path: String, access: Access) throws(RealmError) {
+        let flags: Int32 =
+            switch access {
+            case .readOnly: O_RDONLY | O_CLOEXEC
+            case .readWrite: O_RDWR | O_CLOEXEC
+            case .readWriteCreate: O_RDWR | O_CREAT | O_CLOEXEC
+            }
+        var fd: Int32
+        repeat { fd = systemOpen(path, flags | O_NONBLOCK, 0o644) } while fd < 0 && errno == EINTR
+        guard fd >= 0 else {
+            let code = errno
+            throw code == EISDIR
+                ? RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is a directory", path: path)
+                : Platform.error(code, "Failed to open file at path '\(path)'", path: path)
+        }
+        self.fd = fd
+        self.path = path
+        var info = stat()
+        if fstat(fd, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
+            close()
+            throw RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is not a regular file", path: path)
+        }
+    }
+
+    deinit { close() }
+
+    func close() {
+        if fd >= 0 { systemClose(fd) }
+        fd = -1
+    }
+
+    /// Size in bytes.
+    func size() throws(RealmError) -> Int {
+        var info = stat()
+        guard fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
+        return Int(info.st_size)
+    }
+
+    /// Device and inode: equal for two opens of one file.
+    func identity() throws(RealmError) -> FileIdentity {
+        var info = stat()
+        guard fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
+        return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
+    }
+
+    /// Reads up to `count` bytes; returns how many there were.
+    func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws(RealmError) -> Int {
+        var done = 0
+        while done < count {
+            let n = pread(fd, buffer + done, count - done, off_t(offset + done))
+            if n < 0 {
+                if errno == EINTR { continue }
+                throw Platform.error(errno, "pread() failed", path: path)
+            }
+            if n == 0 { break }
+            done += n
+        }
+        return done
+    }
+
+    /// Writes all of `count` bytes.
+    func write(_ buffer: UnsafeRawPointer, count: Int, at offset: Int) throws(RealmError) {
+        var done = 0
+        while done < count {
+            let n = pwrite(fd, buffer + done, count - done, off_t(offset + done))
+            if n < 0 {
+                if errno == EINTR { continue }
+                throw Platform.error(errno, "pwrite() failed", path: path)
+            }
+            done += n
+        }
+    }
+
+    func truncate(to size: Int) throws(RealmError) {
+        while ftruncate(fd, off_t(size)) != 0 {
+            if errno == EINTR { continue }
+            throw Platform.error(errno, "ftruncate() failed", path: path)
+        }
+    }
+
+    /// Waits until the data written so far is on stable storage (with the metadata needed to read it back).
+    func synchronizeData() throws(RealmError) {
+        #if canImport(Darwin)
+            // F_FULLFSYNC reaches the medium; plain fsync does not there.
+            if fcntl(fd, F_FULLFSYNC) == 0 { return }
+            guard fsync(fd) == 0 else { throw Platform.error(errno, "fsync() failed", path: path) }
+        #else
+            while fdatasync(fd) != 0 {
+                if errno == EINTR { continue }
+                throw Platform.error(errno, "fdatasync() failed", path: path)
+            }
+        #endif
+    }
+}
+
+/// Device, inode and link count of an open file.
+struct FileIdentity: Hashable, Sendable {
+    let device: UInt64
+    let inode: UInt64
+    let linkCount: Int
+    static func == (a: FileIdentity, b: FileIdentity) -> Bool { a.device == b.device && a.inode == b.inode }
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(device)
+        hasher.combine(inode)
+    }
+}
+
+/// Directory entries, by path.
+enum FileSystem {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    static func isDirectory(_ path: String) -> Bool {
+        var info = stat()
+        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+    }
+    /// Whether something went; a missing file is not an error.
+    @discardableResult static func remove(_ path: String) throws(RealmError) -> Bool {
+        if unlink(path) == 0 { return true }
+        if errno == ENOENT || errno == ENOTDIR { return false }
+        throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
+    }
+    /// Removes a directory and the plain files in it. Missing: nothing.
+    static func removeDirectory(_ path: String) {
+        guard let dir = opendir(path) else { return }
+        var names: [String] = []
+        while let entry = readdir(dir) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { p in
+                p.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        closedir(dir)
+        for name in names { unlink(path + "/" + name) }
+        rmdir(path)
+    }
+    /// The folder part of a path: "." when it has none.
+    static func parent(of path: String) -> String {
+        guard let slash = path.utf8.lastIndex(of: 0x2F) else { return "." }
+        return slash == path.utf8.startIndex ? "/" : String(path[..<slash])
+    }
+}

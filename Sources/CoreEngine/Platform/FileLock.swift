@@ -1,0 +1,72 @@
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// Locks on a file that the kernel gives back when their holder dies.
+///
+/// Two kinds, which do not see each other:
+/// - `flock` on the whole file: membership in a session, the protocol shared with realm-core. Format: storage §5.3.
+/// - open-file-description record locks on single bytes: the engine's own mutexes and signs of life.
+/// Both belong to the open file description: two opens in one process exclude each other, and closing an unrelated
+/// descriptor drops nothing.
+extension FileDescriptor {
+    enum Sharing { case shared, exclusive }
+
+    /// flock(2) without waiting; false when somebody else is in the way.
+    func tryLock(_ sharing: Sharing) -> Bool {
+        let op = (sharing == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
+        while systemFlock(fd, op) != 0 {
+            if errno == EINTR { continue }
+            return false
+        }
+        return true
+    }
+    func unlock() { _ = systemFlock(fd, LOCK_UN) }
+
+    // Linux: F_OFD_GETLK 36, F_OFD_SETLK 37, F_OFD_SETLKW 38 (not visible from Swift). Darwin: 92, 90, 91.
+    #if canImport(Darwin)
+        private static let getOwned: Int32 = 92, setOwned: Int32 = 90, setOwnedWait: Int32 = 91
+    #else
+        private static let getOwned: Int32 = 36, setOwned: Int32 = 37, setOwnedWait: Int32 = 38
+    #endif
+
+    private func record(_ type: Int32, _ byte: Int) -> flock {
+        var lock = systemRecordLock()
+        lock.l_type = Int16(type)
+        lock.l_whence = Int16(SEEK_SET)
+        lock.l_start = off_t(byte)
+        lock.l_len = 1
+        lock.l_pid = 0
+        return lock
+    }
+    /// Takes the lock on one byte (which need not exist), waiting for its holder.
+    func lockByte(_ byte: Int) throws(RealmError) {
+        var lock = record(Int32(F_WRLCK), byte)
+        while fcntl(fd, Self.setOwnedWait, &lock) != 0 {
+            if errno == EINTR { continue }
+            throw Platform.error(errno, "Failed to lock a byte of the lock file", path: path)
+        }
+    }
+    func tryLockByte(_ byte: Int) -> Bool {
+        var lock = record(Int32(F_WRLCK), byte)
+        while fcntl(fd, Self.setOwned, &lock) != 0 {
+            if errno == EINTR { continue }
+            return false
+        }
+        return true
+    }
+    func unlockByte(_ byte: Int) {
+        var lock = record(Int32(F_UNLCK), byte)
+        _ = fcntl(fd, Self.setOwned, &lock)
+    }
+    /// Whether some other open file description holds the lock on `byte`. Locks held through this one are not seen.
+    func isByteLockedElsewhere(_ byte: Int) -> Bool {
+        var lock = record(Int32(F_WRLCK), byte)
+        guard fcntl(fd, Self.getOwned, &lock) == 0 else { return true }
+        return lock.l_type != Int16(F_UNLCK)
+    }
+}

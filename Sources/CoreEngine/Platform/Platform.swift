@@ -1,0 +1,82 @@
+/// # Platform
+///
+/// Files, maps, locks, page size, clock, byte compare and copy: the only room that calls the operating system.
+///
+/// Promise
+/// 1. Every failing call becomes a `RealmError` with the path and the system's own words; interrupted calls are repeated.
+/// 2. A lock taken here is released by the kernel when the process dies, however it dies.
+/// 3. Nothing here knows what the bytes mean.
+///
+/// A port replaces this folder (and only it). May use: Values (for the error type).
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+enum Platform {
+    /// Bytes of a page of virtual memory, a multiple of 4096.
+    static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
+
+    @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memcpy(to, from, count) }
+    @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memmove(to, from, count) }
+    @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }
+    /// memcmp that accepts null pointers for empty ranges.
+    @inline(__always) static func compare(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int {
+        guard count > 0, let a, let b else { return 0 }
+        return Int(memcmp(a, b, count))
+    }
+    static func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
+
+    static var processId: Int32 { getpid() }
+    /// Identifies the calling thread for as long as it runs.
+    #if canImport(Darwin)
+        static var threadId: UInt { UInt(bitPattern: pthread_self()) }
+    #else
+        static var threadId: UInt { UInt(pthread_self()) }
+    #endif
+    static func sleep(microseconds: UInt32) { usleep(microseconds) }
+    /// Seconds since an arbitrary point, never going back.
+    static var monotonicSeconds: Double {
+        var t = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &t)
+        return Double(t.tv_sec) + Double(t.tv_nsec) * 1e-9
+    }
+
+    /// The system's text for an errno value.
+    static func text(ofError code: Int32) -> String {
+        guard let text = strerror(code) else { return "error \(code)" }
+        return String(cString: text)
+    }
+    static func error(_ code: Int32, _ what: String, path: String?) -> RealmError {
+        let kind: RealmError.Code =
+            switch code {
+            case ENOENT, ENOTDIR: .fileNotFound
+            case EACCES, EPERM, EROFS: .permissionDenied
+            case EEXIST: .fileAlreadyExists
+            case ENOSPC, EDQUOT, EFBIG: .outOfDiskSpace
+            case ENOMEM: .outOfMemory
+            default: .fileOperationFailed
+            }
+        return RealmError(kind, "\(what): \(text(ofError: code))", path: path)
+    }
+    /// Writes text to standard error; used by the default log sink.
+    static func printError(_ text: String) {
+        var line = text + "\n"
+        line.withUTF8 { bytes in
+            var done = 0
+            while done < bytes.count {
+                let n = systemWrite(2, bytes.baseAddress! + done, bytes.count - done)
+                if n <= 0 { break }
+                done += n
+            }
+        }
+    }
+    /// A zero-terminated copy in memory of `malloc`, for buffers that C callers free; nil when memory is short.
+    static func duplicate(_ text: String) -> UnsafeMutablePointer<CChar>? {
+        text.withCString { strdup($0) }
+    }
+    static func free(_ p: UnsafeMutableRawPointer?) { systemFree(p) }
+}

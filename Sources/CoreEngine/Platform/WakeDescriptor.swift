@@ -1,0 +1,39 @@
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
+/// A pipe whose read end is readable while somebody should wake up.
+final class WakeDescriptor: Sendable {
+    let readEnd: Int32
+    private let writeEnd: Int32
+
+    init() throws(RealmError) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw Platform.error(errno, "pipe() failed", path: nil) }
+        for fd in ends {
+            _ = fcntl(fd, F_SETFL, O_NONBLOCK)
+            _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
+        }
+        (readEnd, writeEnd) = (ends[0], ends[1])
+    }
+    deinit {
+        close(readEnd)
+        close(writeEnd)
+    }
+    func signal() {
+        var byte: UInt8 = 1
+        _ = write(writeEnd, &byte, 1)
+    }
+    func drain() {
+        var bytes: (UInt64, UInt64) = (0, 0)
+        while read(readEnd, &bytes, 16) > 0 {}
+    }
+    func wait(milliseconds: Int32) {
+        var p = pollfd(fd: readEnd, events: Int16(POLLIN), revents: 0)
+        _ = poll(&p, 1, milliseconds)
+    }
+}

@@ -1,0 +1,289 @@
+/// Writes the modified nodes of one transaction, its free-space lists and its top array to the file. Format: storage §4.2 steps 5–7.
+///
+/// Nodes go out in post-order into as few extents as free space allows, through one buffer, so that a small commit is one `pwrite`.
+/// Nothing the previous snapshot uses is touched; if anything fails the file still means the previous snapshot.
+struct CommitWriter {
+    private let store: NodeStore
+    private let file: DatabaseFile
+    private var free: FreeSpace
+    private(set) var logicalSize: Int
+    private var physicalSize: Int
+    /// The extent being filled, and how far it is filled.
+    private var extent = FileChunk(offset: 0, size: 0)
+    private var cursor = 0
+    /// Estimate of what is still to be written.
+    private var remaining: Int
+    private let listsBound: Int
+    private var buffer: UnsafeMutableRawPointer
+    private static let bufferSize = 1 << 20
+    /// File offset of the buffer's first byte and bytes in it.
+    private var bufferStart = 0
+    private var buffered = 0
+    private let wideRefs: Bool
+
+    /// - Parameters:
+    ///   - roots: everything to be written below the top array.
+    ///   - entryBound: upper bound of what `finish` adds to the free lists beside `free`.
+    init(_ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref]) throws(RealmError) {
+        self.store = store
+        self.file = file
+        self.free = free
+        self.logicalSize = logicalSize
+        self.physicalSize = physicalSize
+        wideRefs = logicalSize + (store.slabEnd - store.slabStart) + (64 << 20) >= 1 << 31
+        buffer = .allocate(byteCount: Self.bufferSize, alignment: 4096)
+        // Each entry takes at most 24 bytes; freed nodes may all stand alone; extents and rests add a few.
+        listsBound = 24 * (free.usable.count + free.locked.count + store.freedInFile.count + 64) + 3 * 8 + 8 + 12 * 8
+        remaining = 0
+        var total = Format.padded(listsBound)
+        for r in roots { total += try measure(r, depth: 0) }
+        remaining = total
+    }
+    func dispose() { buffer.deallocate() }
+
+    /// Bytes that the slab nodes below `ref` will take at most.
+    private func measure(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
+        guard !ref.isNull, !store.isInFile(ref) else { return 0 }
+        guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        let n = try store.node(ref)
+        guard n.hasRefs else { return n.size }
+        var total = 0
+        var width = 0
+        for i in 0..<n.count {
+            let v = RefOrTagged(raw: n.get(i))
+            if v.isTagged || v.raw == 0 {
+                width = max(width, Widths.minimal(for: v.raw))
+            } else {
+                width = max(width, wideRefs ? 64 : 32)
+                total += try measure(v.ref, depth: depth + 1)
+            }
+        }
+        return total + 8 + Format.padded((n.count * width + 7) >> 3)
+    }
+
+    // MARK: Nodes
+
+    /// Writes the slab nodes below `ref`, children first, and returns the ref in the file.
+    mutating func write(_ ref: Ref, depth: Int = 0) throws(RealmError) -> Ref {
+        guard !ref.isNull, !store.isInFile(ref) else { return ref }
+        guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        var n = try store.node(ref)
+        guard n.hasRefs else {
+            let payload = n.payloadSize
+            let at = try place(n.size)
+            emit(n.header.diskWord)
+            try emit(n.payload, payload, padded: n.size - 8)
+            return Ref(at)
+        }
+        // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
+        var width = 0
+        for i in 0..<n.count {
+            var v = RefOrTagged(raw: n.get(i))
+            if !v.isTagged && v.raw != 0 && !store.isInFile(v.ref) {
+                v = RefOrTagged(try write(v.ref, depth: depth + 1))
+                store.setSlot(n, i, v)
+            }
+            width = max(width, Widths.minimal(for: v.raw))
+        }
+        n = try store.node(ref)
+        return Ref(try emitArray(flags: n.flags, width: width, count: n.count) { n.get($0) })
+    }
+
+    /// Writes an integer array of the given shape; returns its position.
+    private mutating func emitArray(flags: UInt8, width: Int, count: Int, _ value: (Int) -> Int64) throws(RealmError) -> Int {
+        let payload = (count * width + 7) >> 3
+        let at = try place(8 + Format.padded(payload))
+        try emitArrayHere(flags: flags, width: width, count: count, value)
+        return at
+    }
+    private mutating func emitArrayHere(flags: UInt8, width: Int, count: Int, _ value: (Int) -> Int64) throws(RealmError) {
+        let payload = (count * width + 7) >> 3
+        let header = NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count)
+        emit(header.diskWord)
+        let padded = Format.padded(payload)
+        if padded <= Self.bufferSize - buffered {
+            let target = Node(address: buffer + buffered - 8, ref: .null, count: count, width: width, flags: 0)
+            if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
+            for i in 0..<count { target.put(i, value(i)) }
+            buffered += padded
+        } else {
+            let temporary = UnsafeMutableRawPointer.allocate(byteCount: padded + 8, alignment: 8)
+            defer { temporary.deallocate() }
+            Platform.zero(temporary, padded + 8)
+            let target = Node(address: temporary, ref: .null, count: count, width: width, flags: 0)
+            for i in 0..<count { target.put(i, value(i)) }
+            try emit(temporary + 8, padded, padded: padded)
+        }
+    }
+
+    // MARK: Placement
+
+    /// Position for the next `size` bytes, which may not cross a section boundary. Format: storage §3.5.
+    private mutating func place(_ size: Int) throws(RealmError) -> Int {
+        guard size <= Format.sectionSize else { throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file") }
+        for _ in 0..<1_000_000 {
+            let boundary = (cursor / Format.sectionSize + 1) * Format.sectionSize
+            var start = cursor
+            if start + size > boundary { start = boundary }
+            if start + size <= extent.end && extent.size > 0 {
+                if start != cursor {
+                    free.giveBack(FileChunk(offset: cursor, size: start - cursor))
+                    try flushBuffer()
+                    bufferStart = start
+                } else if buffered + 8 > Self.bufferSize {
+                    try flushBuffer()
+                }
+                cursor = start + size
+                remaining -= size
+                return start
+            }
+            try nextExtent(size)
+        }
+        throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(size) bytes")
+    }
+    private mutating func nextExtent(_ size: Int) throws(RealmError) {
+        try closeExtent()
+        let wanted = max(remaining, size)
+        let new = free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
+        extent = if let new { new } else { try extend(by: wanted) }
+        cursor = extent.offset
+        bufferStart = cursor
+    }
+    /// Gives the rest of the current extent back.
+    private mutating func closeExtent() throws(RealmError) {
+        try flushBuffer()
+        if extent.size > 0 { free.giveBack(FileChunk(offset: cursor, size: extent.end - cursor)) }
+        extent = FileChunk(offset: 0, size: 0)
+        cursor = 0
+    }
+    /// Grows the logical size by realm-core's rule and returns the new chunk, joined with a free one just before it. Format: storage §3.5.
+    private mutating func extend(by wanted: Int) throws(RealmError) -> FileChunk {
+        let tail = free.takeTail(endingAt: logicalSize)
+        let request = wanted - (tail?.size ?? 0)
+        let old = logicalSize
+        var new = old < 1 << 20 ? 2 * old : old + (1 << 20)
+        new = Format.roundUp(max(new, old + max(request, 8)), to: Platform.pageSize)
+        guard new <= file.space.fileCapacity else {
+            throw RealmError(.maximumFileSizeExceeded, "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
+        }
+        if new > physicalSize {
+            if wanted < 256 << 10 {
+                // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap overwrites.
+                try fillWithZeros(from: physicalSize, to: new)
+            } else {
+                try file.file.truncate(to: new)
+            }
+            physicalSize = new
+        }
+        logicalSize = new
+        let start = tail?.offset ?? old
+        return FileChunk(offset: start, size: new - start)
+    }
+    private func fillWithZeros(from: Int, to: Int) throws(RealmError) {
+        let size = min(to - from, 256 << 10)
+        guard size > 0 else { return }
+        let zeros = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
+        defer { zeros.deallocate() }
+        Platform.zero(zeros, size)
+        var at = from
+        while at < to {
+            let n = min(size, to - at)
+            try file.file.write(zeros, count: n, at: at)
+            at += n
+        }
+    }
+
+    // MARK: Bytes
+
+    private mutating func emit(_ word: UInt64) {
+        (buffer + buffered).storeBytes(of: word.littleEndian, as: UInt64.self)
+        buffered += 8
+    }
+    private mutating func emit(_ from: UnsafeRawPointer, _ count: Int, padded: Int) throws(RealmError) {
+        if buffered + padded > Self.bufferSize { try flushBuffer() }
+        if padded > Self.bufferSize {
+            // Larger than the buffer: straight from where it lies, then the padding.
+            try file.file.write(from, count: count, at: bufferStart)
+            bufferStart += count
+            if padded > count {
+                (buffer).storeBytes(of: 0, as: UInt64.self)
+                buffered = padded - count
+            }
+            return
+        }
+        if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
+        Platform.copy(buffer + buffered, from, count)
+        buffered += padded
+    }
+    private mutating func flushBuffer() throws(RealmError) {
+        if buffered > 0 { try file.file.write(buffer, count: buffered, at: bufferStart) }
+        bufferStart += buffered
+        buffered = 0
+    }
+
+    // MARK: Lists and top
+
+    /// Writes free lists and top array, all in one place, and returns the top's ref. `slots` are the top's elements; 2 to 6 are filled in here.
+    /// Format: storage §3.6.
+    mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Ref {
+        let size = Format.padded(listsBound)
+        let start = try place(size)
+        let chunkEnd = start + size
+        // The rest of the extent joins the unused part of this chunk.
+        let extentEnd = extent.end
+        extent = FileChunk(offset: 0, size: 0)
+
+        // Everything but the final remainder, sorted.
+        var entries: [(at: Int, size: Int, version: UInt64)] = []
+        entries.reserveCapacity(free.usable.count + free.locked.count + store.freedInFile.count + 1)
+        for c in free.usable { entries.append((c.offset, c.size, 0)) }
+        for l in free.locked { entries.append((l.chunk.offset, l.chunk.size, l.version)) }
+        var freed = store.freedInFile
+        freed.sort { $0.offset < $1.offset }
+        var i = 0
+        while i < freed.count {
+            var c = freed[i]
+            i += 1
+            while i < freed.count && freed[i].offset == c.end {
+                c.size += freed[i].size
+                i += 1
+            }
+            guard i >= freed.count || freed[i].offset > c.end else { throw .corrupt("a node was freed twice", at: freed[i].offset) }
+            entries.append((c.offset, c.size, version))
+        }
+        entries.sort { $0.at < $1.at }
+        let slot = entries.firstIndex { $0.at > start } ?? entries.count
+        entries.insert((chunkEnd, extentEnd - start, 0), at: slot)
+        for j in entries.indices.dropFirst() where entries[j - 1].at + entries[j - 1].size > entries[j].at && j != slot && j - 1 != slot {
+            throw .corrupt("free space overlaps space that was freed", at: entries[j].at)
+        }
+        let count = entries.count
+        let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), entries.map { Widths.minimal(for: Int64($0.at)) }.max() ?? 0)
+        let lengthWidth = entries.map { Widths.minimal(for: Int64($0.size)) }.max() ?? 0
+        let versionWidth = entries.map { Widths.minimal(for: Int64(bitPattern: $0.version)) }.max() ?? 0
+        func bytes(_ width: Int, _ count: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
+        let lengthsAt = start + bytes(positionWidth, count)
+        let versionsAt = lengthsAt + bytes(lengthWidth, count)
+        let topAt = versionsAt + bytes(versionWidth, count)
+        var top = slots
+        top[2] = RefOrTagged(tagged: logicalSize)
+        top[3] = RefOrTagged(Ref(start))
+        top[4] = RefOrTagged(Ref(lengthsAt))
+        top[5] = RefOrTagged(Ref(versionsAt))
+        top[6] = RefOrTagged(tagged: version)
+        let topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 0
+        let end = topAt + bytes(topWidth, top.count)
+        guard end < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
+        entries[slot] = (end, extentEnd - end, 0)
+        // `place` accounted for the whole chunk; the buffer now receives only what is used of it.
+        try emitArrayHere(flags: 0, width: positionWidth, count: count) { Int64(entries[$0].at) }
+        if buffered + 8 > Self.bufferSize { try flushBuffer() }
+        try emitArrayHere(flags: 0, width: lengthWidth, count: count) { Int64(entries[$0].size) }
+        if buffered + 8 > Self.bufferSize { try flushBuffer() }
+        try emitArrayHere(flags: 0, width: versionWidth, count: count) { Int64(bitPattern: entries[$0].version) }
+        if buffered + 256 > Self.bufferSize { try flushBuffer() }
+        try emitArrayHere(flags: NodeHeader.hasRefsFlag, width: topWidth, count: top.count) { top[$0].raw }
+        try flushBuffer()
+        return Ref(topAt)
+    }
+}

@@ -1,0 +1,189 @@
+/// An open database file: its descriptor, its map, and what its header says.
+///
+/// Thread rule: `read…` and `ensureMapped` from any thread; writing only by the holder of the write lock.
+final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, guarded by `mapLock`.
+    let path: String
+    let file: FileDescriptor
+    let space: AddressSpace
+    private let mapLock = Lock(initial: 0)
+
+    /// What a validated file says of its newest snapshot.
+    struct State {
+        var header: FileHeader
+        var physicalSize: Int
+        /// Null while nothing was ever committed.
+        var topRef: Ref
+        var format: UInt8
+        var logicalSize: Int
+        var version: UInt64
+        var historyType: UInt64
+        var historySchemaVersion: UInt64
+        var isStreaming: Bool
+    }
+
+    init(path: String, access: FileDescriptor.Access, needsSlab: Bool) throws(RealmError) {
+        self.path = path
+        file = try FileDescriptor(path: path, access: access)
+        let size = try file.size()
+        var capacity = 64 << 30
+        while capacity < size * 4 { capacity *= 2 }
+        let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
+        do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
+    }
+
+    /// Maps the file at least up to `size`, section by section.
+    func ensureMapped(_ size: Int) throws(RealmError) {
+        try mapLock.with { (mapped) throws(RealmError) in
+            guard size > mapped else { return }
+            let target = min(Format.roundUp(size, to: Format.sectionSize), space.fileCapacity)
+            guard target >= size else { throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: self.path) }
+            try space.mapFile(file.fd, offset: mapped, length: target - mapped)
+            mapped = target
+        }
+    }
+
+    func readHeader() throws(RealmError) -> FileHeader {
+        var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        var failure: RealmError?
+        var count = 0
+        withUnsafeMutableBytes(of: &bytes) { b in
+            do throws(RealmError) { count = try file.read(into: b.baseAddress!, count: 24, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        guard count == 24 else { throw invalid("file is non-empty but too small (\(count) bytes) to be a valid Realm") }
+        return withUnsafeBytes(of: bytes) { FileHeader(bytes: $0.baseAddress!) }
+    }
+
+    func invalid(_ what: String) -> RealmError { RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': \(what)", path: path) }
+
+    /// Checks header and top array in the order of storage §1.4 and maps the file.
+    func validate(readOnly: Bool) throws(RealmError) -> State {
+        let size = try file.size()
+        if size == 0 { throw invalid(readOnly ? "Read-only access to empty Realm file" : "file is empty") }
+        guard size >= Format.headerSize else { throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm") }
+        guard size % 8 == 0 else { throw invalid("file has an invalid size (\(size))") }
+        let header = try readHeader()
+        guard header.hasMnemonic else { throw invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)") }
+        var top = header.liveTopRef
+        let streaming = header.isStreaming
+        if streaming {
+            guard size >= Format.headerSize + Format.streamingFooterSize else { throw invalid("file is in streaming format but too small (\(size) bytes)") }
+            try ensureMapped(size)
+            let footer = space.base + (size - Format.streamingFooterSize)
+            top = footer.loadUnaligned(as: UInt64.self).littleEndian
+            let magic = footer.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian
+            guard magic == FileHeader.footerMagic else { throw invalid("file in streaming format has an invalid footer cookie (\(magic)): the file is probably truncated") }
+        }
+        guard top % 8 == 0 else { throw invalid("top ref is not aligned (\(top))") }
+        guard top < UInt64(size) else { throw invalid("top ref is outside of the file (size: \(size), top ref: \(top)): the file is probably truncated") }
+        var state = State(
+            header: header, physicalSize: size, topRef: .null, format: header.liveFormat, logicalSize: Format.headerSize, version: 1,
+            historyType: 0, historySchemaVersion: 0, isStreaming: streaming)
+        if top == 0 { return state }
+        try ensureMapped(size)
+        state.topRef = Ref(Int(top))
+        let fields = try topFields(state.topRef, physicalSize: size)
+        state.logicalSize = fields.logicalSize
+        state.version = fields.version
+        state.historyType = fields.historyType
+        state.historySchemaVersion = fields.historySchemaVersion
+        return state
+    }
+
+    /// Scalars of a top array. Format: storage §3.1.
+    struct TopFields {
+        var logicalSize: Int
+        var version: UInt64
+        var historyType: UInt64
+        var historySchemaVersion: UInt64
+        var syncFileId: UInt64
+        var names: Ref
+        var tables: Ref
+        var history: Ref
+        var freeLists: (positions: Ref, lengths: Ref, versions: Ref)
+        /// Node of the evacuation state, when there is one.
+        var evacuation: Ref
+        var slotCount: Int
+    }
+    func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
+        let store = NodeStore(space: space, fileLimit: physicalSize)
+        return try topFields(store, ref, physicalSize: physicalSize)
+    }
+    func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
+        let n: Node
+        do { n = try store.node(ref) } catch { throw invalid("invalid top array: \(error.message)") }
+        guard n.hasRefs, n.widthType == 0, !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
+            throw invalid("Invalid top array (ref: \(ref.offset), array size: \(n.count))")
+        }
+        func tagged(_ i: Int) throws(RealmError) -> UInt64 {
+            guard i < n.count else { return 0 }
+            let v = try n.slot(i)
+            guard v.isTagged || v.raw == 0 else { throw invalid("Invalid top array: a ref stands where a number is expected") }
+            return v.integer
+        }
+        func child(_ i: Int) throws(RealmError) -> Ref {
+            guard i < n.count else { return .null }
+            let v = try n.slot(i)
+            guard !v.isTagged, v.raw >= 0 else { throw invalid("Invalid top array: a number stands where a ref is expected") }
+            return v.ref
+        }
+        let logical = try tagged(2)
+        guard logical >= 24, logical <= UInt64(physicalSize) else {
+            throw invalid("Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(n.count)")
+        }
+        let names = try child(0), tables = try child(1)
+        for r in [names, tables] where r.offset <= 0 || r.offset % 8 != 0 || r.offset > Int(logical) {
+            throw invalid("Invalid top array (slots 0 and 1): ref \(r.offset)")
+        }
+        let version = n.count > 6 ? max(1, try tagged(6)) : 1
+        guard version < 1 << 47 else { throw invalid("Impossible version number \(version)") }
+        let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
+        return TopFields(
+            logicalSize: Int(logical), version: version, historyType: try tagged(7), historySchemaVersion: try tagged(9), syncFileId: try tagged(10),
+            names: names, tables: tables, history: try child(8),
+            freeLists: (positions: try child(3), lengths: try child(4), versions: try child(5)),
+            evacuation: slot11.isTagged ? .null : slot11.ref, slotCount: n.count)
+    }
+
+    // MARK: Changing the form
+
+    /// Makes an empty database of a file of size 0. Format: storage §1.2.
+    func initialize(durable: Bool) throws(RealmError) {
+        var page = [UInt8](repeating: 0, count: Platform.pageSize)
+        page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+        try write(page, at: 0)
+        if durable { try file.synchronizeData() }
+    }
+    private func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
+        try bytes.withBytes { (b) throws(RealmError) in
+            if let p = b.baseAddress { try file.write(p, count: b.count, at: offset) }
+        }
+    }
+
+    /// Turns a streaming file into a normal one, in two ordered steps. Format: storage §1.3.
+    func convertFromStreaming(_ state: State) throws(RealmError) {
+        var header = state.header
+        header.topRefs.1 = UInt64(state.topRef.offset)
+        header.formats.1 = header.formats.0
+        try writeHeader(header)
+        try file.synchronizeData()
+        header.flags |= 1
+        try writeHeader(header)
+        try file.synchronizeData()
+    }
+    func writeHeader(_ header: FileHeader) throws(RealmError) {
+        var bytes = [UInt8](repeating: 0, count: Format.headerSize)
+        bytes.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
+        try write(bytes, at: 0)
+    }
+
+    /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
+    func align(_ state: State) throws(RealmError) {
+        let wanted = Format.roundUp(state.logicalSize, to: Platform.pageSize)
+        if state.topRef.isNull {
+            if state.physicalSize % Platform.pageSize != 0 { try file.truncate(to: Format.roundUp(state.physicalSize, to: Platform.pageSize)) }
+        } else if wanted != state.physicalSize {
+            try file.truncate(to: wanted)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+/// The free chunks of a snapshot, read from its three free-list arrays and sorted out for one commit. Format: storage §3.3–§3.5.
+///
+/// Invariants
+/// 1. `usable` is sorted by position, merged, and holds only chunks that no reachable snapshot uses.
+/// 2. `locked` entries are kept verbatim, each with the version that released it.
+struct FreeSpace {
+    struct Locked {
+        var chunk: FileChunk
+        var version: UInt64
+    }
+    private(set) var usable: [FileChunk] = []
+    private(set) var locked: [Locked] = []
+    /// Sum of `usable`.
+    private(set) var usableSize = 0
+
+    init() {}
+
+    /// Reads and checks the lists: sorted, aligned, disjoint, inside the file. A chunk is usable when the version that released it is at most
+    /// `oldestReachable`.
+    init(_ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, oldestReachable: UInt64) throws(RealmError) {
+        guard !lists.positions.isNull, !lists.lengths.isNull else { return }
+        let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
+        let versions = lists.versions.isNull ? nil : try store.integers(lists.versions)
+        guard positions.count == lengths.count, versions == nil || versions!.count == positions.count else {
+            throw .corrupt("free-space lists of unequal length", at: lists.positions.offset)
+        }
+        usable.reserveCapacity(positions.count + 8)
+        var end = Int64(Format.headerSize)
+        for i in 0..<positions.count {
+            let at = positions.get(i), length = lengths.get(i)
+            guard at >= end, at & 7 == 0, length > 0, length & 7 == 0, length <= Int64(logicalSize) - at else {
+                throw .corrupt("free-space list with chunks that overlap or lie outside the file", at: lists.positions.offset)
+            }
+            end = at + length
+            let version = versions.map { UInt64(bitPattern: $0.get(i)) } ?? 0
+            let chunk = FileChunk(offset: Int(at), size: Int(length))
+            if version > oldestReachable { locked.append(Locked(chunk: chunk, version: version)) } else { append(chunk) }
+        }
+    }
+    /// Adds a chunk that lies behind all others.
+    private mutating func append(_ chunk: FileChunk) {
+        usableSize += chunk.size
+        if let last = usable.last, last.end == chunk.offset { usable[usable.count - 1].size += chunk.size } else { usable.append(chunk) }
+    }
+    mutating func appendAtEnd(_ chunk: FileChunk) { append(chunk) }
+
+    /// Gives an unused rest back.
+    mutating func giveBack(_ chunk: FileChunk) {
+        guard chunk.size > 0 else { return }
+        usableSize += chunk.size
+        var low = 0, high = usable.count
+        while low < high {
+            let mid = (low + high) / 2
+            if usable[mid].offset < chunk.offset { low = mid + 1 } else { high = mid }
+        }
+        usable.insert(chunk, at: low)
+        if low + 1 < usable.count, usable[low].end == usable[low + 1].offset {
+            usable[low].size += usable[low + 1].size
+            usable.remove(at: low + 1)
+        }
+        if low > 0, usable[low - 1].end == usable[low].offset {
+            usable[low - 1].size += usable[low].size
+            usable.remove(at: low)
+        }
+    }
+    private mutating func take(at i: Int) -> FileChunk {
+        let c = usable.remove(at: i)
+        usableSize -= c.size
+        return c
+    }
+
+    /// An extent to write into: the smallest that takes all `wanted` bytes, else the largest if it takes a node of `least` bytes and is worth
+    /// a write of its own. nil: extend the file.
+    mutating func takeExtent(wanted: Int, least: Int, logicalSize: Int) -> FileChunk? {
+        var best = -1, largest = -1
+        for i in usable.indices {
+            let size = usable[i].size
+            if size >= wanted && (best < 0 || size < usable[best].size) { best = i }
+            if largest < 0 || size > usable[largest].size { largest = i }
+        }
+        if best >= 0 { return take(at: best) }
+        guard largest >= 0 else { return nil }
+        let size = usable[largest].size
+        // Small holes cost a disk write each: they are filled only when they hold a good part of what is left to write, are large in
+        // themselves, or when half of the file is free.
+        guard size >= least, size >= wanted / 8 || size >= 256 << 10 || usableSize > logicalSize / 2 else { return nil }
+        return take(at: largest)
+    }
+    /// The usable chunk that ends exactly at `end`, if any.
+    mutating func takeTail(endingAt end: Int) -> FileChunk? {
+        guard let last = usable.last, last.end == end else { return nil }
+        return take(at: usable.count - 1)
+    }
+}

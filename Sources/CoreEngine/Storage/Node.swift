@@ -1,0 +1,109 @@
+/// One node seen in memory: a validated header and the address of its bytes. Trivial; owns nothing.
+///
+/// Valid while the snapshot lives (file nodes), or until the node is freed or reallocated (slab nodes).
+/// Element accessors expect `0 ≤ i < count`; callers that take `i` from a file or a user check first.
+struct Node {
+    /// Address of the header; the payload starts 8 bytes later.
+    var address: UnsafeMutableRawPointer
+    var ref: Ref
+    var count: Int
+    /// Bits per element (width type bits), or bytes (multiply).
+    var width: Int
+    var flags: UInt8
+
+    @inline(__always) var payload: UnsafeMutableRawPointer { address + 8 }
+    @inline(__always) var isInner: Bool { flags & NodeHeader.innerFlag != 0 }
+    @inline(__always) var hasRefs: Bool { flags & NodeHeader.hasRefsFlag != 0 }
+    @inline(__always) var context: Bool { flags & NodeHeader.contextFlag != 0 }
+    @inline(__always) var widthType: UInt8 { flags >> 3 & 3 }
+    @inline(__always) var header: NodeHeader { NodeHeader(flags: flags, count: count) }
+    /// Bytes of payload that hold elements.
+    @inline(__always) var payloadSize: Int { header.payloadSize ?? 0 }
+    /// Bytes the node occupies on disk.
+    @inline(__always) var size: Int { 8 &+ Format.padded(payloadSize) }
+    /// Payload bytes of a blob.
+    @inline(__always) var blob: Bytes { Bytes(start: payload, count: count) }
+
+    /// Element `i` of an ordinary integer array: widths 1, 2, 4 unsigned, 8 to 64 signed.
+    @inline(__always) func get(_ i: Int) -> Int64 {
+        switch width {
+        case 64: return payload.load(fromByteOffset: i &* 8, as: Int64.self)
+        case 32: return Int64(payload.load(fromByteOffset: i &* 4, as: Int32.self))
+        case 16: return Int64(payload.load(fromByteOffset: i &* 2, as: Int16.self))
+        case 8: return Int64(payload.load(fromByteOffset: i, as: Int8.self))
+        case 4: return Int64(payload.load(fromByteOffset: i >> 1, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 1 &* 4) & 15)
+        case 2: return Int64(payload.load(fromByteOffset: i >> 2, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 3 &* 2) & 3)
+        case 1: return Int64(payload.load(fromByteOffset: i >> 3, as: UInt8.self) >> UInt8(truncatingIfNeeded: i & 7) & 1)
+        default: return 0
+        }
+    }
+    /// Element `i` of an unsigned array (cluster keys, tree offsets).
+    @inline(__always) func getUnsigned(_ i: Int) -> UInt64 {
+        switch width {
+        case 64: return payload.load(fromByteOffset: i &* 8, as: UInt64.self)
+        case 32: return UInt64(payload.load(fromByteOffset: i &* 4, as: UInt32.self))
+        case 16: return UInt64(payload.load(fromByteOffset: i &* 2, as: UInt16.self))
+        case 8: return UInt64(payload.load(fromByteOffset: i, as: UInt8.self))
+        default: return UInt64(bitPattern: get(i))
+        }
+    }
+    /// Stores into a slab node whose width already holds `v`.
+    @inline(__always) func put(_ i: Int, _ v: Int64) {
+        switch width {
+        case 64: payload.storeBytes(of: v, toByteOffset: i &* 8, as: Int64.self)
+        case 32: payload.storeBytes(of: Int32(truncatingIfNeeded: v), toByteOffset: i &* 4, as: Int32.self)
+        case 16: payload.storeBytes(of: Int16(truncatingIfNeeded: v), toByteOffset: i &* 2, as: Int16.self)
+        case 8: payload.storeBytes(of: Int8(truncatingIfNeeded: v), toByteOffset: i, as: Int8.self)
+        case 4: putBits(i >> 1, UInt8(truncatingIfNeeded: i & 1 &* 4), 15, v)
+        case 2: putBits(i >> 2, UInt8(truncatingIfNeeded: i & 3 &* 2), 3, v)
+        case 1: putBits(i >> 3, UInt8(truncatingIfNeeded: i & 7), 1, v)
+        default: break
+        }
+    }
+    @inline(__always) private func putBits(_ byte: Int, _ shift: UInt8, _ mask: UInt8, _ v: Int64) {
+        let old = payload.load(fromByteOffset: byte, as: UInt8.self)
+        payload.storeBytes(of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: v) & mask) << shift, toByteOffset: byte, as: UInt8.self)
+    }
+
+    /// Element `i` as a child ref or tagged integer; `i` is checked.
+    @inline(__always) func slot(_ i: Int) throws(RealmError) -> RefOrTagged {
+        guard i >= 0 && i < count && hasRefs else { throw .corrupt("array has too few slots", at: ref.offset) }
+        return RefOrTagged(raw: get(i))
+    }
+    /// Element `i`, which must be an untagged, possibly null ref.
+    @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref {
+        let s = try slot(i)
+        guard !s.isTagged else { throw .corrupt("an integer stands where a ref is expected", at: ref.offset) }
+        return s.ref
+    }
+    /// First `i` in an ascending ordinary array with `get(i) >= v`.
+    @inline(__always) func lowerBound(_ v: Int64) -> Int {
+        var low = 0
+        var length = count
+        while length > 0 {
+            let half = length >> 1
+            if get(low &+ half) < v {
+                low = low &+ half &+ 1
+                length = length &- half &- 1
+            } else {
+                length = half
+            }
+        }
+        return low
+    }
+    /// First `i` in an ascending unsigned array with `getUnsigned(i) >= v`.
+    @inline(__always) func lowerBoundUnsigned(_ v: UInt64) -> Int {
+        var low = 0
+        var length = count
+        while length > 0 {
+            let half = length >> 1
+            if getUnsigned(low &+ half) < v {
+                low = low &+ half &+ 1
+                length = length &- half &- 1
+            } else {
+                length = half
+            }
+        }
+        return low
+    }
+}

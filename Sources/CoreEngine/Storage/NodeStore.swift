@@ -1,0 +1,291 @@
+/// The nodes of one transaction: translates refs, and for a writer allocates, copies and frees nodes in the slab.
+///
+/// The slab is memory behind the file's map (`AddressSpace`), so translation is one addition for file and slab alike.
+/// Slab nodes keep their capacity in the header's first four bytes; freed ones go to a list per size class.
+/// All has-refs nodes in the slab are 64 bits wide, so that storing a ref never moves them; `CommitWriter` narrows them again.
+///
+/// Thread rule: one thread at a time. The slab belongs to the one writer of the `DatabaseFile`.
+final class NodeStore {
+    let base: UnsafeMutableRawPointer
+    /// Refs below this lie in the file; it grows with the snapshot.
+    private(set) var fileLimit: Int
+    /// First ref of the slab.
+    let slabStart: Int
+    /// End of the slab part in use (a ref).
+    private(set) var slabEnd: Int
+    private var slabCommitted: Int
+    private let space: AddressSpace
+    /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
+    private var bins: [Int]
+    /// File nodes that this transaction replaced or deleted.
+    var freedInFile: [FileChunk] = []
+    /// Whether mutation is allowed at all.
+    private(set) var isWritable = false
+    /// Copies of user bytes that pointed into the slab while it changed.
+    private var scratch: UnsafeMutableRawPointer?
+    private var scratchCapacity = 0
+
+    init(space: AddressSpace, fileLimit: Int) {
+        self.space = space
+        base = space.base
+        self.fileLimit = fileLimit
+        slabStart = space.fileCapacity
+        slabEnd = space.fileCapacity
+        slabCommitted = space.fileCapacity
+        bins = [Int](repeating: 0, count: Self.binCount)
+    }
+
+    deinit { scratch?.deallocate() }
+
+    /// Moves the view to a snapshot whose file part ends at `limit`.
+    func setFileLimit(_ limit: Int) { fileLimit = limit }
+
+    /// Starts a write transaction with an empty slab.
+    func beginWrite(slabCommitted: Int) {
+        isWritable = true
+        slabEnd = slabStart
+        self.slabCommitted = slabStart + slabCommitted
+        freedInFile.removeAll(keepingCapacity: true)
+        for i in bins.indices { bins[i] = 0 }
+    }
+    /// Ends it; returns how many slab bytes stay committed for the next writer.
+    func endWrite() -> Int {
+        isWritable = false
+        let keep = 8 << 20
+        if slabEnd - slabStart > keep { space.discardSlab(from: keep, to: slabCommitted - slabStart) }
+        slabEnd = slabStart
+        freedInFile.removeAll(keepingCapacity: true)
+        return slabCommitted - slabStart
+    }
+
+    /// Bytes that nodes of this snapshot can lie in at all; bounds what a count in a file may claim.
+    var extent: Int { fileLimit + (slabEnd - slabStart) }
+
+    // MARK: Translation
+
+    @inline(__always) func isInFile(_ ref: Ref) -> Bool { ref.offset < slabStart }
+
+    /// The node at `ref`, checked: aligned, inside the file (or slab), of a known width type, and whole.
+    @inline(__always) func node(_ ref: Ref) throws(RealmError) -> Node {
+        let at = ref.offset
+        let limit = at < slabStart ? fileLimit : slabEnd
+        guard at & 7 == 0, at >= Format.headerSize, at <= limit &- 8 else { throw .corrupt("ref outside the file or misaligned", at: at) }
+        let address = base + at
+        let header = NodeHeader(word: address.load(as: UInt64.self).littleEndian)
+        guard let payload = header.payloadSize, 8 &+ Format.padded(payload) <= limit &- at else {
+            throw .corrupt("node runs past the end of the file", at: at)
+        }
+        return Node(address: address, ref: ref, count: header.count, width: header.width, flags: header.flags)
+    }
+    /// The node at `ref`, which must hold refs.
+    @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {
+        let n = try node(ref)
+        guard n.hasRefs && n.widthType == 0 else { throw .corrupt("a node without refs stands where one with refs is expected", at: ref.offset) }
+        return n
+    }
+    /// The node at `ref`, which must be a plain integer array.
+    @inline(__always) func integers(_ ref: Ref) throws(RealmError) -> Node {
+        let n = try node(ref)
+        guard n.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
+            throw .corrupt("not an integer array", at: ref.offset)
+        }
+        return n
+    }
+    /// The node at `ref`, which must be a blob.
+    @inline(__always) func blob(_ ref: Ref) throws(RealmError) -> Node {
+        let n = try node(ref)
+        guard n.widthType == 2 && !n.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
+        return n
+    }
+
+    // MARK: Slab
+
+    // Size classes: multiples of 16 up to 512, then four steps per doubling up to 128 MiB.
+    private static let smallBins = 33
+    private static let binCount = smallBins + 4 * 19
+    /// (class, bytes) for a request; bytes ≥ request.
+    @inline(__always) private static func sizeClass(_ bytes: Int) -> (bin: Int, size: Int) {
+        if bytes <= 512 {
+            let bin = (bytes &+ 15) >> 4
+            return (bin, bin << 4)
+        }
+        let top = Int.bitWidth - 1 - (bytes &- 1).leadingZeroBitCount  // 2^top ≤ bytes−1 < 2^(top+1)
+        let step = 1 << (top &- 2)
+        let size = (bytes &+ step &- 1) & ~(step &- 1)
+        let quarter = (size &- 1 &- (1 << top)) >> (top &- 2)
+        return (smallBins &+ (top &- 9) &* 4 &+ quarter, size)
+    }
+
+    /// Raw slab memory of at least `bytes` (header included); returns its ref and true size.
+    @inline(__always) private func allocateRaw(_ bytes: Int) throws(RealmError) -> (ref: Int, size: Int) {
+        guard isWritable else { throw RealmError(.wrongTransactionState, "Trying to modify database while in read transaction") }
+        guard bytes <= Format.sectionSize - 64 else { throw RealmError(.limitExceeded, "A single node cannot hold \(bytes) bytes") }
+        let (bin, size) = Self.sizeClass(bytes)
+        let head = bins[bin]
+        if head != 0 {
+            bins[bin] = (base + head).load(fromByteOffset: 8, as: Int.self)
+            return (head, size)
+        }
+        let at = slabEnd
+        if at &+ size > slabCommitted { try growSlab(to: at + size) }
+        slabEnd = at &+ size
+        return (at, size)
+    }
+    @inline(never) private func growSlab(to end: Int) throws(RealmError) {
+        // Commit in growing steps, so that a small transaction touches little and a big one asks rarely.
+        let used = slabCommitted - slabStart
+        let step = max(1 << 20, min(used, 64 << 20))
+        let target = Format.roundUp(max(end, slabCommitted + step) - slabStart, to: Platform.pageSize)
+        let capped = min(target, max(space.slabCapacity, 0))
+        guard capped >= end - slabStart else { throw RealmError(.outOfMemory, "A transaction may hold at most \(space.slabCapacity) bytes") }
+        try space.commitSlab(from: used, to: capped)
+        slabCommitted = slabStart + capped
+    }
+
+    /// A new slab node with undefined payload and room for `capacity` bytes of it.
+    @inline(__always) func allocate(_ header: NodeHeader, capacity: Int) throws(RealmError) -> Node {
+        let (at, size) = try allocateRaw(8 &+ Format.padded(capacity))
+        let address = base + at
+        address.storeBytes(of: header.word(firstBytes: UInt32(truncatingIfNeeded: size >> 3)).littleEndian, as: UInt64.self)
+        return Node(address: address, ref: Ref(at), count: header.count, width: header.width, flags: header.flags)
+    }
+    /// Bytes of payload a slab node has room for.
+    @inline(__always) func capacity(_ n: Node) -> Int { Int(n.address.load(as: UInt32.self)) &* 8 &- 8 }
+
+    /// Writes count, width and flags of a changed slab node back to its header.
+    @inline(__always) func storeHeader(_ n: Node) {
+        let word = n.header.word(firstBytes: n.address.load(as: UInt32.self))
+        n.address.storeBytes(of: word.littleEndian, as: UInt64.self)
+    }
+
+    /// Gives a node back: to the slab's lists, or to the list of what this commit frees in the file.
+    func free(_ n: Node) {
+        if n.ref.offset >= slabStart {
+            let (bin, _) = Self.sizeClass(Int(n.address.load(as: UInt32.self)) &* 8)
+            n.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
+            bins[bin] = n.ref.offset
+        } else {
+            freedInFile.append(FileChunk(offset: n.ref.offset, size: n.size))
+        }
+    }
+    func free(_ ref: Ref) throws(RealmError) {
+        if !ref.isNull { free(try node(ref)) }
+    }
+    /// Frees the node and everything below it. Depth is bounded; a cyclic file ends in an error.
+    func destroy(_ ref: Ref, depth: Int = 0) throws(RealmError) {
+        guard !ref.isNull else { return }
+        guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        let n = try node(ref)
+        if n.hasRefs {
+            for i in 0..<n.count {
+                let s = RefOrTagged(raw: n.get(i))
+                if !s.isTagged && s.raw != 0 { try destroy(s.ref, depth: depth + 1) }
+            }
+        }
+        free(n)
+    }
+
+    /// Moves a slab node to more room, or copies a file node to the slab; payload bytes `[0, keep)` come along.
+    @inline(never) func relocate(_ n: Node, keep: Int, capacity: Int) throws(RealmError) -> Node {
+        var copy = try allocate(n.header, capacity: capacity)
+        Platform.copy(copy.payload, n.payload, keep)
+        copy.count = n.count
+        free(n)
+        return copy
+    }
+
+    /// `n` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their layout.
+    @inline(__always) func writable(_ n: Node, capacity needed: Int) throws(RealmError) -> Node {
+        if n.ref.offset >= slabStart {
+            let has = capacity(n)
+            if needed <= has { return n }
+            return try relocate(n, keep: n.payloadSize, capacity: max(needed, has &* 2))
+        }
+        let used = n.payloadSize
+        return try relocate(n, keep: used, capacity: max(needed, used))
+    }
+    @inline(__always) func writable(_ n: Node) throws(RealmError) -> Node {
+        n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
+    }
+
+    // MARK: Arrays of refs
+
+    /// `n`, a has-refs node, in the slab at width 64, with room for `extra` more elements.
+    @inline(__always) func writableRefs(_ n: Node, extra: Int = 0) throws(RealmError) -> Node {
+        if n.ref.offset >= slabStart && (n.count &+ extra) &* 8 <= capacity(n) { return n }
+        return try widenRefs(n, extra: extra)
+    }
+    @inline(never) private func widenRefs(_ n: Node, extra: Int) throws(RealmError) -> Node {
+        let room = extra == 0 ? n.count : max(n.count + extra, min(n.count * 2, n.count + 64))
+        let header = NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(64), count: n.count)
+        let copy = try allocate(header, capacity: room * 8)
+        if n.width == 64 {
+            Platform.copy(copy.payload, n.payload, n.count * 8)
+        } else {
+            for i in 0..<n.count { copy.payload.storeBytes(of: n.get(i), toByteOffset: i * 8, as: Int64.self) }
+        }
+        free(n)
+        return copy
+    }
+    /// A new has-refs node of the given elements, width 64.
+    func makeRefs(_ values: [RefOrTagged], inner: Bool = false, context: Bool = false) throws(RealmError) -> Node {
+        let header = NodeHeader(isInner: inner, hasRefs: true, context: context, width: 64, count: values.count)
+        let n = try allocate(header, capacity: values.count * 8)
+        for (i, v) in values.enumerated() { n.payload.storeBytes(of: v.raw, toByteOffset: i * 8, as: Int64.self) }
+        return n
+    }
+    /// Stores element `i` of a slab has-refs node.
+    @inline(__always) func setSlot(_ n: Node, _ i: Int, _ v: RefOrTagged) {
+        n.payload.storeBytes(of: v.raw, toByteOffset: i &* 8, as: Int64.self)
+    }
+    @inline(__always) func setSlot(_ n: Node, _ i: Int, _ r: Ref) { setSlot(n, i, RefOrTagged(r)) }
+
+    /// Inserts an element into a has-refs node, which may move.
+    func insertSlot(_ n: inout Node, _ i: Int, _ v: RefOrTagged) throws(RealmError) {
+        guard n.count < Format.maxElementCount else { throw RealmError(.limitExceeded, "Too many elements in one node") }
+        n = try writableRefs(n, extra: 1)
+        Platform.move(n.payload + (i &+ 1) &* 8, n.payload + i &* 8, (n.count &- i) &* 8)
+        n.payload.storeBytes(of: v.raw, toByteOffset: i &* 8, as: Int64.self)
+        n.count &+= 1
+        storeHeader(n)
+    }
+    /// Removes elements `[i, i + length)` of a has-refs node; what they refer to is the caller's business.
+    func eraseSlots(_ n: inout Node, _ i: Int, _ length: Int = 1) throws(RealmError) {
+        n = try writableRefs(n)
+        Platform.move(n.payload + i &* 8, n.payload + (i &+ length) &* 8, (n.count &- i &- length) &* 8)
+        n.count &-= length
+        storeHeader(n)
+    }
+    func setFlags(_ n: inout Node, inner: Bool? = nil, context: Bool? = nil) {
+        if let inner { n.flags = inner ? n.flags | NodeHeader.innerFlag : n.flags & ~NodeHeader.innerFlag }
+        if let context { n.flags = context ? n.flags | NodeHeader.contextFlag : n.flags & ~NodeHeader.contextFlag }
+        storeHeader(n)
+    }
+
+    // MARK: User bytes
+
+    /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
+    @inline(__always) func stable(_ bytes: Bytes) -> Bytes {
+        guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
+        let distance = UInt(bitPattern: p) &- UInt(bitPattern: base + slabStart)
+        guard distance < UInt(slabEnd &- slabStart) else { return bytes }
+        return copied(bytes)
+    }
+    @inline(never) private func copied(_ bytes: Bytes) -> Bytes {
+        if scratchCapacity < bytes.count {
+            scratch?.deallocate()
+            scratchCapacity = max(bytes.count, 4096)
+            scratch = .allocate(byteCount: scratchCapacity, alignment: 16)
+        }
+        guard let scratch, let from = bytes.baseAddress else { return bytes }
+        Platform.copy(scratch, from, bytes.count)
+        return Bytes(start: scratch, count: bytes.count)
+    }
+}
+
+/// A stretch of the file.
+struct FileChunk: Equatable {
+    var offset: Int
+    var size: Int
+    @inline(__always) var end: Int { offset &+ size }
+}

@@ -1,0 +1,14 @@
+/// # Storage
+///
+/// Who owns which bytes: the mapped file, the slab of the write transaction, free space, and the order in which bytes reach the disk.
+///
+/// Promise
+/// 1. A ref becomes a `Node` only through `NodeStore.node(_:)`, which checks alignment, bounds, width type and size: a `Node` is always
+///    readable memory. Whatever else a file claims is checked by the room that interprets it.
+/// 2. Nodes in the file are immutable. A write transaction copies a node to the slab before it changes it and notes the old one as freed.
+/// 3. `[24, L)` of every committed snapshot is tiled exactly by reachable nodes and free-list entries (storage §3.2).
+/// 4. Space freed by commit v is handed out only when no reader can hold a version below v (storage §3.4), and never crosses a section boundary.
+/// 5. A commit is two flushes: everything of the new snapshot and the unselected header slot, then the select bit (storage §4.2).
+///
+/// May use: Platform, Crypto, Format, Values.
+enum Storage {}

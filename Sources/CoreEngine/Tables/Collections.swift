@@ -1,0 +1,221 @@
+/// Lists, sets and dictionaries, read in place. A reader is a small struct over the root refs it resolved; it is good for the version it was
+/// made at. Format: logical §8.
+
+/// Elements of a list or set, by index. Unresolved links are hidden.
+package struct ElementList {
+    private let tree: BPlusTree?
+    package let count: Int
+    /// Table that plain links lead to.
+    private let target: TableKey
+    /// Positions of visible elements, when some are hidden.
+    private let visible: [Int]?
+
+    /// - Parameter root: null for a collection that was never written.
+    init(_ store: NodeStore, root: Ref, kind: LeafKind, target: TableKey) throws(RealmError) {
+        self.target = target
+        guard !root.isNull else {
+            (tree, count, visible) = (nil, 0, nil)
+            return
+        }
+        let tree = BPlusTree(store, kind: kind, root: root)
+        let total = try tree.count()
+        self.tree = tree
+        if kind == .objKey, try store.node(root).context {
+            var kept: [Int] = []
+            for i in 0..<total { if case .link(let k) = try tree.get(i), !k.isUnresolved { kept.append(i) } }
+            (count, visible) = (kept.count, kept)
+        } else {
+            (count, visible) = (total, nil)
+        }
+    }
+
+    /// Element `i`; links come with their table. Out of range is an error.
+    package func get(_ i: Int) throws(RealmError) -> Mixed {
+        guard i >= 0, i < count, let tree else {
+            throw RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements")
+        }
+        switch try tree.get(visible?[i] ?? i) {
+        case .link(let k): return .typedLink(target, k)
+        case .typedLink(_, let k) where k.isUnresolved: return .null
+        case let v: return v
+        }
+    }
+    /// Stable key of the nested collection at `i`.
+    package func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
+        guard let tree, tree.kind == .mixed else { return 0 }
+        let (leaf, index) = try BPlusTree.leaf(tree.store, tree.root, visible?[i] ?? i)
+        return try MixedLeaf.key(tree.store, leaf, index)
+    }
+    /// First index of an equal value of the same type.
+    package func find(_ v: Mixed) throws(RealmError) -> Int? {
+        for i in 0..<count where Mixed.same(try get(i), v) { return i }
+        return nil
+    }
+}
+
+/// A dictionary: two parallel trees, keys ascending by bytes. Format: logical §8.3. Formats 21 and 22: a cluster tree by hash (§11).
+package struct ElementDictionary {
+    private enum Form {
+        case empty
+        case trees(keys: BPlusTree, values: BPlusTree)
+        /// Rows in key order, of the old form.
+        case rows(ClusterTree, [ObjKey])
+    }
+    private let form: Form
+    package let count: Int
+
+    init(_ store: NodeStore, root: Ref, keyType: ColumnType, format: UInt8) throws(RealmError) {
+        guard !root.isNull else {
+            (form, count) = (.empty, 0)
+            return
+        }
+        if format < 23 {
+            let columns = [ClusterTree.Column(kind: .string, initial: .null, ownsTrees: false), ClusterTree.Column(kind: .mixed, initial: .null, ownsTrees: false)]
+            let rows = ClusterTree(store, root: root, columns: columns)
+            var keyed: [(ObjKey, Bytes)] = []
+            try rows.forEachKey { (k) throws(RealmError) in
+                guard case .string(let name)? = try rows.get(k, 0) else { return true }
+                keyed.append((k, name))
+                return true
+            }
+            keyed.sort { Mixed.compareBytes($0.1, $1.1) < 0 }
+            form = .rows(rows, keyed.map(\.0))
+            count = keyed.count
+            return
+        }
+        let top = try store.refsNode(root)
+        guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
+        let keys = BPlusTree(store, kind: keyType == .int ? .int : .string, root: try top.child(0))
+        let values = BPlusTree(store, kind: .mixed, root: try top.child(1))
+        count = try keys.count()
+        guard try values.count() == count else { throw .corrupt("dictionary with keys and values that do not match", at: root.offset) }
+        form = .trees(keys: keys, values: values)
+    }
+
+    private func outOfRange(_ i: Int) -> RealmError { RealmError(.indexOutOfBounds, "Requested index \(i) in a dictionary of \(count) entries") }
+    package func key(_ i: Int) throws(RealmError) -> Mixed {
+        guard i >= 0, i < count else { throw outOfRange(i) }
+        switch form {
+        case .trees(let keys, _): return try keys.get(i)
+        case .rows(let rows, let keys): return try rows.get(keys[i], 0) ?? .null
+        case .empty: throw outOfRange(i)
+        }
+    }
+    package func value(_ i: Int) throws(RealmError) -> Mixed {
+        guard i >= 0, i < count else { throw outOfRange(i) }
+        let v: Mixed
+        switch form {
+        case .trees(_, let values): v = try values.get(i)
+        case .rows(let rows, let keys): v = try rows.get(keys[i], 1) ?? .null
+        case .empty: throw outOfRange(i)
+        }
+        if case .typedLink(_, let k) = v, k.isUnresolved { return .null }
+        return v
+    }
+    /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss looks everywhere.
+    package func find(_ key: Bytes) throws(RealmError) -> Int? {
+        var low = 0, high = count
+        while low < high {
+            let mid = (low + high) / 2
+            guard case .string(let k) = try self.key(mid) else { return nil }
+            let order = Mixed.compareBytes(k, key)
+            if order == 0 { return mid }
+            if order < 0 { low = mid + 1 } else { high = mid }
+        }
+        guard key.contains(where: { $0 >= 0x80 }) else { return nil }
+        for i in 0..<count { if case .string(let k) = try self.key(i), Mixed.equalBytes(k, key) { return i } }
+        return nil
+    }
+    package func findValue(_ v: Mixed) throws(RealmError) -> Int? {
+        for i in 0..<count where Mixed.same(try value(i), v) { return i }
+        return nil
+    }
+}
+
+extension Mixed {
+    /// Equality for finding: the same type, or both numbers; NaN is found by its bits.
+    static func same(_ a: Mixed, _ b: Mixed) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.null, _), (_, .null): false
+        case (.list, _), (_, .list), (.dictionary, _), (_, .dictionary): false
+        default: compare(a, b) == 0
+        }
+    }
+}
+
+/// Where a collection stands: a property of an object, and for collections inside Mixed values the way down from there.
+package struct CollectionPath: Hashable {
+    package enum Step: Hashable {
+        /// Stable key of a nested collection in a list.
+        case salt(Int64)
+        /// Key in a dictionary.
+        case name([UInt8])
+    }
+    package let table: TableKey
+    package let object: ObjKey
+    package let column: ColKey
+    package var steps: [Step] = []
+    package init(table: TableKey, object: ObjKey, column: ColKey) {
+        self.table = table
+        self.object = object
+        self.column = column
+    }
+}
+
+/// The collection at the end of a path.
+package enum CollectionContent {
+    case list(ElementList)
+    case dictionary(ElementDictionary)
+}
+
+extension Group {
+    /// Resolves a path; nil when something on the way is gone or is no longer a collection.
+    func resolve(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
+        guard let table = try table(path.table), let column = table.column(path.column) else { return nil }
+        guard let value = try table.rows.get(path.object, column.index) else { return nil }
+        var content: CollectionContent
+        if case .slot(let slot) = value {
+            let root = slot.isTagged ? Ref.null : slot.ref
+            if column.isDictionary {
+                content = .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, format: format))
+            } else {
+                guard let kind = column.elementKind else { return nil }
+                content = .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable))
+            }
+        } else {
+            guard let nested = try nestedContent(value) else { return nil }
+            content = nested
+        }
+        for step in path.steps {
+            let inner: Mixed
+            switch (content, step) {
+            case (.list(let list), .salt(let key)):
+                guard let i = try (0..<list.count).firstThat({ (i) throws(RealmError) in try list.nestedKey(i) == key }) else { return nil }
+                inner = try list.get(i)
+            case (.dictionary(let dictionary), .name(let name)):
+                guard let i = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else { return nil }
+                inner = try dictionary.value(i)
+            default: return nil
+            }
+            guard let nested = try nestedContent(inner) else { return nil }
+            content = nested
+        }
+        return content
+    }
+    private func nestedContent(_ v: Mixed) throws(RealmError) -> CollectionContent? {
+        switch v {
+        case .list(let r): .list(try ElementList(store, root: r, kind: .mixed, target: .null))
+        case .dictionary(let r): .dictionary(try ElementDictionary(store, root: r, keyType: .string, format: 24))
+        default: nil
+        }
+    }
+}
+
+extension Range where Bound == Int {
+    /// First element that `matches`.
+    func firstThat(_ matches: (Int) throws(RealmError) -> Bool) throws(RealmError) -> Int? {
+        for i in self { if try matches(i) { return i } }
+        return nil
+    }
+}

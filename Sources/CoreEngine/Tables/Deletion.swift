@@ -1,0 +1,245 @@
+/// Deleting objects with everything they own. Format: logical §8.6; live-objects §9.
+extension Group {
+    /// Objects that wait for deletion: embedded objects whose owner went.
+    struct Cascade {
+        var pending: [(Table, ObjKey)] = []
+    }
+
+    /// Deletes an object: incoming links become null or leave their collections, outgoing links lose their backlinks, embedded objects that
+    /// lose their only owner go too. Works off a list, so that long chains need no stack.
+    func delete(_ table: Table, _ key: ObjKey) throws(RealmError) {
+        var cascade = Cascade(pending: [(table, key)])
+        while let (t, k) = cascade.pending.popLast() {
+            guard try t.isValid(k) else { continue }
+            try t.removeIncoming(k)
+            try t.removeOutgoing(k, &cascade)
+            try t.removeRow(k)
+        }
+        noteChange()
+    }
+}
+
+extension Table {
+    /// Makes every reference to `key` forget it.
+    fileprivate func removeIncoming(_ key: ObjKey) throws(RealmError) {
+        for case let b? in facts where b.type == .backlink {
+            let list = try backlinks(key, b.key)
+            guard list.count > 0 else { continue }
+            guard let origin = try group.table(b.oppositeTable), let c = origin.facts(b.oppositeColumn) else {
+                throw .corrupt("backlink column without its origin")
+            }
+            for from in try list.allKeys() { try origin.forget(self.key, key, in: from, c) }
+        }
+    }
+
+    /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the target.
+    private func forget(_ target: TableKey, _ gone: ObjKey, in from: ObjKey, _ c: ColumnFacts) throws(RealmError) {
+        guard let row = try rows.locateForWriting(from), let column = column(c.key) else { return }
+        markModified()
+        let value = try rows.get(row: row, c.key.index)
+        if !c.isCollection {
+            switch value {
+            case .link(let k) where k == gone:
+                try rows.set(row: row, c.key.index, .null)
+                group.log?.valueSet(key, from, c.key)
+            case .typedLink(let t, let k) where t == target && k == gone:
+                if c.key.index < indexRoots.count, !indexRoots[c.key.index].isNull {
+                    var index = SearchIndex(store, root: indexRoots[c.key.index], rows: rows, column: c.key.index)
+                    try index.erase(value, from)
+                    try index.insert(.null, from)
+                    indexRoots[c.key.index] = index.root
+                }
+                _ = try rows.set(from, c.key.index, .null)
+                group.log?.valueSet(key, from, c.key)
+            case .list(let root):
+                let new = try forgetNested(target, gone, list: root)
+                if new.changed, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .list(new.root)) }
+            case .dictionary(let root):
+                let new = try forgetNested(target, gone, dictionary: root)
+                if new.changed, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .dictionary(new.root)) }
+            default: break
+            }
+            return
+        }
+        guard case .slot(let s) = value, !s.isTagged, s.raw != 0 else { return }
+        var root = s.ref
+        if column.isDictionary {
+            let new = try forgetNested(target, gone, dictionary: root, onChange: { group.log?.collectionSet(key, from, c.key, index: $0) })
+            root = new.root
+        } else if c.type == .link {
+            var tree = BPlusTree(store, kind: .objKey, root: root)
+            guard let i = try tree.firstIndex(ofInteger: gone.raw) else { return }
+            try tree.erase(i)
+            root = tree.root
+            group.log?.collectionErased(key, from, c.key, index: i)
+        } else {
+            let new = try forgetNested(target, gone, list: root, onErase: { group.log?.collectionErased(key, from, c.key, index: $0) })
+            root = new.root
+        }
+        if root != s.ref, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .slot(RefOrTagged(root))) }
+    }
+
+    /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth first.
+    private func forgetNested(
+        _ target: TableKey, _ gone: ObjKey, list root: Ref, depth: Int = 0, onErase: (Int) -> Void = { _ in }
+    ) throws(RealmError) -> (root: Ref, changed: Bool) {
+        guard !root.isNull else { return (root, false) }
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        var tree = BPlusTree(store, kind: .mixed, root: root)
+        for i in 0..<(try tree.count()) {
+            switch try tree.get(i) {
+            case .typedLink(let t, let k) where t == target && k == gone:
+                try tree.erase(i)
+                onErase(i)
+                return (tree.root, true)
+            case .list(let r):
+                let new = try forgetNested(target, gone, list: r, depth: depth + 1)
+                if new.changed {
+                    try tree.set(i, .list(new.root))
+                    return (tree.root, true)
+                }
+            case .dictionary(let r):
+                let new = try forgetNested(target, gone, dictionary: r, depth: depth + 1)
+                if new.changed {
+                    try tree.set(i, .dictionary(new.root))
+                    return (tree.root, true)
+                }
+            default: break
+            }
+        }
+        return (root, false)
+    }
+    /// Sets the first link to the target in a dictionary to null.
+    private func forgetNested(
+        _ target: TableKey, _ gone: ObjKey, dictionary root: Ref, depth: Int = 0, onChange: (Int) -> Void = { _ in }
+    ) throws(RealmError) -> (root: Ref, changed: Bool) {
+        guard !root.isNull else { return (root, false) }
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        let top = try store.refsNode(root)
+        var tree = BPlusTree(store, kind: .mixed, root: try top.child(1))
+        var changed = false
+        for i in 0..<(try tree.count()) {
+            switch try tree.get(i) {
+            case .typedLink(let t, let k) where t == target && k == gone:
+                try tree.set(i, .null)
+                onChange(i)
+                changed = true
+            case .list(let r):
+                let new = try forgetNested(target, gone, list: r, depth: depth + 1)
+                if new.changed { try tree.set(i, .list(new.root)) }
+                changed = new.changed
+            case .dictionary(let r):
+                let new = try forgetNested(target, gone, dictionary: r, depth: depth + 1)
+                if new.changed { try tree.set(i, .dictionary(new.root)) }
+                changed = new.changed
+            default: break
+            }
+            if changed { break }
+        }
+        guard changed else { return (root, false) }
+        let w = try store.writableRefs(top)
+        store.setSlot(w, 1, tree.root)
+        return (w.ref, true)
+    }
+
+    /// Removes the backlinks of everything `key` links to.
+    fileprivate func removeOutgoing(_ key: ObjKey, _ cascade: inout Group.Cascade) throws(RealmError) {
+        for case let c? in facts {
+            guard c.type == .link || c.type == .mixed || c.type == .typedLink, let value = try rows.get(key, c.key.index) else { continue }
+            try removeLinks(in: value, from: key, c, cascading: &cascade)
+        }
+    }
+
+    /// Removes the backlinks of every link inside `value`, which stands in column `c` of `key`. With `cascading`, embedded targets that
+    /// lose their owner are queued there; without, they are deleted at once.
+    func removeLinks(in value: Mixed, from key: ObjKey, _ c: ColumnFacts, cascading: UnsafeMutablePointer<Group.Cascade>?) throws(RealmError) {
+        switch value {
+        case .link(let k): try removeLink(c.oppositeTable, k, from: key, c, cascading)
+        case .typedLink(let t, let k): try removeLink(t, k, from: key, c, cascading)
+        case .list(let r): try removeLinks(tree: r, kind: .mixed, from: key, c, cascading, depth: 0)
+        case .dictionary(let r): try removeLinks(dictionary: r, from: key, c, cascading, depth: 0)
+        case .slot(let s):
+            guard !s.isTagged, s.raw != 0, let column = column(c.key) else { return }
+            if column.isDictionary {
+                try removeLinks(dictionary: s.ref, from: key, c, cascading, depth: 0)
+            } else if let kind = column.elementKind {
+                try removeLinks(tree: s.ref, kind: kind, from: key, c, cascading, depth: 0)
+            }
+        default: break
+        }
+    }
+    private func removeLinks(
+        tree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
+    ) throws(RealmError) {
+        guard !root.isNull else { return }
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        let tree = BPlusTree(store, kind: kind, root: root)
+        for i in 0..<(try tree.count()) {
+            switch try tree.get(i) {
+            case .link(let k): try removeLink(c.oppositeTable, k, from: key, c, cascade)
+            case .typedLink(let t, let k): try removeLink(t, k, from: key, c, cascade)
+            case .list(let r): try removeLinks(tree: r, kind: .mixed, from: key, c, cascade, depth: depth + 1)
+            case .dictionary(let r): try removeLinks(dictionary: r, from: key, c, cascade, depth: depth + 1)
+            default: break
+            }
+        }
+    }
+    private func removeLinks(
+        dictionary root: Ref, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
+    ) throws(RealmError) {
+        guard !root.isNull else { return }
+        try removeLinks(tree: try store.refsNode(root).child(1), kind: .mixed, from: key, c, cascade, depth: depth)
+    }
+    private func removeLink(
+        _ t: TableKey, _ k: ObjKey, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?
+    ) throws(RealmError) {
+        guard !k.isNull, !k.isUnresolved, let target = try group.table(t) else { return }
+        let column: ColKey
+        if c.type == .link && !c.oppositeColumn.raw.isMax {
+            column = c.oppositeColumn
+        } else {
+            guard let found = target.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == c.key }) else { return }
+            column = found.key
+        }
+        try target.removeBacklink(k, column, origin: key)
+        guard target.isEmbedded, try target.isValid(k), try target.backlinkCount(k) == 0 else { return }
+        if let cascade { cascade.pointee.pending.append((target, k)) } else { try group.delete(target, k) }
+    }
+
+    /// Takes the row itself out, with its index entries.
+    fileprivate func removeRow(_ key: ObjKey) throws(RealmError) {
+        markModified()
+        for column in indexed {
+            guard let c = facts[column], !c.isCollection, let value = try rows.get(key, column) else { continue }
+            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+            if c.isFullTextIndexed {
+                if case .string(let text) = value {
+                    for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
+                }
+            } else {
+                try index.erase(value, key)
+            }
+            indexRoots[column] = index.root
+        }
+        // An index over a list of strings: one entry per distinct string.
+        for column in indexed {
+            guard let c = facts[column], c.isCollection, case .slot(let s)? = try rows.get(key, column), !s.isTagged, s.raw != 0 else { continue }
+            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+            let tree = BPlusTree(store, kind: .string, root: s.ref)
+            for i in 0..<(try tree.count()) { if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } }
+            indexRoots[column] = index.root
+        }
+        try dropCollisionEntry(key)
+        guard try rows.erase(key) else { return }
+        group.log?.objectRemoved(self.key, key)
+    }
+}
+
+extension Trees {
+    /// Collections inside Mixed values may nest this deep.
+    static let maxNesting = 101
+}
+
+extension Int64 {
+    fileprivate var isMax: Bool { self == .max }
+}

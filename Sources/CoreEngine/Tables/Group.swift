@@ -1,0 +1,159 @@
+/// All tables of one snapshot, or of the write transaction on top of it. Format: logical §1.
+///
+/// Thread rule: one thread at a time, that of its transaction.
+final class Group {
+    let store: NodeStore
+    /// Format of the file the snapshot came from.
+    let format: UInt8
+    /// Hears of every mutation; set while writing.
+    weak var log: (any MutationLog)?
+    private(set) var namesRef: Ref = .null
+    private(set) var tablesRef: Ref = .null
+    private var names: [String] = []
+    private var slots: [RefOrTagged] = []
+    private var tables: [Table?] = []
+    private var byName: [String: Int] = [:]
+    var isModified = false
+    private var namesModified = false
+    /// Squeezed into the keys of objects without primary key; 0 for local files. Format: logical §4.3.
+    var syncFileId: UInt64 = 0
+    /// Changes whenever any table may have changed shape or rows: cached resolutions compare against it.
+    private(set) var changeCount: UInt64 = 0
+
+    /// - Parameter names, tables: the first two refs of the group's top array; both null for an empty file.
+    init(_ store: NodeStore, format: UInt8, names: Ref, tables: Ref) throws(RealmError) {
+        self.store = store
+        self.format = format
+        try load(names: names, tables: tables)
+    }
+
+    /// Moves to another snapshot. Tables whose ref is unchanged are kept: their nodes cannot have been reused, because the old snapshot was
+    /// pinned until now.
+    func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
+        changeCount += 1
+        isModified = false
+        namesModified = false
+        guard !newTables.isNull else {
+            (names, slots, tables, byName) = ([], [], [], [:])
+            (namesRef, tablesRef) = (.null, .null)
+            return
+        }
+        let refs = try store.refsNode(newTables)
+        guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: newTables.offset) }
+        var newSlots: [RefOrTagged] = []
+        newSlots.reserveCapacity(refs.count)
+        for i in 0..<refs.count { newSlots.append(try refs.slot(i)) }
+        let sameNames = newNames == namesRef && newSlots.count == names.count && zip(newSlots, slots).allSatisfy { $0.isTagged == $1.isTagged }
+        var kept = [Table?](repeating: nil, count: newSlots.count)
+        for i in newSlots.indices where i < slots.count && newSlots[i] == slots[i] && sameNames { kept[i] = tables[i] }
+        if !sameNames {
+            let n = try store.node(newNames)
+            guard n.count == newSlots.count else { throw .corrupt("table names and tables do not match", at: newNames.offset) }
+            names = []
+            byName = [:]
+            for i in 0..<n.count {
+                let name = try store.name(n, i)
+                names.append(name)
+                if !newSlots[i].isTagged && byName[name] == nil { byName[name] = i }
+            }
+        }
+        slots = newSlots
+        tables = kept
+        (namesRef, tablesRef) = (newNames, newTables)
+    }
+    /// Forgets all table objects: the nodes they describe moved or were rolled back.
+    func forgetTables() {
+        for i in tables.indices { tables[i] = nil }
+        (names, slots, tables, byName) = ([], [], [], [:])
+        (namesRef, tablesRef) = (.null, .null)
+        changeCount += 1
+    }
+    /// Note of a change that cached resolutions must see.
+    func noteChange() { changeCount &+= 1 }
+
+    /// Table indexes in use.
+    var liveIndexes: [Int] { slots.indices.filter { !slots[$0].isTagged } }
+    func name(at index: Int) -> String { names[index] }
+    func tableIndex(named name: String) -> Int? { byName[name] }
+
+    /// The table at a live index.
+    @inline(__always) func table(at index: Int) throws(RealmError) -> Table {
+        if index < tables.count, let t = tables[index] { return t }
+        return try openTable(index)
+    }
+    @inline(never) private func openTable(_ index: Int) throws(RealmError) -> Table {
+        guard index >= 0, index < slots.count, !slots[index].isTagged else { throw RealmError(.noSuchTable, "No such table") }
+        let t = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
+        tables[index] = t
+        return t
+    }
+    /// The table with this key, nil when there is none (any more).
+    @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table? {
+        let i = key.index
+        guard i < slots.count, !slots[i].isTagged else { return nil }
+        let t = try table(at: i)
+        return t.key == key ? t : nil
+    }
+    func table(named name: String) throws(RealmError) -> Table? {
+        guard let i = byName[name] else { return nil }
+        return try table(at: i)
+    }
+
+    // MARK: Changing
+
+    /// Adds a table: in the lowest vacant slot, with the tag that slot holds, or at the end. Format: logical §1.
+    func addTable(_ name: String, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
+        guard name.utf8.count <= 63 else {
+            throw RealmError(.invalidName, "The name '\(name.hasPrefix("class_") ? String(name.dropFirst(6)) : name)' is too long")
+        }
+        guard byName[name] == nil else { throw RealmError(.invalidName, "A table named '\(name)' exists already") }
+        try ensureArrays()
+        let index = slots.firstIndex(where: \.isTagged) ?? slots.count
+        guard index < 0xFFFF else { throw RealmError(.limitExceeded, "A file cannot have more than 65535 tables") }
+        let tag = index < slots.count ? UInt32(truncatingIfNeeded: slots[index].integer) & 0x7FFF : 0
+        let key = TableKey(tag << 16 | UInt32(index))
+        let ref = try Table.create(store, key: key, kind: kind)
+        if index == slots.count {
+            slots.append(RefOrTagged(ref))
+            names.append(name)
+            tables.append(nil)
+        } else {
+            slots[index] = RefOrTagged(ref)
+            names[index] = name
+            tables[index] = nil
+        }
+        byName[name] = index
+        isModified = true
+        namesModified = true
+        let t = try Table(group: self, index: index, name: name, ref: ref)
+        t.markModified()
+        tables[index] = t
+        log?.tableAdded(key)
+        return t
+    }
+    private func ensureArrays() throws(RealmError) {
+        guard tablesRef.isNull else { return }
+        namesRef = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64).ref
+        tablesRef = try store.makeRefs([]).ref
+    }
+
+    /// Writes all changed tables back; afterwards `namesRef` and `tablesRef` describe the group.
+    func flush() throws(RealmError) {
+        guard isModified else { return }
+        try ensureArrays()
+        var refs = try store.writableRefs(try store.refsNode(tablesRef))
+        for i in slots.indices {
+            if let t = tables[i], t.isModified { slots[i] = RefOrTagged(try t.flush()) }
+            if i < refs.count { store.setSlot(refs, i, slots[i]) } else { try store.insertSlot(&refs, i, slots[i]) }
+        }
+        tablesRef = refs.ref
+        if namesModified {
+            var n = try store.node(namesRef)
+            for i in names.indices {
+                if i < n.count, try store.name(n, i) == names[i], !slots[i].isTagged { continue }
+                try store.setName(&n, i, slots[i].isTagged ? nil : names[i])
+            }
+            namesRef = n.ref
+        }
+    }
+}

@@ -1,0 +1,114 @@
+/// Backlinks: for every stored link one entry in the target's backlink column. Format: logical §6.10, §8.5.
+extension Table {
+    /// Origin keys in the backlink column `column` of `key`.
+    func backlinks(_ key: ObjKey, _ column: ColKey) throws(RealmError) -> Backlinks {
+        guard case .slot(let v)? = try rows.get(key, column.index) else { return Backlinks(single: nil, tree: nil, count: 0) }
+        if v.isTagged { return Backlinks(single: ObjKey(Int64(v.integer)), tree: nil, count: 1) }
+        if v.raw == 0 { return Backlinks(single: nil, tree: nil, count: 0) }
+        let tree = BPlusTree(store, kind: .int, root: v.ref)
+        return Backlinks(single: nil, tree: tree, count: try tree.count())
+    }
+    /// The origins of one backlink column of one object, in stored order.
+    struct Backlinks {
+        let single: ObjKey?
+        let tree: BPlusTree?
+        let count: Int
+        func key(at i: Int) throws(RealmError) -> ObjKey {
+            if let single { return single }
+            guard let tree, case .int(let k) = try tree.get(i) else { throw .corrupt("backlink out of range") }
+            return ObjKey(k)
+        }
+        func allKeys() throws(RealmError) -> [ObjKey] {
+            var keys: [ObjKey] = []
+            for i in 0..<count { keys.append(try key(at: i)) }
+            return keys
+        }
+    }
+
+    func addBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
+        guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
+        guard !key.isUnresolved, let row = try rows.locateForWriting(key) else { return }
+        markModified()
+        guard case .slot(let v) = try rows.get(row: row, column.index) else { return }
+        let new: RefOrTagged
+        if v.raw == 0 {
+            new = RefOrTagged(tagged: UInt64(bitPattern: origin.raw))
+        } else if v.isTagged {
+            new = RefOrTagged(try store.makeIntegers([Int64(v.integer), origin.raw]).ref)
+        } else {
+            var tree = BPlusTree(store, kind: .int, root: try splitOversized(v.ref))
+            try tree.append(.int(origin.raw))
+            new = RefOrTagged(tree.root)
+        }
+        if new != v { try rows.set(row: row, column.index, .slot(new)) }
+    }
+
+    func removeBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
+        guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
+        guard !key.isUnresolved, let row = try rows.locateForWriting(key) else { return }
+        markModified()
+        guard case .slot(let v) = try rows.get(row: row, column.index), v.raw != 0 else { return }
+        if v.isTagged {
+            if Int64(v.integer) == origin.raw { try rows.set(row: row, column.index, .slot(RefOrTagged(.null))) }
+            return
+        }
+        var tree = BPlusTree(store, kind: .int, root: try splitOversized(v.ref))
+        let count = try tree.count()
+        guard let i = try tree.firstIndex(ofInteger: origin.raw) else { return }
+        // The last entry takes the place of the one that goes.
+        if i != count - 1 { try tree.set(i, try tree.get(count - 1)) }
+        try tree.erase(count - 1)
+        if count - 1 == 1, case .int(let last) = try tree.get(0) {
+            try store.destroy(tree.root)
+            try rows.set(row: row, column.index, .slot(RefOrTagged(tagged: UInt64(bitPattern: last))))
+        } else if count == 1 {
+            try store.destroy(tree.root)
+            try rows.set(row: row, column.index, .slot(RefOrTagged(.null)))
+        } else {
+            try rows.set(row: row, column.index, .slot(RefOrTagged(tree.root)))
+        }
+    }
+
+    /// Before format 24 backlink lists were single nodes of any length; one beyond the tree's capacity becomes a tree first.
+    private func splitOversized(_ ref: Ref) throws(RealmError) -> Ref {
+        let n = try store.node(ref)
+        guard !n.isInner, n.count > Format.treeCapacity else { return ref }
+        let old = try store.integers(ref)
+        var tree = try BPlusTree.create(store, kind: .int)
+        for i in 0..<old.count { try tree.append(.int(old.get(i))) }
+        try store.destroy(ref)
+        return tree.root
+    }
+
+    /// Total number of incoming links.
+    func backlinkCount(_ key: ObjKey) throws(RealmError) -> Int {
+        var n = 0
+        for c in facts where c?.type == .backlink { if let c { n += try backlinks(key, c.key).count } }
+        return n
+    }
+    /// Deletes an embedded object that lost its owner.
+    func deleteIfOrphan(_ key: ObjKey) throws(RealmError) {
+        if try isValid(key), try backlinkCount(key) == 0 { try group.delete(self, key) }
+    }
+    func addMixedBacklink(_ key: ObjKey, _ c: ColumnFacts, _ t: TableKey, _ k: ObjKey) throws(RealmError) {
+        guard let target = try group.table(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
+        let column = try target.backlinkColumn(origin: self, column: c.key)
+        try target.addBacklink(k, column, origin: key)
+    }
+}
+
+extension BPlusTree {
+    /// First position of an integer in a tree of integers or plain object keys.
+    func firstIndex(ofInteger v: Int64) throws(RealmError) -> Int? {
+        var found: Int?
+        try forEachLeaf { (leaf, first, count) throws(RealmError) in
+            let n = try store.integers(leaf)
+            for i in 0..<n.count where n.get(i) == v {
+                found = first + i
+                return false
+            }
+            return true
+        }
+        return found
+    }
+}

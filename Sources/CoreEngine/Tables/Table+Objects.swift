@@ -1,0 +1,195 @@
+/// Objects: finding, creating, reading and setting single values.
+extension Table {
+    /// Whether a live object has this key.
+    @inline(__always) func isValid(_ key: ObjKey) throws(RealmError) -> Bool { key.raw >= 0 ? try rows.contains(key) : false }
+
+    /// Value of a column; nil when there is no such object. Links to objects that do not exist yet (tombstones) read as null.
+    @inline(__always) func get(_ key: ObjKey, _ column: ColumnFacts) throws(RealmError) -> Mixed? {
+        guard let v = try rows.get(key, column.key.index) else { return nil }
+        if case .link(let k) = v, k.isUnresolved { return .null }
+        if case .typedLink(_, let k) = v, k.isUnresolved { return .null }
+        return v
+    }
+
+    // MARK: Primary keys
+
+    /// The object whose primary key is `value`. Null and values of another type are simply not found.
+    func find(primaryKey value: Mixed) throws(RealmError) -> ObjKey? {
+        guard let pk = primaryKey, let c = facts(pk), Self.matches(value, c) else { return nil }
+        if let index = index(of: pk.index) { return try index.find(value) }
+        // Formats 20 and 21 keep no index on primary keys.
+        var found: ObjKey?
+        try rows.forEachKey { (k) throws(RealmError) in
+            if Mixed.equal(try rows.get(row: rowInCursor(k), pk.index), value) { found = k }
+            return found == nil
+        }
+        return found
+    }
+    private func rowInCursor(_ key: ObjKey) throws(RealmError) -> Int { try rows.locate(key) ?? 0 }
+
+    // MARK: Checks of caller values
+
+    /// Whether `value` may stand in a single-value column as far as its type goes.
+    static func matches(_ value: Mixed, _ c: ColumnFacts) -> Bool {
+        switch (value, c.type) {
+        case (.null, _): c.isNullable
+        case (.int, .int), (.bool, .bool), (.string, .string), (.binary, .binary), (.timestamp, .timestamp), (.float, .float), (.double, .double),
+            (.decimal, .decimal), (.objectId, .objectId), (.uuid, .uuid):
+            true
+        case (_, .mixed): true
+        default: false
+        }
+    }
+    private func describe(_ c: ColumnFacts) -> String {
+        "'\(className ?? name).\(column(c.key)?.name ?? "?")'"
+    }
+    /// Throws unless `value` may be stored in column `c`.
+    func check(_ value: Mixed, for c: ColumnFacts) throws(RealmError) {
+        if c.isCollection || c.type == .backlink { throw RealmError(.typeMismatch, "Property \(describe(c)) is a collection: it cannot be set as a value") }
+        switch value {
+        case .null:
+            guard c.isNullable else { throw RealmError(.notNullable, "Property \(describe(c)) is required: it cannot be null") }
+            return
+        case .typedLink(let t, let k):
+            try checkLink(t, k, for: c)
+            return
+        case .string(let b):
+            guard b.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(b.count) bytes is too big for property \(describe(c))") }
+        case .binary(let b):
+            guard b.count <= Format.maxBlobSize else { throw RealmError(.limitExceeded, "Binary data of \(b.count) bytes is too big for property \(describe(c))") }
+        case .timestamp(let t):
+            guard t.isValid else { throw RealmError(.invalidArgument, "Seconds and nanoseconds of a timestamp must have one sign, and |nanoseconds| < 10⁹") }
+        case .list, .dictionary, .slot, .link:
+            throw RealmError(.notSupported, "Collections inside Mixed values cannot be written yet")
+        default: break
+        }
+        guard Self.matches(value, c) else { throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a value of this type") }
+    }
+    private func checkLink(_ t: TableKey, _ k: ObjKey, for c: ColumnFacts) throws(RealmError) {
+        guard c.type == .link || c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a link") }
+        guard c.type == .mixed || t == c.oppositeTable else { throw RealmError(.typeMismatch, "Property \(describe(c)) links to objects of another class") }
+        guard let target = try group.table(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
+        guard !target.isEmbedded else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an embedded object") }
+        guard target.kind != .asymmetric else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class") }
+        guard try target.isValid(k) else { throw RealmError(.noSuchObject, "The object that property \(describe(c)) should link to does not exist") }
+    }
+
+    // MARK: Creating
+
+    /// The next object key. Format: logical §4.3, §4.4.
+    private func nextKey() throws(RealmError) -> ObjKey {
+        while true {
+            let seq = sequence
+            sequence &+= 1
+            let key: ObjKey
+            if primaryKey != nil {
+                key = ObjKey(Int64(bitPattern: seq & 0x7FFF_FFFF_FFFF_FFFF))
+            } else {
+                // The low byte of the sequence, then a byte of file id (0 in a local file), then the rest.
+                key = ObjKey(Int64(bitPattern: (seq & 0xFF | (seq & 0xFFFF_FF00) << 8) & 0x7FFF_FFFF_FFFF_FFFF))
+            }
+            if isEmbedded { return key }
+            if try !rows.contains(key) { return key }
+        }
+    }
+
+    /// A new object, with its primary key when the class has one. The caller has checked the key's type and that it is unused.
+    func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> ObjKey {
+        let key = try nextKey()
+        let pk = primaryKey
+        guard try rows.insert(key, initial: pk.map { ($0.index, value ?? .null) }) else {
+            throw RealmError(.keyAlreadyUsed, "An object with this key exists already")
+        }
+        markModified()
+        for column in indexed {
+            guard let c = facts[column] else { continue }
+            if c.isFullTextIndexed { continue }  // "" and null have no words.
+            if c.isCollection { continue }
+            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+            if column == pk?.index, let value {
+                try index.insert(value, key)
+            } else {
+                try index.insert(rows.columns[column]?.initial ?? .null, key)
+            }
+            indexRoots[column] = index.root
+        }
+        group.log?.objectCreated(self.key, key)
+        return key
+    }
+
+    // MARK: Setting
+
+    /// Stores a checked value; false when there is no such object.
+    func set(_ key: ObjKey, _ c: ColumnFacts, _ value: Mixed) throws(RealmError) -> Bool {
+        var value = value
+        switch value {
+        case .string(let b): value = .string(store.stable(b))
+        case .binary(let b): value = .binary(store.stable(b))
+        default: break
+        }
+        markModified()
+        let column = c.key.index
+        switch c.type {
+        case .link:
+            var target = ObjKey.null
+            if case .typedLink(_, let k) = value { target = k }
+            return try setLink(key, c, target)
+        case .mixed:
+            guard let old = try rows.get(key, column) else { return false }
+            if column < indexRoots.count, !indexRoots[column].isNull { try updateIndex(key, c, old: old, new: value) }
+            try removeLinks(in: old, from: key, c, cascading: nil)
+            _ = try rows.set(key, column, value)
+            if case .typedLink(let t, let k) = value { try addMixedBacklink(key, c, t, k) }
+        default:
+            if column < indexRoots.count, !indexRoots[column].isNull {
+                guard let old = try rows.get(key, column) else { return false }
+                try updateIndex(key, c, old: old, new: value)
+            }
+            guard try rows.set(key, column, value) else { return false }
+        }
+        group.log?.valueSet(self.key, key, c.key)
+        return true
+    }
+
+    /// Moves the object from under its old value to under the new one. The old value still stands in the row.
+    private func updateIndex(_ key: ObjKey, _ c: ColumnFacts, old: Mixed, new: Mixed) throws(RealmError) {
+        let column = c.key.index
+        var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+        if c.isFullTextIndexed {
+            var before = Swift.Set<[UInt8]>(), after = Swift.Set<[UInt8]>()
+            if case .string(let b) = old { before = FullTextTokenizer.tokens(b) }
+            if case .string(let b) = new { after = FullTextTokenizer.tokens(b) }
+            for word in before where !after.contains(word) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
+            for word in after where !before.contains(word) { try word.withBytes { (b) throws(RealmError) in try index.insertWord(b, key) } }
+        } else {
+            if Mixed.equal(old, new), old.isNull == new.isNull, c.type != .mixed { return }
+            try index.erase(old, key)
+            try index.insert(new, key)
+        }
+        indexRoots[column] = index.root
+    }
+
+    private func setLink(_ key: ObjKey, _ c: ColumnFacts, _ target: ObjKey) throws(RealmError) -> Bool {
+        guard let row = try rows.locateForWriting(key) else { return false }
+        var old = ObjKey.null
+        if case .link(let k) = try rows.get(row: row, c.key.index) { old = k }
+        if old != target {
+            try rows.set(row: row, c.key.index, target.isNull ? .null : .link(target))
+            if let other = try group.table(c.oppositeTable) {
+                if !old.isNull { try other.removeBacklink(old, c.oppositeColumn, origin: key) }
+                if !target.isNull { try other.addBacklink(target, c.oppositeColumn, origin: key) }
+                if other.isEmbedded && !old.isNull && !old.isUnresolved { try other.deleteIfOrphan(old) }
+            }
+        }
+        group.log?.valueSet(self.key, key, c.key)
+        return true
+    }
+
+    /// Adds to an integer property without reading it through the caller. Null and non-integers are errors.
+    func addInteger(_ key: ObjKey, _ c: ColumnFacts, _ delta: Int64) throws(RealmError) -> Bool {
+        guard !c.isCollection, c.type == .int || c.type == .mixed else { throw RealmError(.illegalOperation, "Property \(describe(c)) is not an integer") }
+        guard let old = try get(key, c) else { return false }
+        guard case .int(let v) = old else { throw RealmError(.illegalOperation, "Property \(describe(c)) holds no integer to add to") }
+        return try set(key, c, .int(v &+ delta))
+    }
+}

@@ -1,0 +1,396 @@
+/// One table of a snapshot: its columns, rows, indexes and counters. Format: logical §2, §3.
+///
+/// Invariants
+/// 1. `columns` holds public columns in spec order, then backlink columns; `byIndex` finds them by column index.
+/// 2. `rows.columns` mirrors `byIndex`.
+/// 3. Changed state lives in this object until `flush` writes it to the table's top array; `isModified` says that there is some.
+///
+/// Thread rule: that of its group.
+final class Table {
+    enum Kind: UInt64 { case topLevel = 0, embedded = 1, asymmetric = 2 }
+
+    unowned let group: Group
+    let store: NodeStore
+    let tableIndex: Int
+    let name: String
+    let key: TableKey
+    private(set) var topRef: Ref
+    private(set) var columns: [Column] = []
+    /// Position in `columns` by column index, −1 for holes.
+    private(set) var byIndex: [Int] = []
+    /// Facts by column index.
+    private(set) var facts: [ColumnFacts?] = []
+    let rows: ClusterTree
+    /// Search index roots by column index; null where there is none.
+    var indexRoots: [Ref] = []
+    /// Column indexes that have a search index, ascending.
+    private(set) var indexed: [Int] = []
+    private(set) var columnKeyCounter: UInt64 = 0
+    private var contentVersion: UInt64 = 0
+    /// Next object sequence number.
+    var sequence: UInt64 = 0
+    private(set) var primaryKey: ColKey?
+    private(set) var kind: Kind = .topLevel
+    private var collisionMap: Ref = .null
+    private(set) var tombstones: Ref = .null
+    private var enumeratedKeys: [Ref] = []
+    private var enumeratedKeysRef: Ref = .null
+    var isModified = false
+    private var specModified = false
+
+    // MARK: Reading
+
+    init(group: Group, index: Int, name: String, ref: Ref) throws(RealmError) {
+        self.group = group
+        store = group.store
+        tableIndex = index
+        self.name = name
+        topRef = ref
+        let s = store
+        let top = try s.refsNode(ref)
+        guard top.count >= 5, top.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
+        func tagged(_ i: Int) throws(RealmError) -> UInt64 {
+            guard i < top.count else { return 0 }
+            let v = try top.slot(i)
+            guard v.isTagged || v.raw == 0 else { throw .corrupt("a ref stands where a number is expected", at: ref.offset) }
+            return v.integer
+        }
+        func child(_ i: Int) throws(RealmError) -> Ref { i < top.count ? try top.child(i) : .null }
+        let rawKey = try tagged(3)
+        guard rawKey <= 0x7FFF_FFFF, Int(rawKey & 0xFFFF) == index else { throw .corrupt("table with the key of another", at: ref.offset) }
+        key = TableKey(UInt32(rawKey))
+        rows = ClusterTree(s, root: try child(2), columns: [])
+        columnKeyCounter = try tagged(5)
+        contentVersion = try tagged(6)
+        sequence = try tagged(9)
+        collisionMap = try child(10)
+        let pk = try tagged(11)
+        guard let kind = Kind(rawValue: try tagged(12) & 3) else { throw .corrupt("table of unknown type", at: ref.offset) }
+        self.kind = kind
+        tombstones = try child(13)
+        try readSpec(try child(0), oppositeTables: try child(7), oppositeColumns: try child(8))
+        if pk != 0 {
+            guard let c = column(ColKey(Int64(bitPattern: pk))), !c.isCollection else { throw .corrupt("primary key without its column", at: ref.offset) }
+            primaryKey = c.key
+        }
+        let indexes = try child(4)
+        indexRoots = [Ref](repeating: .null, count: byIndex.count)
+        if !indexes.isNull {
+            let n = try s.refsNode(indexes)
+            for i in 0..<min(n.count, byIndex.count) where byIndex[i] >= 0 { indexRoots[i] = try n.child(i) }
+        }
+        refreshDerived()
+    }
+
+    private func readSpec(_ ref: Ref, oppositeTables: Ref, oppositeColumns: Ref) throws(RealmError) {
+        let s = store
+        let spec = try s.refsNode(ref)
+        guard spec.count >= 6 else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
+        let types = try s.integers(try spec.child(0)), names = try s.node(try spec.child(1))
+        let attributes = try s.integers(try spec.child(2)), keys = try s.integers(try spec.child(5))
+        guard types.count == attributes.count, types.count == keys.count, names.count <= types.count, types.count <= 0x1_0000 else {
+            throw .corrupt("table spec with columns that do not match", at: ref.offset)
+        }
+        enumeratedKeysRef = try spec.child(4)
+        if !enumeratedKeysRef.isNull {
+            let n = try s.refsNode(enumeratedKeysRef)
+            for i in 0..<min(n.count, names.count) { enumeratedKeys.append(try n.child(i)) }
+        }
+        let tables = oppositeTables.isNull ? nil : try s.integers(oppositeTables)
+        let cols = oppositeColumns.isNull ? nil : try s.integers(oppositeColumns)
+        columns.reserveCapacity(types.count)
+        for i in 0..<types.count {
+            let key = ColKey(keys.get(i))
+            guard key.raw >= 0, let type = ColumnType(rawValue: key.typeNumber), type.rawValue < 18 else {
+                throw .corrupt("column of unknown type", at: keys.ref.offset)
+            }
+            guard (i < names.count) == (type != .backlink) else { throw .corrupt("public columns after backlink columns", at: ref.offset) }
+            let specType = types.get(i)
+            var c = Column(
+                key: key, type: type == .linkList ? .link : type, attributes: ColumnAttributes(rawValue: Int(truncatingIfNeeded: attributes.get(i) & 0x1FF)),
+                name: i < names.count ? try s.name(names, i) : "", specType: specType)
+            if c.isDictionary, specType >> 16 == 0 { c.keyType = .int }
+            if let tables, c.index < tables.count { c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF) }
+            if let cols, c.index < cols.count { c.oppositeColumn = ColKey(cols.get(c.index)) }
+            if i < enumeratedKeys.count { c.enumeratedValues = enumeratedKeys[i] }
+            columns.append(c)
+        }
+        try mapColumns()
+    }
+    /// Rebuilds what follows from `columns`.
+    private func mapColumns() throws(RealmError) {
+        byIndex = [Int](repeating: -1, count: (columns.map(\.index).max() ?? -1) + 1)
+        var clusterColumns = [ClusterTree.Column?](repeating: nil, count: byIndex.count)
+        for (i, c) in columns.enumerated() {
+            guard byIndex[c.index] < 0 else { throw .corrupt("two columns with one index", at: topRef.offset) }
+            byIndex[c.index] = i
+            clusterColumns[c.index] = c.clusterColumn
+        }
+        rows.setColumns(clusterColumns)
+    }
+    private func refreshDerived() {
+        indexed = indexRoots.indices.filter { !indexRoots[$0].isNull }
+        facts = byIndex.map { i in
+            guard i >= 0, let kind = columns[i].leafKind else { return nil }
+            let c = columns[i]
+            return ColumnFacts(
+                key: c.key, type: c.type, kind: kind, isNullable: c.isNullable, isCollection: c.isCollection,
+                isFullTextIndexed: c.isFullTextIndexed && !indexRoots[c.index].isNull, isPrimaryKey: c.key == primaryKey,
+                oppositeTable: c.oppositeTable, oppositeColumn: c.oppositeColumn)
+        }
+    }
+    /// Facts of a public or backlink column, nil when the table has no such column (any more).
+    @inline(__always) func facts(_ key: ColKey) -> ColumnFacts? {
+        let i = key.index
+        guard i < facts.count, let f = facts[i], f.key == key else { return nil }
+        return f
+    }
+
+    // MARK: Columns
+
+    /// The column with this key, nil when the table has none (any more).
+    @inline(__always) func column(_ key: ColKey) -> Column? {
+        let i = key.index
+        guard i < byIndex.count, byIndex[i] >= 0 else { return nil }
+        let c = columns[byIndex[i]]
+        if c.key == key { return c }
+        // Keys of old link lists changed their type number with format 24.
+        return nil
+    }
+    func column(named name: String) -> Column? { columns.first { !$0.isBacklink && $0.name == name } }
+    var publicColumns: some Sequence<Column> { columns.lazy.filter { !$0.isBacklink } }
+    var backlinkColumns: some Sequence<Column> { columns.lazy.filter(\.isBacklink) }
+    var isEmbedded: Bool { kind == .embedded }
+    /// The class of the object store's schema, for tables named `class_…`.
+    var className: String? { name.hasPrefix("class_") ? String(name.dropFirst(6)) : nil }
+
+    func count() throws(RealmError) -> Int { try rows.count() }
+    func index(of column: Int) -> SearchIndex? {
+        guard column < indexRoots.count, !indexRoots[column].isNull else { return nil }
+        return SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+    }
+
+    // MARK: Changing the shape
+
+    func markModified() {
+        if isModified { return }
+        isModified = true
+        group.isModified = true
+    }
+    func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
+        primaryKey = key
+        if let key, let c = column(key), index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
+        refreshDerived()
+        markModified()
+    }
+    func setKind(_ kind: Kind) {
+        self.kind = kind
+        markModified()
+    }
+
+    /// Lowest unused column index and the tag for a new column. Format: logical §4.1.
+    private func newColKey(_ type: ColumnType, _ attributes: ColumnAttributes) -> ColKey {
+        let index = byIndex.firstIndex(of: -1) ?? byIndex.count
+        return ColKey(index: index, type: type, attributes: attributes, tag: UInt32(truncatingIfNeeded: columnKeyCounter ^ UInt64(key.raw)))
+    }
+
+    /// Adds a public column; a link column gets its backlink column in `target`.
+    @discardableResult
+    func addColumn(_ name: String, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil) throws(RealmError) -> ColKey {
+        guard name.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(name)' is longer than 63 bytes") }
+        guard column(named: name) == nil, !name.isEmpty else {
+            throw RealmError(.invalidName, "Class '\(className ?? self.name)' has a property named '\(name)' already")
+        }
+        guard columns.count < 0xFFFF else { throw RealmError(.limitExceeded, "A class cannot have more than 65535 columns") }
+        var form = attributes.subtracting([.indexed, .fullTextIndexed])
+        if type == .mixed { form.insert(.nullable) }
+        if type == .link {
+            if form.isDisjoint(with: .collection) || form.contains(.dictionary) { form.insert(.nullable) } else { form.remove(.nullable) }
+        }
+        let key = newColKey(type, form)
+        let isDictionary = form.contains(.dictionary)
+        var c = Column(key: key, type: type, attributes: form, name: name, specType: Int64(type.rawValue) | (isDictionary ? 2 << 16 : 0))
+        if type == .link {
+            guard let target else { throw RealmError(.invalidTableRef, "Property '\(name)' links to a class that does not exist") }
+            c.oppositeTable = target.key
+        }
+        try insert(c)
+        group.log?.columnAdded(self.key, key)
+        if let target {
+            let backlink = try target.addBacklinkColumn(origin: self, originColumn: key)
+            columns[byIndex[key.index]].oppositeColumn = backlink
+            refreshDerived()
+        }
+        return key
+    }
+    /// Adds the backlink column for links from `originColumn` of `origin`.
+    func addBacklinkColumn(origin: Table, originColumn: ColKey) throws(RealmError) -> ColKey {
+        let key = newColKey(.backlink, [])
+        try insert(
+            Column(key: key, type: .backlink, attributes: [], name: "", oppositeTable: origin.key, oppositeColumn: originColumn,
+                   specType: Int64(ColumnType.backlink.rawValue)))
+        return key
+    }
+    /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
+    func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
+        for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column { return c.key }
+        return try addBacklinkColumn(origin: origin, originColumn: column)
+    }
+    private func insert(_ c: Column) throws(RealmError) {
+        let at = c.isBacklink ? columns.count : columns.firstIndex(where: \.isBacklink) ?? columns.count
+        if !enumeratedKeys.isEmpty && !c.isBacklink { enumeratedKeys.insert(.null, at: min(at, enumeratedKeys.count)) }
+        guard let clusterColumn = c.clusterColumn else { throw RealmError(.illegalOperation, "A column of this type cannot be made") }
+        try rows.addColumn(c.index, clusterColumn)
+        columns.insert(c, at: at)
+        try mapColumns()
+        while indexRoots.count < byIndex.count { indexRoots.append(.null) }
+        refreshDerived()
+        specModified = true
+        markModified()
+    }
+
+    /// Builds a search index over the present rows.
+    func addIndex(_ column: Int, fullText: Bool) throws(RealmError) {
+        guard index(of: column) == nil else { return }
+        var index = SearchIndex(store, root: try SearchIndex.create(store), rows: rows, column: column)
+        var failure: RealmError?
+        let all = try allKeys()
+        for key in all {
+            guard let v = try rows.get(key, column) else { continue }
+            if fullText {
+                guard case .string(let text) = v else { continue }
+                for token in FullTextTokenizer.tokens(text) { try token.withBytes { (b) throws(RealmError) in try index.insertWord(b, key) } }
+            } else {
+                do throws(RealmError) { try index.insert(v, key) } catch { failure = error }
+            }
+            if let failure { throw failure }
+        }
+        indexRoots[column] = index.root
+        refreshDerived()
+        markModified()
+    }
+    func removeIndex(_ column: Int) throws(RealmError) {
+        try store.destroy(indexRoots[column])
+        indexRoots[column] = .null
+        refreshDerived()
+        markModified()
+    }
+    /// Records in the spec that the user asked for an index.
+    func setIndexAttribute(_ key: ColKey, _ attributes: ColumnAttributes) {
+        guard key.index < byIndex.count, byIndex[key.index] >= 0 else { return }
+        let i = byIndex[key.index]
+        columns[i].attributes = columns[i].attributes.subtracting([.indexed, .fullTextIndexed]).union(attributes)
+        refreshDerived()
+        specModified = true
+        markModified()
+    }
+    func allKeys() throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        try rows.forEachKey { (k) throws(RealmError) in
+            keys.append(k)
+            return true
+        }
+        return keys
+    }
+
+    // MARK: Writing back
+
+    /// A new table's top array; returns its ref. Format: logical §2.
+    static func create(_ s: NodeStore, key: TableKey, kind: Kind) throws(RealmError) -> Ref {
+        let types = try s.makeIntegers().ref, attributes = try s.makeIntegers().ref, keys = try s.makeIntegers().ref
+        let names = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64).ref
+        let spec = try s.makeRefs([types, names, attributes, .null, .null, keys].map { RefOrTagged($0) }).ref
+        let rows = try ClusterTree.create(s, columns: [])
+        let indexes = try s.makeRefs([]).ref, tables = try s.makeIntegers().ref, cols = try s.makeIntegers().ref
+        let zero = RefOrTagged(.null)
+        return try s.makeRefs([
+            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes), RefOrTagged(tagged: 0), RefOrTagged(tagged: 0),
+            RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
+        ]).ref
+    }
+
+    /// Writes changed state to the top array and returns its ref.
+    func flush() throws(RealmError) -> Ref {
+        guard isModified else { return topRef }
+        let s = store
+        var top = try s.writableRefs(try s.refsNode(topRef), extra: 2)
+        while top.count < 14 { try s.insertSlot(&top, top.count, RefOrTagged(.null)) }
+        if specModified { try writeSpec(&top) }
+        s.setSlot(top, 2, rows.root)
+        contentVersion &+= 1
+        s.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
+        s.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
+        s.setSlot(top, 11, primaryKey.map { RefOrTagged(tagged: Int($0.raw)) } ?? RefOrTagged(.null))
+        let flags = try top.slot(12).integer
+        if flags & 3 != kind.rawValue { s.setSlot(top, 12, RefOrTagged(tagged: flags & ~3 | kind.rawValue)) }
+        s.setSlot(top, 10, collisionMap)
+        // Index roots, by column index.
+        var indexes = try s.writableRefs(try s.refsNode(try top.child(4)))
+        while indexes.count < indexRoots.count { try s.insertSlot(&indexes, indexes.count, RefOrTagged(.null)) }
+        for (i, r) in indexRoots.enumerated() { s.setSlot(indexes, i, r) }
+        s.setSlot(top, 4, indexes.ref)
+        topRef = top.ref
+        isModified = false
+        return topRef
+    }
+    private func writeSpec(_ top: inout Node) throws(RealmError) {
+        let s = store
+        let spec = try s.writableRefs(try s.refsNode(try top.child(0)))
+        for slot in [0, 1, 2, 5] { try s.destroy(try spec.child(slot)) }
+        s.setSlot(spec, 0, try s.makeIntegers(columns.map(\.specType)).ref)
+        s.setSlot(spec, 2, try s.makeIntegers(columns.map { Int64($0.attributes.rawValue) }).ref)
+        s.setSlot(spec, 5, try s.makeIntegers(columns.map(\.key.raw)).ref)
+        var names = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
+        for c in columns where !c.isBacklink { try s.setName(&names, names.count, c.name) }
+        s.setSlot(spec, 1, names.ref)
+        if !enumeratedKeysRef.isNull {
+            let n = try s.refsNode(enumeratedKeysRef)
+            s.free(n)
+            enumeratedKeysRef = try s.makeRefs(enumeratedKeys.map { RefOrTagged($0) }).ref
+            s.setSlot(spec, 4, enumeratedKeysRef)
+        }
+        s.setSlot(top, 0, spec.ref)
+        // Opposite tables and columns, by column index.
+        try s.destroy(try top.child(7))
+        try s.destroy(try top.child(8))
+        let ordered = byIndex.map { $0 < 0 ? nil : columns[$0] }
+        s.setSlot(top, 7, try s.makeIntegers(ordered.map { Int64(($0?.oppositeTable ?? .null).raw) }).ref)
+        s.setSlot(top, 8, try s.makeIntegers(ordered.map { ($0?.oppositeColumn ?? .null).raw }).ref)
+        specModified = false
+    }
+
+    /// An object of a pk table left or all rows went: forget derived keys of old formats.
+    func dropCollisionEntry(_ key: ObjKey) throws(RealmError) {
+        guard !collisionMap.isNull else { return }
+        let n = try store.writableRefs(try store.refsNode(collisionMap))
+        var arrays = [try store.integers(try n.child(0)), try store.integers(try n.child(1)), try store.integers(try n.child(2))]
+        guard let i = (0..<arrays[2].count).first(where: { arrays[2].get($0) == key.raw }) else {
+            collisionMap = n.ref
+            return
+        }
+        for j in 0..<3 {
+            try store.eraseIntegers(&arrays[j], i)
+            store.setSlot(n, j, arrays[j].ref)
+        }
+        collisionMap = n.ref
+        if arrays[2].count == 0 {
+            try store.destroy(collisionMap)
+            collisionMap = .null
+        }
+    }
+}
+
+extension Array where Element == UInt8 {
+    /// Calls `body` with the array's bytes.
+    func withBytes<R>(_ body: (Bytes) throws(RealmError) -> R) throws(RealmError) -> R {
+        var failure: RealmError?
+        let result: R? = withUnsafeBytes { b in
+            do throws(RealmError) { return try body(b) } catch {
+                failure = error
+                return nil
+            }
+        }
+        if let result { return result }
+        throw failure ?? .corrupt("unreachable")
+    }
+}

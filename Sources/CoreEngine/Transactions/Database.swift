@@ -1,0 +1,329 @@
+/// One open database file in this process, shared by all its users here. Format: storage §4, §5.
+///
+/// Opening: `Database.open`. Users hold a strong reference; the last one gone closes the file.
+/// Thread rule: all methods from any thread.
+public final class Database: @unchecked Sendable {  // Mutable state is behind `writer` (a Lock) or owned by the write-lock holder.
+    /// How a file is opened.
+    public enum Access: Sendable {
+        /// Reads and writes; creates the file when it is missing and `create` says so.
+        case readWrite(create: Bool)
+        /// Reads, follows other writers, never changes the file.
+        case readOnly
+        /// Reads one state of a file that nobody changes; touches nothing beside or in it.
+        case immutable
+    }
+
+    public let path: String
+    let file: DatabaseFile
+    let access: Access
+    public let durability: Durability
+    private let identity: FileIdentity
+    /// nil for immutable opens.
+    private let lockFile: LockFile?
+    /// The only version of an immutable open.
+    private let fixed: SharedState.Version?
+    /// Format of the snapshots.
+    let format: UInt8
+    private let removesLockFile: Bool
+
+    /// The in-process half of the write lock.
+    private struct Writer {
+        var isActive = false
+        var threadId: UInt = 0
+    }
+    private let writer = Lock(initial: Writer())
+    /// Slab bytes committed so far; the writer's.
+    private var slabCommitted = 0
+
+    // MARK: Opening
+
+    private struct Registered {
+        weak var database: Database?
+    }
+    private static let registry = Lock(initial: [FileIdentity: Registered]())
+
+    /// Opens the file, or joins the open one of this process.
+    public static func open(path: String, access: Access, durability: Durability = .full) throws(RealmError) -> Database {
+        try registry.with { (registered) throws(RealmError) in
+            if case .immutable = access { return try Database(path: path, immutable: ()) }
+            if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database {
+                guard db.durability == durability else {
+                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
+                }
+                if case .readWrite = access, !db.isWritable { return try Database(path: path, access: access, durability: durability) }
+                return db
+            }
+            let db: Database
+            do throws(RealmError) {
+                db = try Database(path: path, access: access, durability: durability)
+            } catch {
+                // A folder that takes no lock file takes no writer either: read the one state there is.
+                guard case .readOnly = access, error.code == .permissionDenied else { throw error }
+                return try Database(path: path, immutable: ())
+            }
+            registered = registered.filter { $0.value.database != nil }
+            registered[db.identity] = Registered(database: db)
+            return db
+        }
+    }
+    /// Whether this process has the file at `path` open.
+    static func isOpen(path: String) -> Bool {
+        guard let identity = try? FileDescriptor(path: path, access: .readOnly).identity() else { return false }
+        return registry.with { $0[identity]?.database != nil }
+    }
+
+    var isWritable: Bool {
+        if case .readWrite = access { return true }
+        return false
+    }
+
+    private init(path: String, immutable: Void) throws(RealmError) {
+        self.path = path
+        access = .immutable
+        durability = .full
+        file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
+        let state = try file.validate(readOnly: true)
+        try Self.checkFormat(state, path: path, writing: false)
+        identity = try file.file.identity()
+        lockFile = nil
+        fixed = SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize)
+        format = state.format == 0 ? Format.currentVersion : state.format
+        removesLockFile = false
+    }
+
+    private init(path: String, access: Access, durability: Durability) throws(RealmError) {
+        self.path = path
+        self.access = access
+        self.durability = durability
+        var writing = false
+        var create = false
+        if case .readWrite(let c) = access { (writing, create) = (true, c) }
+        let existed = FileSystem.exists(path)
+        if !existed && !create {
+            throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': \(Platform.text(ofError: 2))", path: path)
+        }
+        if !existed && !FileSystem.isDirectory(FileSystem.parent(of: path)) {
+            throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': parent directory does not exist", path: path)
+        }
+        // Refuse what we could not open before a lock file appears beside it.
+        let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
+        if let probe, try probe.size() > 0 {
+            let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
+            try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing)
+        } else if !writing {
+            throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
+        }
+        probe?.close()
+
+        let lock = try LockFile(databasePath: path)
+        var done = false
+        defer { if !done { lock.leave(removing: lock.created) } }
+        lockFile = lock
+        fixed = nil
+        removesLockFile = !writing && lock.created
+        let opened: (DatabaseFile, UInt8) = try lock.withControlLock { () throws(RealmError) in
+            let shared = lock.shared
+            let first = shared.initialised.load() == 0
+            let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing)
+            if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
+            if try file.file.size() == 0 {
+                guard writing else { throw file.invalid("Read-only access to empty Realm file") }
+                try file.initialize(durable: durability == .full)
+            }
+            if !first && shared.durability.load() != UInt64(durability.rawValue) {
+                throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
+            }
+            var state = try file.validate(readOnly: !writing)
+            try Self.checkFormat(state, path: path, writing: writing)
+            if state.isStreaming && writing {
+                try file.convertFromStreaming(state)
+                state = try file.validate(readOnly: false)
+            }
+            if first {
+                if writing {
+                    try file.align(state)
+                    state = try file.validate(readOnly: false)
+                }
+                shared.publish(SharedState.Version(
+                    number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
+                shared.durability.store(UInt64(durability.rawValue))
+                shared.initialised.store(1)
+            }
+            return (file, state.format == 0 ? Format.currentVersion : state.format)
+        }
+        file = opened.0
+        format = opened.1
+        identity = try file.file.identity()
+        done = true
+    }
+
+    /// Format and history rules. Format: storage §1.4, §6.2.
+    private static func checkFormat(_ state: DatabaseFile.State, path: String, writing: Bool) throws(RealmError) {
+        if state.topRef.isNull && state.format == 0 { return }
+        guard Format.isReadable(state.format) else {
+            throw RealmError(
+                .unsupportedFileFormat, "Database has an unsupported version (\(state.format)) and cannot be opened; supported are 10, 11 and 20 to 24", path: path)
+        }
+        guard writing else { return }
+        guard state.historyType == History.Kind.none || state.historyType == History.Kind.inRealm else {
+            throw RealmError(
+                .incompatibleHistories,
+                "Incompatible histories. The file has history type '\(History.name(state.historyType))', but is being opened in local history mode. "
+                    + "Synchronized Realms cannot be opened in non-sync mode, and vice versa.", path: path)
+        }
+        guard state.historySchemaVersion <= History.schemaVersion else {
+            throw RealmError(.incompatibleHistories, "Unexpected future history schema version \(state.historySchemaVersion)", path: path)
+        }
+        guard state.format == Format.currentVersion else {
+            throw RealmError(
+                .formatUpgradeRequired, "The Realm file format version (\(state.format)) must be upgraded to \(Format.currentVersion) before it can be written; open it read-only instead",
+                path: path)
+        }
+    }
+
+    deinit {
+        guard let lockFile else { return }
+        if durability == .memoryOnly {
+            try? lockFile.withControlLock { () throws(RealmError) in if lockFile.isLastMember { try FileSystem.remove(path) } }
+        }
+        lockFile.leave(removing: removesLockFile)
+    }
+
+    // MARK: Versions
+
+    /// Pins the newest version. - Parameter slot: the reader's slot, claimed when −1.
+    func pinNewest(slot: inout Int) throws(RealmError) -> SharedState.Version {
+        if let fixed { return fixed }
+        guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
+        return try lockFile.shared.pinNewest(slot: &slot)
+    }
+    func pinSame(_ version: UInt64) throws(RealmError) -> Int { try lockFile?.shared.pinSame(version) ?? -1 }
+    func unpin(slot: inout Int) { lockFile?.shared.unpin(slot: &slot) }
+    /// Number of the newest version.
+    var newestVersion: UInt64 { lockFile?.shared.latest.load() ?? fixed?.number ?? 1 }
+    /// Versions from the oldest one in use to the newest.
+    var versionCount: UInt64 {
+        guard let lockFile else { return 1 }
+        let newest = newestVersion
+        let oldest = lockFile.shared.oldestPinned(newest: newest) { lockFile.isDead($0) }
+        // The version before the newest is reclaimed by the next commit only.
+        return newest - min(oldest, max(newest, 2) - 1) + 1
+    }
+
+    // MARK: Writing
+
+    /// Takes the write lock, waiting for other writers. The calling thread must not hold it already.
+    func lockForWriting() throws(RealmError) {
+        let me = Platform.threadId
+        while true {
+            let taken = try writer.with { (w) throws(RealmError) -> Bool in
+                if w.isActive {
+                    guard w.threadId != me else {
+                        throw RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
+                    }
+                    return false
+                }
+                w.isActive = true
+                w.threadId = me
+                return true
+            }
+            if taken { break }
+            Platform.sleep(microseconds: 50)
+        }
+        do {
+            try lockFile?.lockForWriting()
+            try recoverHeader()
+        } catch {
+            unlockForWriting()
+            throw error
+        }
+    }
+    func unlockForWriting() {
+        lockFile?.unlockForWriting()
+        writer.with { $0.isActive = false }
+    }
+    /// A writer may have died after flipping the header and before publishing: its version counts.
+    private func recoverHeader() throws(RealmError) {
+        guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
+        let header = try file.readHeader()
+        guard header.liveTopRef != UInt64(newest.topRef.offset) else { return }
+        let state = try file.validate(readOnly: false)
+        if state.version > newest.number {
+            lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
+        }
+    }
+    /// Hands the slab to a write transaction.
+    func takeSlab() -> Int { slabCommitted }
+    func returnSlab(_ committed: Int) { slabCommitted = committed }
+
+    /// Lowest version that any reader may still hold; at most `base`, the version the writer started from.
+    func oldestReachable(base: UInt64) -> UInt64 {
+        guard let lockFile else { return base }
+        return min(base, lockFile.shared.oldestPinned(newest: base) { lockFile.isDead($0) })
+    }
+
+    /// Makes the top array at `topRef` the newest version: flushes, flips, publishes. Format: storage §4.2 steps 8–14.
+    func publish(topRef: Ref, logicalSize: Int, version: UInt64) throws(RealmError) {
+        if durability != .memoryOnly {
+            var header = try file.readHeader()
+            // Only the slot that is not live is written before the flip; it goes out together with the data.
+            if header.liveSlot == 0 {
+                header.topRefs.1 = UInt64(topRef.offset)
+                header.formats.1 = Format.currentVersion
+            } else {
+                header.topRefs.0 = UInt64(topRef.offset)
+                header.formats.0 = Format.currentVersion
+            }
+            try file.writeHeader(header)
+            if durability == .full { try file.file.synchronizeData() }
+            header.flags ^= 1
+            try file.writeFlags(header.flags)
+            if durability == .full { try file.file.synchronizeData() }
+        }
+        lockFile?.shared.publish(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
+    }
+
+    // MARK: Files
+
+    /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the database file went.
+    public static func deleteFiles(path: String) throws(RealmError) -> Bool {
+        guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
+        if isOpen(path: path) { throw RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path) }
+        let lockPath = path + ".lock"
+        var lock: FileDescriptor?
+        if FileSystem.exists(lockPath) {
+            let f = try FileDescriptor(path: lockPath, access: .readWrite)
+            guard f.tryLock(.exclusive) else {
+                throw RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path)
+            }
+            lock = f
+        }
+        defer { lock?.close() }
+        let did = try FileSystem.remove(path)
+        try FileSystem.remove(path + ".note")
+        try FileSystem.remove(path + ".log")
+        FileSystem.removeDirectory(path + ".management")
+        return did
+    }
+}
+
+extension DatabaseFile {
+    /// Writes the one byte that selects the live slot. Format: storage §4.2 step 11.
+    func writeFlags(_ flags: UInt8) throws(RealmError) {
+        try [flags].withBytes { (b) throws(RealmError) in
+            if let p = b.baseAddress { try file.write(p, count: 1, at: 23) }
+        }
+    }
+}
+
+extension Database {
+    public static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
+    /// Whether the file at `path` is of an older format than the one written. Looks at the file, changes nothing.
+    public static func needsFormatUpgrade(path: String) throws(RealmError) -> Bool {
+        guard FileSystem.exists(path) else { return false }
+        let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
+        guard try file.file.size() > 0 else { return false }
+        let state = try file.validate(readOnly: true)
+        return state.format != 0 && state.format < Format.currentVersion
+    }
+}

@@ -1,0 +1,118 @@
+/// Membership in the session of one database file, through `X.lock`.
+///
+/// A shared flock is held from open to close; record locks on bytes far behind the end serve as control lock, write lock and each member's
+/// sign of life. All of them go with the process. Format: storage §5.3, §5.6.
+final class LockFile: @unchecked Sendable {  // Immutable after `init`.
+    let file: FileDescriptor
+    let shared: SharedState
+    /// Whether this open made the file.
+    let created: Bool
+
+    private static let controlByte = 1 << 40
+    private static let writeByte = (1 << 40) + 1
+    private static let firstMemberByte = (1 << 40) + 16
+    private static let memberCount = 4096
+
+    /// Joins or starts the session. Throws 1008 when realm-core has the file open.
+    init(databasePath: String) throws(RealmError) {
+        let path = databasePath + ".lock"
+        let existed = FileSystem.exists(path)
+        var attempts = 0
+        while true {
+            let file = try FileDescriptor(path: path, access: .readWriteCreate)
+            if let memory = try Self.join(file) {
+                self.file = file
+                created = !existed
+                var state = SharedState(memory)
+                // A byte of our own: other members see by its lock that we live.
+                try file.lockByte(Self.controlByte)
+                defer { file.unlockByte(Self.controlByte) }
+                for i in 1..<Self.memberCount {
+                    let byte = Self.firstMemberByte + i
+                    if file.tryLockByte(byte) {
+                        state.owner = UInt64(i)
+                        break
+                    }
+                }
+                guard state.owner != 0 else { throw RealmError(.limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath) }
+                state.clearSlots(of: state.owner)
+                shared = state
+                return
+            }
+            file.close()
+            attempts += 1
+            guard attempts < 50 else {
+                throw RealmError(
+                    .incompatibleLockFile, "Realm file is open in another program with a different lock file format (for instance realm-core): close it there first",
+                    path: databasePath)
+            }
+            Platform.sleep(microseconds: UInt32(1000 + attempts * 400))
+        }
+    }
+
+    /// One attempt; nil to try again.
+    private static func join(_ file: FileDescriptor) throws(RealmError) -> SharedMemory? {
+        if file.tryLock(.exclusive) {
+            // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
+            try file.truncate(to: 0)
+            try file.truncate(to: SharedState.size)
+            var head = [UInt8](repeating: 0, count: 16)
+            head[0] = 1
+            head[6] = UInt8(SharedState.magicVersion & 0xFF)
+            head[7] = UInt8(SharedState.magicVersion >> 8)
+            head[8] = UInt8(SharedState.layoutVersion)
+            try head.withBytes { (b) throws(RealmError) in
+                if let p = b.baseAddress { try file.write(p, count: b.count, at: 0) }
+            }
+        }
+        guard file.tryLock(.shared) else { return nil }
+        // Somebody may have come between the two locks, or removed the file before we got ours.
+        let mine = try file.identity()
+        guard mine.linkCount > 0, let now = try? FileDescriptor(path: file.path, access: .readOnly).identity(), now == mine else { return nil }
+        guard try file.size() >= SharedState.size else { return nil }
+        var head: (UInt64, UInt64) = (0, 0)
+        var count = 0
+        var failure: RealmError?
+        withUnsafeMutableBytes(of: &head) { b in
+            do throws(RealmError) { count = try file.read(into: b.baseAddress!, count: 16, at: 0) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        guard count == 16, head.0 & 0xFF == 1, UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion,
+            head.1 & 0xFFFF_FFFF == SharedState.layoutVersion
+        else { return nil }
+        return try SharedMemory(file, size: SharedState.size)
+    }
+
+    /// Runs `body` while no other process opens, closes or converts the file.
+    func withControlLock<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        try file.lockByte(Self.controlByte)
+        defer { file.unlockByte(Self.controlByte) }
+        return try body()
+    }
+    func lockForWriting() throws(RealmError) { try file.lockByte(Self.writeByte) }
+    func unlockForWriting() { file.unlockByte(Self.writeByte) }
+
+    /// Whether a member no longer lives (its byte is free).
+    func isDead(_ owner: UInt64) -> Bool {
+        guard owner > 0, owner < UInt64(Self.memberCount) else { return true }
+        return !file.isByteLockedElsewhere(Self.firstMemberByte + Int(owner))
+    }
+    /// Whether anybody else is in the session. Meaningful under the control lock.
+    var isLastMember: Bool {
+        for i in 1..<Self.memberCount where UInt64(i) != shared.owner {
+            if file.isByteLockedElsewhere(Self.firstMemberByte + i) { return false }
+        }
+        return true
+    }
+
+    /// Leaves the session. With `removing`, deletes the lock file if nobody else uses it.
+    func leave(removing: Bool) {
+        shared.clearSlots(of: shared.owner)
+        if removing, file.tryLock(.exclusive) {
+            _ = try? FileSystem.remove(file.path)
+            // Whoever opened the file before it went finds it locked, then foreign and without a name, and starts over.
+            Platform.sleep(microseconds: 2000)
+        }
+        file.close()
+    }
+}

@@ -1,0 +1,119 @@
+/// What the processes of one session share: a small map of the lock file. Format: storage §5.6 B.
+///
+///     0     init_complete = 1            4096   reader slots, one word each
+///     6     shared_info_version (ours)              owner << 48 | version, 0 = free
+///     8     layout version
+///     16    durability
+///     24    initialised: 1 once the ring holds a version
+///     32    latest version
+///     64    ring of 64 published versions: version, top ref, logical size, 0
+///
+/// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
+/// the writer of the next commit but one (the first that could reuse space of the version) will see the slot, because it scans the slots
+/// after publishing the version in between; if it is not, the reader takes the newer one. A ring entry is overwritten 64 versions later, so
+/// an entry read between two equal looks at `latest` is whole. A writer that dies between filling an entry and publishing it has published
+/// nothing; one that dies after the file's header was flipped is completed by the next writer (`Database.recoverHeader`).
+struct SharedState {
+    static let magicVersion: UInt16 = 0xC8EA
+    static let layoutVersion: UInt64 = 1
+    static let slotCount = 2048
+    static let size = 4096 + slotCount * 8
+    private static let ringSize: UInt64 = 64
+
+    let memory: SharedMemory
+    /// Identifies this process's membership in reader slots (1 … 65535).
+    var owner: UInt64 = 0
+
+    init(_ memory: SharedMemory) { self.memory = memory }
+
+    private func word(_ offset: Int) -> SharedWord { SharedWord(memory.base + offset) }
+    var durability: SharedWord { word(16) }
+    var initialised: SharedWord { word(24) }
+    var latest: SharedWord { word(32) }
+    private func slot(_ i: Int) -> SharedWord { word(4096 + i * 8) }
+
+    struct Version {
+        var number: UInt64
+        var topRef: Ref
+        var logicalSize: Int
+    }
+
+    /// Makes `v` the newest version for everybody.
+    func publish(_ v: Version) {
+        let at = 64 + Int(v.number % Self.ringSize) * 32
+        word(at).store(v.number)
+        word(at + 8).store(UInt64(v.topRef.offset))
+        word(at + 16).store(UInt64(v.logicalSize))
+        latest.store(v.number)
+    }
+    /// The newest version, consistently; nil when a writer moved on meanwhile.
+    private func entry(_ number: UInt64) -> Version? {
+        let at = 64 + Int(number % Self.ringSize) * 32
+        guard word(at).load() == number else { return nil }
+        return Version(number: number, topRef: Ref(Int(truncatingIfNeeded: word(at + 8).load() & 0x7FFF_FFFF_FFFF_FFFF)),
+                       logicalSize: Int(truncatingIfNeeded: word(at + 16).load() & 0x7FFF_FFFF_FFFF_FFFF))
+    }
+    func newest() -> Version? {
+        for _ in 0..<1000 {
+            let number = latest.load()
+            if let v = entry(number), latest.load() == number { return v }
+        }
+        return nil
+    }
+
+    // MARK: Readers
+
+    /// Pins the newest version in a reader slot. - Parameter slot: a slot this reader holds already, or −1.
+    func pinNewest(slot held: inout Int) throws(RealmError) -> Version {
+        for _ in 0..<10_000 {
+            let number = latest.load()
+            let mark = owner << 48 | number
+            if held < 0 {
+                held = try claim(mark)
+            } else {
+                slot(held).store(mark)
+            }
+            if latest.load() == number, let v = entry(number), latest.load() == number { return v }
+        }
+        throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
+    }
+    private func claim(_ mark: UInt64) throws(RealmError) -> Int {
+        let start = Int(owner &* 31) % Self.slotCount
+        for i in 0..<Self.slotCount {
+            let s = (start + i) % Self.slotCount
+            if slot(s).load() == 0, slot(s).exchange(from: 0, to: mark) { return s }
+        }
+        throw RealmError(.limitExceeded, "More than \(Self.slotCount) snapshots of this file are in use")
+    }
+    func unpin(slot held: inout Int) {
+        if held >= 0 { slot(held).store(0) }
+        held = -1
+    }
+    /// A second pin at a version that the caller holds pinned already.
+    func pinSame(_ number: UInt64) throws(RealmError) -> Int { try claim(owner << 48 | number) }
+
+    /// Lowest pinned version, or `newest` when none is lower. Slots of owners that `isDead` are cleared on the way.
+    func oldestPinned(newest: UInt64, isDead: (UInt64) -> Bool) -> UInt64 {
+        var oldest = newest
+        var checked: [UInt64: Bool] = [:]
+        for i in 0..<Self.slotCount {
+            let mark = slot(i).load()
+            guard mark != 0 else { continue }
+            let version = mark & 0xFFFF_FFFF_FFFF, holder = mark >> 48
+            guard version < oldest else { continue }
+            if holder != owner {
+                let dead = checked[holder] ?? isDead(holder)
+                checked[holder] = dead
+                if dead {
+                    _ = slot(i).exchange(from: mark, to: 0)
+                    continue
+                }
+            }
+            oldest = version
+        }
+        return oldest
+    }
+    func clearSlots(of holder: UInt64) {
+        for i in 0..<Self.slotCount where slot(i).load() >> 48 == holder { slot(i).store(0) }
+    }
+}

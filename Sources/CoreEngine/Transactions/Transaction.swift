@@ -1,0 +1,180 @@
+/// A reader of one version at a time, which may also write: the state behind one Realm instance. Format: storage §5.5.
+///
+/// Thread rule: one thread at a time.
+package final class Transaction {
+    enum Stage { case idle, reading, writing }
+
+    package let database: Database
+    let store: NodeStore
+    private(set) var stage = Stage.idle
+    /// Version of the snapshot; of the version being written on top of, while writing.
+    private(set) var version: UInt64 = 0
+    private(set) var group: Group
+    private(set) var topRef: Ref = .null
+    private(set) var logicalSize = 0
+    private var slot = -1
+    private let encoder = ChangesetEncoder()
+
+    init(_ database: Database) throws(RealmError) {
+        self.database = database
+        store = NodeStore(space: database.file.space, fileLimit: Format.headerSize)
+        group = try Group(store, format: database.format, names: .null, tables: .null)
+    }
+    deinit { close() }
+
+    /// Ends whatever is open; a write in progress is rolled back.
+    func close() {
+        if stage == .writing { try? rollback() }
+        if stage == .reading { endRead() }
+    }
+
+    // MARK: Reading
+
+    /// Begins a snapshot at the newest version.
+    func beginRead() throws(RealmError) {
+        guard stage == .idle else { return }
+        let v = try database.pinNewest(slot: &slot)
+        do { try adopt(v) } catch {
+            database.unpin(slot: &slot)
+            throw error
+        }
+        stage = .reading
+    }
+    func endRead() {
+        guard stage == .reading else { return }
+        database.unpin(slot: &slot)
+        group.forgetTables()
+        stage = .idle
+    }
+    /// Moves to the newest version; true when that is another one.
+    func refresh() throws(RealmError) -> Bool {
+        guard stage == .reading else { return false }
+        guard database.newestVersion != version else { return false }
+        let v = try database.pinNewest(slot: &slot)
+        guard v.number != version else { return false }
+        try adopt(v)
+        return true
+    }
+
+    private func adopt(_ v: SharedState.Version) throws(RealmError) {
+        if v.topRef.isNull {
+            store.setFileLimit(Format.headerSize)
+            try group.load(names: .null, tables: .null)
+        } else {
+            try database.file.ensureMapped(v.logicalSize)
+            store.setFileLimit(v.logicalSize)
+            let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
+            try group.load(names: top.names, tables: top.tables)
+            group.syncFileId = top.syncFileId
+        }
+        version = v.number
+        topRef = v.topRef
+        logicalSize = v.logicalSize
+    }
+
+    /// Another transaction of the same file at the same version, with its own pin.
+    func duplicateForReading() throws(RealmError) -> Transaction {
+        let copy = try Transaction(database)
+        copy.slot = try database.pinSame(version)
+        try copy.adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
+        copy.stage = .reading
+        return copy
+    }
+
+    // MARK: Writing
+
+    /// Takes the write lock and moves to the newest version. True when that is another one.
+    func beginWrite() throws(RealmError) -> Bool {
+        guard stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
+        guard database.isWritable else { throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.") }
+        try database.lockForWriting()
+        do {
+            let before = stage == .reading ? version : 0
+            if stage == .idle { try beginRead() } else { _ = try refresh() }
+            store.beginWrite(slabCommitted: database.takeSlab())
+            encoder.reset()
+            group.log = encoder
+            stage = .writing
+            return before != version
+        } catch {
+            database.unlockForWriting()
+            throw error
+        }
+    }
+
+    /// Takes the changes back: the snapshot is again what it was when the write began.
+    func rollback() throws(RealmError) {
+        guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
+        endWrite()
+        stage = .reading
+        database.unlockForWriting()
+        group.forgetTables()
+        try adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
+    }
+    private func endWrite() {
+        group.log = nil
+        database.returnSlab(store.endWrite())
+    }
+
+    /// Writes the changes as the next version and stays there, reading. If it fails the transaction is rolled back and the file means what it
+    /// meant before.
+    func commit() throws(RealmError) {
+        guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
+        let next = version + 1
+        let written: SharedState.Version
+        do {
+            written = try write(next)
+        } catch {
+            try? rollback()
+            throw error
+        }
+        endWrite()
+        stage = .reading
+        // While the write lock is held the newest version is ours: the pin moves to it.
+        defer { database.unlockForWriting() }
+        group.forgetTables()
+        _ = try database.pinNewest(slot: &slot)
+        try adopt(written)
+    }
+
+    private func write(_ next: UInt64) throws(RealmError) -> SharedState.Version {
+        let file = database.file
+        let physical = try file.file.size()
+        try group.flush()
+        if group.tablesRef.isNull {
+            // The very first commit, without any table: the arrays exist all the same.
+            group.isModified = true
+            try group.flush()
+        }
+        let oldest = database.oldestReachable(base: version)
+        var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
+        var history = Ref.null
+        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
+        slots[10] = RefOrTagged(tagged: 0)
+        if !topRef.isNull {
+            let top = try file.topFields(store, topRef, physicalSize: store.fileLimit)
+            lists = top.freeLists
+            history = top.historyType == History.Kind.inRealm ? top.history : .null
+            if top.historyType != History.Kind.inRealm { try store.destroy(top.history) }
+            slots[10] = RefOrTagged(tagged: top.syncFileId)
+            if !top.evacuation.isNull { try store.destroy(top.evacuation) }
+        }
+        history = try History.append(store, root: history, changeset: encoder.bytes, version: next, oldestLive: oldest)
+        let free = try FreeSpace(store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, oldestReachable: oldest)
+        try store.free(topRef)
+        for r in [lists.positions, lists.lengths, lists.versions] { try store.free(r) }
+
+        var writer = try CommitWriter(
+            store, file, free: free, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, physicalSize: physical,
+            roots: [group.namesRef, group.tablesRef, history])
+        defer { writer.dispose() }
+        slots[0] = RefOrTagged(try writer.write(group.namesRef))
+        slots[1] = RefOrTagged(try writer.write(group.tablesRef))
+        slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
+        slots[8] = RefOrTagged(try writer.write(history))
+        slots[9] = RefOrTagged(tagged: History.schemaVersion)
+        let top = try writer.finish(slots: slots, version: next)
+        try database.publish(topRef: top, logicalSize: writer.logicalSize, version: next)
+        return SharedState.Version(number: next, topRef: top, logicalSize: writer.logicalSize)
+    }
+}

@@ -1,0 +1,353 @@
+/// The rows of a table: a tree of clusters of up to 256 objects, each a leaf node that holds one column leaf per column.
+///
+///     leaf:   [ tagged count (keys 0 … n−1) | ref to keys ] column 0 … column k
+///     inner:  [ 0 (compact) | ref to offsets ] [ tagged depth ] [ tagged object count ] child … child
+///
+/// Keys are relative to the offset of their node; the offsets on the path add up to the ObjKey. Format: logical §5.
+///
+/// Invariants
+/// 1. All column leaves of a cluster have as many elements as the cluster has keys.
+/// 2. Keys ascend strictly; the offset of a first child is 0.
+/// 3. `cursor` describes a leaf of the present tree or is invalid: every structural change invalidates or replaces it.
+final class ClusterTree {
+    /// What stands in one column slot of every leaf.
+    struct Column {
+        var kind: LeafKind
+        /// Value of new rows.
+        var initial: Mixed
+        /// Elements are refs of collections or backlink lists, owned by the row.
+        var ownsTrees: Bool
+        /// Leaf of distinct values when the column is an enumerated string column.
+        var enumeratedValues: Ref = .null
+    }
+
+    let store: NodeStore
+    private(set) var root: Ref
+    /// By column index; nil for holes.
+    private(set) var columns: [Column?]
+    var cursor = Cursor()
+    /// A second cursor for look-ups on the side (index checks), so that they do not push the first one away.
+    private var probe = Cursor()
+
+    /// The leaf found last. Reading neighbours in it costs no descent.
+    struct Cursor {
+        var isValid = false
+        /// All nodes from the root to the leaf are in the slab.
+        var isWritable = false
+        var leaf = Node(address: .init(bitPattern: 8)!, ref: .null, count: 0, width: 0, flags: 0)
+        /// Keys of a general leaf.
+        var keys: Node?
+        var count = 0
+        /// Sum of the offsets on the path: real key = relative key + offset.
+        var offset: UInt64 = 0
+        /// Keys that belong in this leaf: low … high.
+        var low: UInt64 = 0
+        var high: UInt64 = 0
+        /// Index of the leaf's first object in the table; −1 when unknown.
+        var firstIndex = -1
+        /// The leaf's parent and its place there, for walking on.
+        var parent: Node?
+        var childIndex = 0
+    }
+
+    init(_ store: NodeStore, root: Ref, columns: [Column?]) {
+        self.store = store
+        self.root = root
+        self.columns = columns
+    }
+
+    /// An empty tree with the columns' empty leaves.
+    static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
+        var slots = [RefOrTagged(tagged: 0)]
+        for c in columns { slots.append(RefOrTagged(try c.map { c throws(RealmError) in try c.kind.create(store) } ?? .null)) }
+        return try store.makeRefs(slots).ref
+    }
+
+    func setColumns(_ columns: [Column?]) {
+        self.columns = columns
+        invalidateCursors()
+    }
+    func setRoot(_ root: Ref) {
+        self.root = root
+        invalidateCursors()
+    }
+    func setRootKeepingCursor(_ root: Ref) { self.root = root }
+    func invalidateCursors() {
+        cursor.isValid = false
+        probe.isValid = false
+    }
+
+    // MARK: Counting
+
+    /// Number of objects.
+    func count() throws(RealmError) -> Int { try subtreeCount(root) }
+    private func subtreeCount(_ ref: Ref) throws(RealmError) -> Int {
+        let n = try store.refsNode(ref)
+        if !n.isInner { return try leafCount(n) }
+        let c = try n.slot(2)
+        // 256 rows need at least the eight bytes of their cluster.
+        guard c.isTagged, c.integer <= UInt64(store.extent) * 32 else { throw .corrupt("impossible number of objects", at: ref.offset) }
+        return Int(c.integer)
+    }
+    @inline(__always) private func leafCount(_ n: Node) throws(RealmError) -> Int {
+        let first = try n.slot(0)
+        if first.isTagged {
+            guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
+            return Int(first.integer)
+        }
+        return try store.integers(first.ref).count
+    }
+
+    // MARK: Finding
+
+    private func openLeaf(_ n: Node) throws(RealmError) {
+        let first = try n.slot(0)
+        cursor.leaf = n
+        if first.isTagged {
+            guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
+            cursor.keys = nil
+            cursor.count = Int(first.integer)
+        } else {
+            let keys = try store.integers(first.ref)
+            guard keys.width >= 8 || keys.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: first.ref.offset) }
+            cursor.keys = keys
+            cursor.count = keys.count
+        }
+    }
+
+    private func depth(of n: Node) throws(RealmError) -> Int {
+        let d = try n.slot(1)
+        guard d.isTagged, d.integer >= 1, d.integer < 8 else { throw .corrupt("inner cluster of impossible depth", at: n.ref.offset) }
+        return Int(d.integer)
+    }
+    /// Offset of child `i` relative to its node.
+    private func childOffset(_ n: Node, _ i: Int, depth: Int) throws(RealmError) -> UInt64 {
+        let first = try n.slot(0)
+        if first.raw == 0 { return UInt64(i) << UInt64(8 * depth) }
+        let offsets = try store.integers(first.ref)
+        guard i < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: n.ref.offset) }
+        return offsets.getUnsigned(i)
+    }
+    private func findChild(_ n: Node, _ key: UInt64, depth: Int) throws(RealmError) -> (index: Int, offset: UInt64) {
+        let children = n.count - 3
+        guard children >= 1 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
+        let first = try n.slot(0)
+        if first.raw == 0 {
+            let i = Int(min(key >> UInt64(8 * depth), UInt64(children - 1)))
+            return (i, UInt64(i) << UInt64(8 * depth))
+        }
+        let offsets = try store.integers(first.ref)
+        guard offsets.count >= children else { throw .corrupt("inner cluster with too few offsets", at: n.ref.offset) }
+        var low = 0
+        var length = children
+        while length > 0 {  // Last offset ≤ key.
+            let half = length >> 1
+            if offsets.getUnsigned(low + half) <= key {
+                low += half + 1
+                length -= half + 1
+            } else {
+                length = half
+            }
+        }
+        guard low > 0 else { throw .corrupt("cluster offsets do not start at 0", at: n.ref.offset) }
+        return (low - 1, offsets.getUnsigned(low - 1))
+    }
+
+    /// Points the cursor at the leaf where `key` belongs.
+    @inline(never) private func descend(to key: UInt64, writable: Bool) throws(RealmError) {
+        cursor.isValid = false
+        cursor.low = 0
+        cursor.high = .max
+        cursor.offset = 0
+        cursor.firstIndex = -1
+        cursor.parent = nil
+        var n = try store.refsNode(root)
+        if writable {
+            probe.isValid = false
+            n = try store.writableRefs(n)
+            root = n.ref
+        }
+        for _ in 0..<Trees.maxDepth {
+            if !n.isInner {
+                try openLeaf(n)
+                cursor.isWritable = writable
+                cursor.isValid = true
+                return
+            }
+            let depth = try depth(of: n)
+            let (i, offset) = try findChild(n, key &- cursor.offset, depth: depth)
+            if i + 1 < n.count - 3 { cursor.high = cursor.offset &+ (try childOffset(n, i + 1, depth: depth)) &- 1 }
+            cursor.offset &+= offset
+            cursor.low = cursor.offset
+            cursor.parent = n
+            cursor.childIndex = i
+            var child = try store.refsNode(try n.child(i + 3))
+            if writable {
+                let w = try store.writableRefs(child)
+                if w.ref != child.ref { store.setSlot(n, i + 3, w.ref) }
+                child = w
+            }
+            n = child
+        }
+        throw .corrupt("cluster tree too deep", at: root.offset)
+    }
+
+    /// Row of `key` in the cursor's leaf, which is found first; nil when there is no such object.
+    @inline(__always) func locate(_ key: ObjKey) throws(RealmError) -> Int? {
+        let k = UInt64(bitPattern: key.raw)
+        if !cursor.isValid || k < cursor.low || k > cursor.high { try descend(to: k, writable: false) }
+        return row(k)
+    }
+    @inline(__always) private func row(_ k: UInt64) -> Int? {
+        let relative = k &- cursor.offset
+        guard let keys = cursor.keys else { return relative < UInt64(cursor.count) ? Int(relative) : nil }
+        let i = keys.lowerBoundUnsigned(relative)
+        return i < keys.count && keys.getUnsigned(i) == relative ? i : nil
+    }
+    /// As `locate`, with the path in the slab.
+    @inline(__always) func locateForWriting(_ key: ObjKey) throws(RealmError) -> Int? {
+        let k = UInt64(bitPattern: key.raw)
+        if !cursor.isValid || !cursor.isWritable || k < cursor.low || k > cursor.high { try descend(to: k, writable: true) }
+        return row(k)
+    }
+    func contains(_ key: ObjKey) throws(RealmError) -> Bool { try locate(key) != nil }
+
+    /// Key of the object at `index` of the table (`0 ≤ index < count`).
+    @inline(__always) func key(at index: Int) throws(RealmError) -> ObjKey {
+        if !(cursor.isValid && cursor.firstIndex >= 0 && index >= cursor.firstIndex && index < cursor.firstIndex &+ cursor.count) {
+            try descend(toIndex: index)
+        }
+        return keyInCursor(index &- cursor.firstIndex)
+    }
+    @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey {
+        let relative = cursor.keys?.getUnsigned(row) ?? UInt64(row)
+        return ObjKey(Int64(bitPattern: relative &+ cursor.offset))
+    }
+    @inline(never) private func descend(toIndex index: Int) throws(RealmError) {
+        // The next leaf under the same parent is one step away.
+        if cursor.isValid, cursor.firstIndex >= 0, index == cursor.firstIndex + cursor.count, let parent = cursor.parent,
+            cursor.childIndex + 1 < parent.count - 3
+        {
+            let wasWritable = cursor.isWritable
+            let first = cursor.firstIndex + cursor.count
+            let depth = try depth(of: parent)
+            let base = cursor.offset &- (try childOffset(parent, cursor.childIndex, depth: depth))
+            cursor.isValid = false
+            cursor.childIndex += 1
+            let leaf = try store.refsNode(try parent.child(cursor.childIndex + 3))
+            guard !leaf.isInner else { throw .corrupt("cluster tree of uneven depth", at: leaf.ref.offset) }
+            cursor.offset = base &+ (try childOffset(parent, cursor.childIndex, depth: depth))
+            cursor.low = cursor.offset
+            cursor.high = cursor.childIndex + 1 < parent.count - 3 ? base &+ (try childOffset(parent, cursor.childIndex + 1, depth: depth)) &- 1 : cursor.low
+            try openLeaf(leaf)
+            // The last child's upper bound is its parent's; without it, only the keys it holds are known to belong here.
+            if cursor.childIndex + 1 >= parent.count - 3, cursor.count > 0 {
+                cursor.high = UInt64(bitPattern: keyInCursor(cursor.count - 1).raw)
+            }
+            cursor.firstIndex = first
+            cursor.isWritable = wasWritable && !store.isInFile(leaf.ref)
+            cursor.isValid = cursor.count > 0 && index < first + cursor.count
+            if cursor.isValid { return }
+        }
+        var remaining = index
+        var ref = root
+        cursor.isValid = false
+        cursor.low = 0
+        cursor.high = .max
+        cursor.offset = 0
+        cursor.parent = nil
+        var writable = true
+        for _ in 0..<Trees.maxDepth {
+            let n = try store.refsNode(ref)
+            writable = writable && !store.isInFile(n.ref)
+            if !n.isInner {
+                try openLeaf(n)
+                guard remaining < cursor.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
+                cursor.firstIndex = index - remaining
+                cursor.isWritable = writable
+                cursor.isValid = true
+                return
+            }
+            let depth = try depth(of: n)
+            let children = n.count - 3
+            var i = 0
+            while true {
+                guard i < children else { throw .corrupt("object counts do not add up", at: ref.offset) }
+                let size = try subtreeCount(try n.child(i + 3))
+                if remaining < size { break }
+                remaining -= size
+                i += 1
+            }
+            if i + 1 < children { cursor.high = cursor.offset &+ (try childOffset(n, i + 1, depth: depth)) &- 1 }
+            cursor.offset &+= try childOffset(n, i, depth: depth)
+            cursor.low = cursor.offset
+            cursor.parent = n
+            cursor.childIndex = i
+            ref = try n.child(i + 3)
+        }
+        throw .corrupt("cluster tree too deep", at: root.offset)
+    }
+
+    /// Calls `body` for each key in order until it returns false. The tree must not change meanwhile.
+    func forEachKey(_ body: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) {
+        let total = try count()
+        var i = 0
+        while i < total {
+            if try !body(try key(at: i)) { return }
+            i += 1
+        }
+    }
+
+    // MARK: Values
+
+    /// Column leaf of the cursor's leaf.
+    @inline(__always) func columnLeaf(_ column: Int) throws(RealmError) -> Ref {
+        let slot = try cursor.leaf.slot(column &+ 1)
+        guard !slot.isTagged, slot.raw != 0 else { throw .corrupt("cluster without the leaf of a column", at: cursor.leaf.ref.offset) }
+        return slot.ref
+    }
+    /// Value of column `column` in the object `key`; nil when there is no such object.
+    @inline(__always) func get(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
+        guard let row = try locate(key) else { return nil }
+        return try get(row: row, column)
+    }
+    /// Value in the cursor's leaf.
+    @inline(__always) func get(row: Int, _ column: Int) throws(RealmError) -> Mixed {
+        guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
+        let leaf = try columnLeaf(column)
+        if c.kind == .string && !c.enumeratedValues.isNull { return try getEnumerated(leaf, row, c.enumeratedValues) }
+        return try c.kind.get(store, leaf, row)
+    }
+    private func getEnumerated(_ leaf: Ref, _ row: Int, _ values: Ref) throws(RealmError) -> Mixed {
+        let n = try store.node(leaf)
+        guard !n.hasRefs && n.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }
+        guard row < n.count else { throw .corrupt("leaf is too short", at: leaf.offset) }
+        let index = n.get(row)
+        guard index >= 0, index < 1 << 24 else { throw .corrupt("index of an enumerated string out of range", at: leaf.offset) }
+        guard let b = try StringLeaf.get(store, values, Int(index)) else { return .null }
+        return .string(b)
+    }
+    /// As `get`, without moving the cursor.
+    func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
+        if cursor.isValid {
+            let k = UInt64(bitPattern: key.raw)
+            if k >= cursor.low && k <= cursor.high { return try get(key, column) }
+        }
+        swap(&cursor, &probe)
+        defer { swap(&cursor, &probe) }
+        return try get(key, column)
+    }
+    /// Stores a value; false when there is no such object.
+    @inline(__always) func set(_ key: ObjKey, _ column: Int, _ v: Mixed) throws(RealmError) -> Bool {
+        guard let row = try locateForWriting(key) else { return false }
+        try set(row: row, column, v)
+        return true
+    }
+    /// Stores a value in the cursor's leaf, which is writable.
+    @inline(__always) func set(row: Int, _ column: Int, _ v: Mixed) throws(RealmError) {
+        guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
+        let leaf = try columnLeaf(column)
+        let new = try c.kind.set(store, leaf, row, v)
+        if new != leaf { store.setSlot(cursor.leaf, column &+ 1, new) }
+    }
+}

@@ -1,0 +1,70 @@
+/// Splits text into the words of a full-text index: lower case, diacritics removed, at most 64 bytes each. Format: logical §9.9.
+enum FullTextTokenizer {
+    private static let maxToken = 64
+
+    /// The distinct words of `text`.
+    static func tokens(_ text: Bytes) -> Swift.Set<[UInt8]> {
+        var result = Swift.Set<[UInt8]>()
+        var word: [UInt8] = []
+        var inWord = false
+        func end() {
+            // A word may be empty: × and ÷ are word characters that leave nothing.
+            if inWord { result.insert(word) }
+            word.removeAll(keepingCapacity: true)
+            inWord = false
+        }
+        var i = 0
+        while i < text.count {
+            let c = text[i]
+            switch c {
+            case 0x30...0x39, 0x61...0x7A:
+                if word.count < maxToken { word.append(c) }
+                inWord = true
+                i += 1
+            case 0x41...0x5A:
+                if word.count < maxToken { word.append(c + 0x20) }
+                inWord = true
+                i += 1
+            case 0x00...0x7F:
+                end()
+                i += 1
+            case 0xC3 where i + 1 < text.count && text[i + 1] & 0x3F != 0x3F:
+                // U+00C0 … U+00FE; U+00FF separates.
+                inWord = true
+                var mapped: [UInt8] = []
+                append(latin: text[i + 1] & 0x3F, to: &mapped)
+                if word.count + mapped.count <= maxToken { word += mapped }
+                i += 2
+            default:
+                end()
+                i += c & 0xE0 == 0xC0 ? 2 : (c & 0xF0 == 0xE0 ? 3 : (c & 0xF8 == 0xF0 ? 4 : 1))
+            }
+        }
+        end()
+        return result
+    }
+
+    /// `u`: low six bits of U+00C0 … U+00FE; upper and lower case fall together modulo 0x20.
+    private static func append(latin u: UInt8, to word: inout [UInt8]) {
+        if u == 0x1F {  // ß (only the lower-case form exists here; U+00FF was excluded).
+            word += [0xC3, 0x9F]
+            return
+        }
+        switch u & 0x1F {
+        case 0x00...0x04: word.append(0x61)  // a
+        case 0x05: word += [0xC3, 0xA5]  // å
+        case 0x06: word += [0xC3, 0xA6]  // æ
+        case 0x07: word.append(0x63)  // c
+        case 0x08...0x0B: word.append(0x65)  // e
+        case 0x0C...0x0F: word.append(0x69)  // i
+        case 0x10: word += [0xC3, 0xB0]  // ð
+        case 0x11: word.append(0x6E)  // n
+        case 0x12...0x16: word.append(0x6F)  // o
+        case 0x17: break  // × and ÷ count as word characters but leave nothing.
+        case 0x18: word += [0xC3, 0xB8]  // ø
+        case 0x19...0x1C: word.append(0x75)  // u
+        case 0x1D: word.append(0x79)  // y
+        default: word += [0xC3, 0xBE]  // þ
+        }
+    }
+}

@@ -1,0 +1,86 @@
+/// The bytes under which a value stands in a search index, cut into chunks of four. Format: logical §9.2, §9.3.
+struct IndexData {
+    private var words: (UInt64, UInt64) = (0, 0)
+    private var external: UnsafeRawPointer?
+    let count: Int
+    let isNull: Bool
+
+    init(bytes: Bytes) {
+        external = bytes.baseAddress
+        count = bytes.count
+        isNull = false
+    }
+    private init(words: (UInt64, UInt64), count: Int, isNull: Bool = false) {
+        self.words = words
+        self.count = count
+        self.isNull = isNull
+    }
+
+    /// - Returns: nil for values that no index holds (raw slots).
+    @inline(__always) init?(_ value: Mixed) {
+        switch value {
+        case .null: self.init(words: (0, 0), count: 0, isNull: true)
+        case .int(let i): self.init(words: (UInt64(bitPattern: i), 0), count: 8)
+        case .string(let b): self.init(bytes: b)
+        default:
+            guard let other = Self.other(value) else { return nil }
+            self = other
+        }
+    }
+    private static func other(_ value: Mixed) -> IndexData? {
+        switch value {
+        case .bool(let b): return IndexData(words: (b ? 1 : 0, 0), count: 8)
+        case .timestamp(let t):
+            return IndexData(words: (UInt64(bitPattern: t.seconds), UInt64(UInt32(bitPattern: t.nanoseconds))), count: 12)
+        case .objectId(let o):
+            return IndexData(words: (o.high.byteSwapped, UInt64(o.low.byteSwapped)), count: 12)
+        case .uuid(let u): return IndexData(words: (u.high.byteSwapped, u.low.byteSwapped), count: 16)
+        case .float(let f):
+            if let i = Int32(exactly: f) { return IndexData(words: (UInt64(bitPattern: Int64(i)), 0), count: 8) }
+            return IndexData(words: (UInt64(f.bitPattern), 0), count: 4)
+        case .double(let d):
+            if let i = Int32(exactly: d) { return IndexData(words: (UInt64(bitPattern: Int64(i)), 0), count: 8) }
+            return IndexData(words: (d.bitPattern, 0), count: 8)
+        case .decimal(let d):
+            if let i = d.truncatedInt64 { return IndexData(words: (UInt64(bitPattern: i), 0), count: 8) }
+            return IndexData(words: (d.low, d.high), count: 16)
+        case .binary(let b): return IndexData(bytes: b)
+        case .typedLink(let t, let k):
+            let raw = UInt64(bitPattern: k.raw)
+            return IndexData(words: (UInt64(t.raw) | raw << 32, raw >> 32), count: 12)
+        // The literal bytes "__List__" and "__Dictionary__".
+        case .list: return IndexData(words: (0x5F5F_7473_694C_5F5F, 0), count: 8)
+        case .dictionary: return IndexData(words: (0x6F69_7463_6944_5F5F, 0x5F5F_7972_616E), count: 14)
+        case .link, .slot, .null, .int, .string: return nil
+        }
+    }
+
+    @inline(__always) private func byte(_ i: Int) -> UInt32 {
+        if let external { return UInt32(external.load(fromByteOffset: i, as: UInt8.self)) }
+        return UInt32(truncatingIfNeeded: (i < 8 ? words.0 >> UInt64(i &* 8) : words.1 >> UInt64((i &- 8) &* 8)) & 0xFF)
+    }
+    /// Key of the four bytes at `offset`: big-endian; a short rest is closed by `X`; null and beyond the end are 0.
+    @inline(__always) func chunk(_ offset: Int) -> Int32 {
+        if isNull || offset > count { return 0 }
+        let rest = count &- offset
+        if rest >= 4 {
+            if let external { return Int32(bitPattern: external.loadUnaligned(fromByteOffset: offset, as: UInt32.self).bigEndian) }
+            if offset & 3 == 0 {
+                let word = offset < 8 ? words.0 : words.1
+                return Int32(bitPattern: UInt32(truncatingIfNeeded: word >> UInt64((offset & 7) &* 8)).byteSwapped)
+            }
+        }
+        var key: UInt32 = 0
+        var i = 0
+        while i < 4 {
+            key = key << 8 | (i < rest ? byte(offset &+ i) : (i == rest ? 0x58 : 0))
+            i &+= 1
+        }
+        return Int32(bitPattern: key)
+    }
+    func equals(_ other: IndexData) -> Bool {
+        guard count == other.count, isNull == other.isNull else { return false }
+        for i in 0..<count where byte(i) != other.byte(i) { return false }
+        return true
+    }
+}

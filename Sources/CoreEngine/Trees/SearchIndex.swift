@@ -1,0 +1,528 @@
+/// Which objects have a value: a tree over the four-byte chunks of the value's index data.
+///
+///     leaf (has-refs, context):  [ ref to chunk keys ] entry … entry
+///       entry: tagged ObjKey (one object) · ref with context (sub-index for the next chunk) · ref without (B+tree of ObjKeys)
+///     inner (inner, context):    [ ref to last chunk keys ] child … child
+///
+/// Values are not stored: the index asks the cluster tree when it has to tell two apart. Format: logical §9.
+struct SearchIndex {
+    let store: NodeStore
+    private(set) var root: Ref
+    /// Where real values are read.
+    let rows: ClusterTree
+    let column: Int
+    /// Sub-indexes stand at offsets 0, 4 … 200; longer common prefixes end in lists sorted by value.
+    static let maxOffset = 200
+    static let emptyChunk = Int32(bitPattern: 0x5800_0000)
+    var capacity = Format.treeCapacity
+
+    init(_ store: NodeStore, root: Ref, rows: ClusterTree, column: Int) {
+        self.store = store
+        self.root = root
+        self.rows = rows
+        self.column = column
+    }
+
+    /// An empty index leaf.
+    static func create(_ store: NodeStore) throws(RealmError) -> Ref { try makeLeaf(store).ref }
+    private static func makeLeaf(_ s: NodeStore, inner: Bool = false) throws(RealmError) -> Node {
+        let keys = try s.allocate(NodeHeader(width: 32, count: 0), capacity: 40)
+        return try s.makeRefs([RefOrTagged(keys.ref)], inner: inner, context: true)
+    }
+
+    // MARK: Looking up
+
+    /// One node opened for reading.
+    @inline(__always) private func open(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
+        let n = try store.refsNode(ref)
+        let keys = try store.integers(Ref(Int(try n.slot(0).raw)))
+        guard n.context, keys.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
+        return (n, keys)
+    }
+    @inline(__always) private static func search(_ keys: Node, _ chunk: Int32) -> Int {
+        guard keys.width == 32 else { return keys.lowerBound(Int64(chunk)) }
+        let p = keys.payload.assumingMemoryBound(to: Int32.self)
+        var low = 0
+        var length = keys.count
+        while length > 0 {
+            let half = length >> 1
+            if p[low &+ half] < chunk {
+                low = low &+ half &+ 1
+                length = length &- half &- 1
+            } else {
+                length = half
+            }
+        }
+        return low
+    }
+
+    /// The first object (in key order) with this value.
+    func find(_ value: Mixed) throws(RealmError) -> ObjKey? {
+        guard let data = IndexData(value) else { return nil }
+        var ref = root
+        var offset = 0
+        var steps = 0
+        while steps < 512 {
+            steps += 1
+            let (n, keys) = try open(ref)
+            let chunk = data.chunk(offset)
+            let position = Self.search(keys, chunk)
+            if position == keys.count { return nil }
+            let entry = RefOrTagged(raw: n.get(position &+ 1))
+            if n.isInner {
+                ref = entry.ref
+                continue
+            }
+            guard keys.get(position) == Int64(chunk) else { return nil }
+            if entry.isTagged {
+                let key = ObjKey(Int64(entry.integer))
+                return try matches(key, value) ? key : nil
+            }
+            let child = try store.node(entry.ref)
+            if child.context {
+                ref = entry.ref
+                offset &+= 4
+                continue
+            }
+            let list = BPlusTree(store, kind: .int, root: entry.ref)
+            let range = try equalRange(list, value)
+            return range.isEmpty ? nil : try key(list, range.lowerBound)
+        }
+        throw .corrupt("index too deep", at: root.offset)
+    }
+    /// All objects with this value, in key order.
+    func findAll(_ value: Mixed, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
+        guard let data = IndexData(value) else { return }
+        var ref = root
+        var offset = 0
+        for _ in 0..<512 {
+            let (n, keys) = try open(ref)
+            let chunk = data.chunk(offset)
+            let position = Self.search(keys, chunk)
+            if position == keys.count { return }
+            let entry = RefOrTagged(raw: n.get(position + 1))
+            if n.isInner {
+                ref = entry.ref
+                continue
+            }
+            guard keys.get(position) == Int64(chunk) else { return }
+            if entry.isTagged {
+                let key = ObjKey(Int64(entry.integer))
+                if try matches(key, value) { try body(key) }
+                return
+            }
+            let child = try store.node(entry.ref)
+            if child.context {
+                ref = entry.ref
+                offset += 4
+                continue
+            }
+            let list = BPlusTree(store, kind: .int, root: entry.ref)
+            for i in try equalRange(list, value) { try body(try key(list, i)) }
+            return
+        }
+        throw .corrupt("index too deep", at: root.offset)
+    }
+
+    private func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
+        guard case .int(let raw) = try list.get(i) else { throw .corrupt("index list of a wrong type", at: root.offset) }
+        return ObjKey(raw)
+    }
+    private func value(_ key: ObjKey) throws(RealmError) -> Mixed? { try rows.peek(key, column) }
+    private func matches(_ key: ObjKey, _ v: Mixed) throws(RealmError) -> Bool {
+        guard let other = try value(key) else { return false }
+        return Mixed.equal(other, v)
+    }
+
+    /// Positions in a list whose objects have value `v`. Lists are sorted by value, then key; one whose ends agree holds a single value.
+    /// Lists of upgraded files may be in an older string order, so a list of several values is searched from the front.
+    private func equalRange(_ list: BPlusTree, _ v: Mixed) throws(RealmError) -> Range<Int> {
+        let count = try list.count()
+        guard count > 0 else { return 0..<0 }
+        let first = try matches(try key(list, 0), v)
+        let last = count == 1 ? first : try matches(try key(list, count - 1), v)
+        if first && last { return 0..<count }
+        var start = 0
+        while start < count {
+            if try matches(try key(list, start), v) { break }
+            start += 1
+        }
+        var end = start
+        while end < count {
+            guard try matches(try key(list, end), v) else { break }
+            end += 1
+        }
+        return start..<end
+    }
+
+    // MARK: Inserting
+
+    /// Where a split left the new node.
+    private enum Growth { case none, before(Ref), after(Ref) }
+
+    mutating func insert(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
+        guard let data = IndexData(v) else { throw RealmError(.illegalOperation, "This value cannot be indexed") }
+        var ref = root
+        try insert(&ref, data, v, key, 0, depth: 0)
+        root = ref
+    }
+    /// Inserts into the (sub-)index at `ref` and puts a new root over it when it split.
+    private func insert(_ ref: inout Ref, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int) throws(RealmError) {
+        guard depth < 128 else { throw .corrupt("index too deep", at: ref.offset) }
+        let chunk = data.chunk(offset)
+        let growth = try descend(&ref, chunk, depth: 0) { (entry) throws(RealmError) in
+            guard let entry else { return RefOrTagged(tagged: UInt64(bitPattern: key.raw)) }
+            return try self.add(entry, data, v, key, offset, depth: depth)
+        }
+        try raise(&ref, growth)
+    }
+
+    /// The entry that results from adding `key` to an existing one.
+    private func add(_ entry: RefOrTagged, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int) throws(RealmError) -> RefOrTagged {
+        if entry.isTagged {
+            let other = ObjKey(Int64(entry.integer))
+            let stored = try value(other)
+            let w = stored ?? v
+            if Mixed.equal(w, v) && sameType(w, v) {
+                if other == key { return entry }
+                return RefOrTagged(try store.makeIntegers([min(other.raw, key.raw), max(other.raw, key.raw)]).ref)
+            }
+            guard let otherData = IndexData(w) else { return RefOrTagged(tagged: UInt64(bitPattern: key.raw)) }
+            if offset + 4 > Self.maxOffset || otherData.equals(data) {
+                let order = Mixed.compare(w, v)
+                let first = order < 0 || (order == 0 && other < key)
+                return RefOrTagged(try store.makeIntegers(first ? [other.raw, key.raw] : [key.raw, other.raw]).ref)
+            }
+            var sub = try Self.create(store)
+            try insert(&sub, otherData, w, other, offset + 4, depth: depth + 1)
+            try insert(&sub, data, v, key, offset + 4, depth: depth + 1)
+            return RefOrTagged(sub)
+        }
+        let child = try store.node(entry.ref)
+        if child.context {
+            var sub = entry.ref
+            try insert(&sub, data, v, key, offset + 4, depth: depth + 1)
+            return RefOrTagged(sub)
+        }
+        var list = BPlusTree(store, kind: .int, root: entry.ref)
+        let count = try list.count()
+        guard count > 0 else {
+            try list.insert(0, .int(key.raw))
+            return RefOrTagged(list.root)
+        }
+        let head = try self.key(list, 0)
+        guard let w = try value(head) else {
+            // The list's first object is gone (a stale entry): there is nothing to compare with, keep keys in order.
+            try list.insert(try position(list, 0..<count, key), .int(key.raw))
+            return RefOrTagged(list.root)
+        }
+        let range = try equalRange(list, v)
+        if !range.isEmpty {
+            let p = try position(list, range, key)
+            if p < range.upperBound, try self.key(list, p) == key { return entry }
+            try list.insert(p, .int(key.raw))
+            return RefOrTagged(list.root)
+        }
+        let otherData = IndexData(w)
+        if offset + 4 > Self.maxOffset || otherData == nil || otherData!.equals(data) {
+            var p = 0
+            while p < count, let x = try value(try self.key(list, p)), Mixed.compare(x, v) < 0 { p += 1 }
+            try list.insert(p, .int(key.raw))
+            return RefOrTagged(list.root)
+        }
+        // The whole list moves one level down.
+        var sub = try Self.create(store)
+        let growth = try descend(&sub, otherData!.chunk(offset + 4), depth: 0) { (_) throws(RealmError) in entry }
+        try raise(&sub, growth)
+        try insert(&sub, data, v, key, offset + 4, depth: depth + 1)
+        return RefOrTagged(sub)
+    }
+    private func sameType(_ a: Mixed, _ b: Mixed) -> Bool {
+        switch (a, b) {
+        case (.string, .binary), (.binary, .string): false
+        default: true
+        }
+    }
+    /// First position in `range` whose key is ≥ `key`.
+    private func position(_ list: BPlusTree, _ range: Range<Int>, _ key: ObjKey) throws(RealmError) -> Int {
+        var low = range.lowerBound
+        var length = range.count
+        // Keys usually arrive in ascending order.
+        if length > 0, try self.key(list, range.upperBound - 1) < key { return range.upperBound }
+        while length > 0 {
+            let half = length >> 1
+            if try self.key(list, low + half) < key {
+                low += half + 1
+                length -= half + 1
+            } else {
+                length = half
+            }
+        }
+        return low
+    }
+
+    /// Finds the leaf entry for `chunk` and replaces it by `change(entry)` (nil: absent).
+    private func descend(
+        _ ref: inout Ref, _ chunk: Int32, depth: Int, _ change: (RefOrTagged?) throws(RealmError) -> RefOrTagged
+    ) throws(RealmError) -> Growth {
+        guard depth < Trees.maxDepth else { throw .corrupt("index too deep", at: ref.offset) }
+        var (n, keys) = try open(ref)
+        var position = Self.search(keys, chunk)
+        if n.isInner {
+            guard keys.count > 0 else { throw .corrupt("inner index node without children", at: ref.offset) }
+            position = min(position, keys.count - 1)
+            n = try store.writableRefs(n)
+            ref = n.ref
+            var child = try n.child(position + 1)
+            let growth = try descend(&child, chunk, depth: depth + 1, change)
+            store.setSlot(n, position + 1, child)
+            let last = try lastKey(child)
+            if keys.get(position) != last {
+                try store.setInteger(&keys, position, last)
+                store.setSlot(n, 0, keys.ref)
+            }
+            switch growth {
+            case .none: return .none
+            case .before(let sibling):
+                return try place(&ref, position, Int32(truncatingIfNeeded: try lastKey(sibling)), RefOrTagged(sibling), inner: true)
+            case .after(let sibling):
+                return try place(&ref, position + 1, Int32(truncatingIfNeeded: try lastKey(sibling)), RefOrTagged(sibling), inner: true)
+            }
+        }
+        if position < keys.count && keys.get(position) == Int64(chunk) {
+            let entry = try n.slot(position + 1)
+            let new = try change(entry)
+            if new != entry {
+                n = try store.writableRefs(n)
+                store.setSlot(n, position + 1, new)
+                ref = n.ref
+            }
+            return .none
+        }
+        return try place(&ref, position, chunk, try change(nil), inner: false)
+    }
+    private func lastKey(_ ref: Ref) throws(RealmError) -> Int64 {
+        let (_, keys) = try open(ref)
+        guard keys.count > 0 else { throw .corrupt("empty index node below another", at: ref.offset) }
+        return keys.get(keys.count - 1)
+    }
+    /// Inserts (key, entry) at `position` of a node, splitting it when full.
+    private func place(_ ref: inout Ref, _ position: Int, _ chunk: Int32, _ entry: RefOrTagged, inner: Bool) throws(RealmError) -> Growth {
+        var (n, keys) = try open(ref)
+        if keys.count < capacity {
+            try store.insertInteger(&keys, position, Int64(chunk))
+            n = try store.writableRefs(n, extra: 1)
+            store.setSlot(n, 0, keys.ref)
+            try store.insertSlot(&n, position + 1, entry)
+            ref = n.ref
+            return .none
+        }
+        var new = try Self.makeLeaf(store, inner: inner)
+        var newKeys = try store.integers(try new.child(0))
+        try store.insertInteger(&newKeys, 0, Int64(chunk))
+        try store.insertSlot(&new, 1, entry)
+        if position == 0 {
+            store.setSlot(new, 0, newKeys.ref)
+            return .before(new.ref)
+        }
+        if position < keys.count {
+            for i in position..<keys.count {
+                try store.insertInteger(&newKeys, newKeys.count, keys.get(i))
+                try store.insertSlot(&new, new.count, try n.slot(i + 1))
+            }
+            let moved = keys.count - position
+            try store.eraseIntegers(&keys, position, moved)
+            n = try store.writableRefs(n)
+            try store.eraseSlots(&n, position + 1, moved)
+            store.setSlot(n, 0, keys.ref)
+            ref = n.ref
+        }
+        store.setSlot(new, 0, newKeys.ref)
+        return .after(new.ref)
+    }
+    /// Puts an inner node over a root that split.
+    private func raise(_ ref: inout Ref, _ growth: Growth) throws(RealmError) {
+        let pair: (Ref, Ref)
+        switch growth {
+        case .none: return
+        case .before(let r): pair = (r, ref)
+        case .after(let r): pair = (ref, r)
+        }
+        var top = try Self.makeLeaf(store, inner: true)
+        var keys = try store.integers(try top.child(0))
+        for r in [pair.0, pair.1] {
+            try store.insertInteger(&keys, keys.count, try lastKey(r))
+            try store.insertSlot(&top, top.count, RefOrTagged(r))
+        }
+        store.setSlot(top, 0, keys.ref)
+        ref = top.ref
+    }
+
+    // MARK: Erasing
+
+    /// Removes `key` from under `v`; a missing entry is tolerated (stale indexes of other writers).
+    mutating func erase(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
+        guard let data = IndexData(v) else { return }
+        var ref = root
+        _ = try erase(&ref, 0, depth: 0) { data.chunk($0) } remove: { (entry, _) throws(RealmError) in try self.remove(entry, key) }
+        try lower(&ref)
+        root = ref
+    }
+    /// The entry without `key`: nil when nothing is left.
+    private func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
+        if entry.isTagged { return Int64(entry.integer) == key.raw ? nil : entry }
+        var list = BPlusTree(store, kind: .int, root: entry.ref)
+        let count = try list.count()
+        // Usually one value, keys ascending; after a miss look everywhere.
+        var p = try position(list, 0..<count, key)
+        let there = p < count ? try self.key(list, p) == key : false
+        if !there {
+            p = 0
+            while p < count, try self.key(list, p) != key { p += 1 }
+            if p == count { return entry }
+        }
+        if count == 1 {
+            try store.destroy(list.root)
+            return nil
+        }
+        try list.erase(p)
+        return RefOrTagged(list.root)
+    }
+
+    /// Removes below `ref`; true when the node became empty. Sub-indexes are entered at `offset + 4`.
+    private func erase(
+        _ ref: inout Ref, _ offset: Int, depth: Int, chunk: (Int) -> Int32, remove: (RefOrTagged, Int) throws(RealmError) -> RefOrTagged?
+    ) throws(RealmError) -> Bool {
+        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
+        var (n, keys) = try open(ref)
+        let c = chunk(offset)
+        let position = Self.search(keys, c)
+        guard position < keys.count else { return false }
+        let entry = try n.slot(position + 1)
+        var replacement: RefOrTagged? = entry
+        if n.isInner {
+            var child = entry.ref
+            let empty = try erase(&child, offset, depth: depth + 1, chunk: chunk, remove: remove)
+            if empty {
+                try store.destroy(child)
+                replacement = nil
+            } else {
+                replacement = RefOrTagged(child)
+                let last = try lastKey(child)
+                if keys.get(position) != last {
+                    try store.setInteger(&keys, position, last)
+                    n = try store.writableRefs(n)
+                    store.setSlot(n, 0, keys.ref)
+                    ref = n.ref
+                }
+            }
+        } else {
+            guard keys.get(position) == Int64(c) else { return false }
+            if !entry.isTagged, try store.node(entry.ref).context {
+                var child = entry.ref
+                if try erase(&child, offset + 4, depth: depth + 1, chunk: chunk, remove: remove) {
+                    try store.destroy(child)
+                    replacement = nil
+                } else {
+                    try lower(&child)
+                    replacement = RefOrTagged(child)
+                }
+            } else {
+                replacement = try remove(entry, offset)
+            }
+        }
+        guard replacement != entry else { return false }
+        n = try store.writableRefs(n)
+        ref = n.ref
+        if let replacement {
+            store.setSlot(n, position + 1, replacement)
+            return false
+        }
+        try store.eraseIntegers(&keys, position)
+        if keys.count == 0 {
+            store.setWidth(&keys, 32)
+            store.storeHeader(keys)
+        }
+        store.setSlot(n, 0, keys.ref)
+        try store.eraseSlots(&n, position + 1)
+        return keys.count == 0
+    }
+    /// An inner root with one child gives way to it.
+    private func lower(_ ref: inout Ref) throws(RealmError) {
+        for _ in 0..<Trees.maxDepth {
+            let (n, keys) = try open(ref)
+            guard n.isInner, n.count == 2 else { return }
+            let child = try n.child(1)
+            store.free(keys)
+            store.free(n)
+            ref = child
+        }
+    }
+
+    /// Forgets everything.
+    mutating func clear() throws(RealmError) {
+        try store.destroy(root)
+        root = try Self.create(store)
+    }
+}
+
+// MARK: Full words
+
+/// Full-text (and list) indexes spell the whole word out in the tree: a chunk that is not the word's end always leads to a sub-index.
+/// Format: logical §9.8.
+extension SearchIndex {
+    private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
+        data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
+    }
+    mutating func insertWord(_ word: Bytes, _ key: ObjKey) throws(RealmError) {
+        guard word.count < Self.maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
+        var ref = root
+        try insertWord(&ref, IndexData(bytes: word), key, 0)
+        root = ref
+    }
+    private func insertWord(_ ref: inout Ref, _ data: IndexData, _ key: ObjKey, _ offset: Int) throws(RealmError) {
+        let growth = try descend(&ref, wordChunk(data, offset), depth: 0) { (entry) throws(RealmError) in
+            let ends = offset + 4 >= data.count
+            guard let entry else {
+                if ends { return RefOrTagged(tagged: UInt64(bitPattern: key.raw)) }
+                var sub = try Self.create(self.store)
+                try self.insertWord(&sub, data, key, offset + 4)
+                return RefOrTagged(sub)
+            }
+            if !entry.isTagged, try self.store.node(entry.ref).context {
+                var sub = entry.ref
+                try self.insertWord(&sub, data, key, offset + 4)
+                return RefOrTagged(sub)
+            }
+            if ends { return try self.addKey(entry, key) }
+            // The terminal entry moves down, under the empty rest of its word.
+            var sub = try Self.create(self.store)
+            let growth = try self.descend(&sub, Self.emptyChunk, depth: 0) { (_) throws(RealmError) in entry }
+            try self.raise(&sub, growth)
+            try self.insertWord(&sub, data, key, offset + 4)
+            return RefOrTagged(sub)
+        }
+        try raise(&ref, growth)
+    }
+    private func addKey(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged {
+        if entry.isTagged {
+            let other = Int64(entry.integer)
+            if other == key.raw { return entry }
+            return RefOrTagged(try store.makeIntegers([min(other, key.raw), max(other, key.raw)]).ref)
+        }
+        var list = BPlusTree(store, kind: .int, root: entry.ref)
+        let count = try list.count()
+        let p = try position(list, 0..<count, key)
+        if p < count, try self.key(list, p) == key { return entry }
+        try list.insert(p, .int(key.raw))
+        return RefOrTagged(list.root)
+    }
+    mutating func eraseWord(_ word: Bytes, _ key: ObjKey) throws(RealmError) {
+        let data = IndexData(bytes: word)
+        var ref = root
+        let chunks = { (offset: Int) -> Int32 in self.wordChunk(data, offset) }
+        _ = try erase(&ref, 0, depth: 0, chunk: chunks) { (entry, _) throws(RealmError) in try self.remove(entry, key) }
+        try lower(&ref)
+        root = ref
+    }
+}

@@ -1,0 +1,177 @@
+/// One value as the engine handles it: trivial, no reference counting; strings and binaries point into the snapshot.
+///
+/// `link` is an object of the column's target class; `typedLink` names its class too (Mixed, dictionaries).
+/// `list` and `dictionary` carry the root ref of a nested collection (null ref: created but still empty).
+package enum Mixed {
+    case null
+    case int(Int64)
+    case bool(Bool)
+    case string(Bytes)
+    case binary(Bytes)
+    case timestamp(Timestamp)
+    case float(Float)
+    case double(Double)
+    case decimal(Decimal128)
+    case objectId(ObjectId)
+    case uuid(UUIDValue)
+    case link(ObjKey)
+    case typedLink(TableKey, ObjKey)
+    case list(Ref)
+    case dictionary(Ref)
+    /// A raw element of a leaf that the engine itself reads (collection refs, backlinks).
+    case slot(RefOrTagged)
+
+    @inline(__always) package var isNull: Bool {
+        if case .null = self { return true }
+        return false
+    }
+}
+
+extension Mixed {
+    /// Rank of types that do not compare with each other. Format: logical §12.3.
+    private var rank: Int {
+        switch self {
+        case .null: -1
+        case .bool: 0
+        case .int, .float, .double, .decimal: 1
+        case .string: 2
+        case .binary: 3
+        case .timestamp: 4
+        case .objectId: 5
+        case .uuid: 6
+        case .typedLink: 7
+        case .link: 8
+        case .list: 9
+        case .dictionary: 11
+        case .slot: 12
+        }
+    }
+
+    /// −1, 0, 1 in the order of Mixed values (sets, index lists). Format: logical §12.3.
+    static func compare(_ a: Mixed, _ b: Mixed) -> Int {
+        switch (a, b) {
+        case (.null, .null): return 0
+        case (.int(let x), .int(let y)): return x == y ? 0 : (x < y ? -1 : 1)
+        case (.bool(let x), .bool(let y)): return x == y ? 0 : (!x ? -1 : 1)
+        case (.string(let x), .string(let y)): return compareBytes(x, y)
+        case (.binary(let x), .binary(let y)): return compareBytes(x, y)
+        case (.timestamp(let x), .timestamp(let y)): return x == y ? 0 : (x < y ? -1 : 1)
+        case (.objectId(let x), .objectId(let y)): return x == y ? 0 : (x < y ? -1 : 1)
+        case (.uuid(let x), .uuid(let y)): return x == y ? 0 : (x < y ? -1 : 1)
+        case (.decimal(let x), .decimal(let y)): return Decimal128.compare(x, y)
+        case (.float(let x), .float(let y)): return compareFloating(Double(x), Double(y))
+        case (.double(let x), .double(let y)): return compareFloating(x, y)
+        case (.float(let x), .double(let y)): return compareFloating(Double(x), y)
+        case (.double(let x), .float(let y)): return compareFloating(x, Double(y))
+        case (.int(let x), .double(let y)): return compare(x, y)
+        case (.int(let x), .float(let y)): return compare(x, Double(y))
+        case (.double(let x), .int(let y)): return -compare(y, x)
+        case (.float(let x), .int(let y)): return -compare(y, Double(x))
+        case (.link(let x), .link(let y)): return x == y ? 0 : (x < y ? -1 : 1)
+        case (.typedLink(let t, let x), .typedLink(let u, let y)):
+            return t == u ? (x == y ? 0 : (x < y ? -1 : 1)) : (t.raw < u.raw ? -1 : 1)
+        case (.list, .list), (.dictionary, .dictionary): return 0
+        default: break
+        }
+        let ra = a.rank, rb = b.rank
+        if ra != rb { return ra < rb ? -1 : 1 }
+        // Two numbers, one of them decimal.
+        guard let x = a.asDecimal, let y = b.asDecimal else { return 0 }
+        return Decimal128.compare(x, y)
+    }
+
+    private var asDecimal: Decimal128? {
+        switch self {
+        case .decimal(let d): d
+        case .int(let i): Decimal128(i)
+        case .float(let f): Decimal128(rounding: Double(f), digits: 7)
+        case .double(let d): Decimal128(rounding: d, digits: 15)
+        default: nil
+        }
+    }
+
+    /// IEEE order; one NaN is the lesser, two NaNs go by their bits.
+    private static func compareFloating(_ x: Double, _ y: Double) -> Int {
+        if x == y { return 0 }
+        if x.isNaN || y.isNaN {
+            guard x.isNaN && y.isNaN else { return x.isNaN ? -1 : 1 }
+            return x.bitPattern == y.bitPattern ? 0 : (x.bitPattern < y.bitPattern ? -1 : 1)
+        }
+        return x < y ? -1 : 1
+    }
+    private static func compare(_ x: Int64, _ y: Double) -> Int {
+        if y.isNaN { return 1 }
+        if x.magnitude <= 1 << 53 {
+            let d = Double(x)
+            return d == y ? 0 : (d < y ? -1 : 1)
+        }
+        if y >= 0x1p63 { return -1 }
+        if y < -0x1p63 { return 1 }
+        let t = Int64(y)
+        return x == t ? 0 : (x < t ? -1 : 1)
+    }
+
+    /// Unsigned bytes, the shorter prefix first.
+    @inline(__always) static func compareBytes(_ a: Bytes, _ b: Bytes) -> Int {
+        let r = Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
+        if r != 0 { return r < 0 ? -1 : 1 }
+        return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
+    }
+    @inline(__always) static func equalBytes(_ a: Bytes, _ b: Bytes) -> Bool {
+        a.count == b.count && Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0
+    }
+
+    /// Whether two values of one column are the same value.
+    @inline(__always) static func equal(_ a: Mixed, _ b: Mixed) -> Bool {
+        if case .string(let x) = a, case .string(let y) = b { return equalBytes(x, y) }
+        if case .int(let x) = a, case .int(let y) = b { return x == y }
+        return compare(a, b) == 0
+    }
+}
+
+extension Decimal128 {
+    /// A binary floating-point number rounded to `digits` significant decimal digits, the way realm-core converts for comparison.
+    init(rounding value: Double, digits: Int) {
+        if value.isNaN {
+            self = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
+            return
+        }
+        if value.isInfinite {
+            self = Decimal128(low: 0, high: value < 0 ? 0xF800_0000_0000_0000 : 0x7800_0000_0000_0000)
+            return
+        }
+        if value == 0 {
+            self = Decimal128(negative: value.sign == .minus, coefficient: 0, exponent: 0)
+            return
+        }
+        // The shortest text that reads back as the same double has at most 17 digits; round that text.
+        var coefficient: UInt128 = 0
+        var exponent = 0
+        var seenPoint = false
+        var bytes = Array(value.magnitude.description.utf8)[...]
+        while let c = bytes.popFirst() {
+            if c == 0x2E {
+                seenPoint = true
+            } else if c == 0x65 {
+                exponent += Int(String(decoding: bytes, as: UTF8.self)) ?? 0
+                break
+            } else {
+                coefficient = coefficient * 10 + UInt128(c - 0x30)
+                if seenPoint { exponent -= 1 }
+            }
+        }
+        var limit: UInt128 = 1
+        for _ in 0..<digits { limit *= 10 }
+        while coefficient >= limit {
+            let last = coefficient % 10
+            coefficient /= 10
+            exponent += 1
+            if last > 5 || (last == 5 && coefficient % 2 == 1) { coefficient += 1 }
+        }
+        while coefficient % 10 == 0 && exponent < 0 {
+            coefficient /= 10
+            exponent += 1
+        }
+        self = Decimal128(negative: value < 0, coefficient: coefficient, exponent: exponent)
+    }
+}

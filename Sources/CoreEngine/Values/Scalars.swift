@@ -1,0 +1,93 @@
+/// Bytes of a string or binary, read where they lie: valid for the snapshot they came from, and until the next write of that transaction.
+public typealias Bytes = UnsafeRawBufferPointer
+
+/// A point in time: seconds and nanoseconds since 1970, both of one sign, |nanoseconds| < 10⁹.
+public struct Timestamp: Hashable, Sendable, Comparable {
+    public var seconds: Int64
+    public var nanoseconds: Int32
+    @inline(__always) public init(seconds: Int64, nanoseconds: Int32) {
+        self.seconds = seconds
+        self.nanoseconds = nanoseconds
+    }
+    /// Whether the two parts may stand together.
+    public var isValid: Bool {
+        nanoseconds > -1_000_000_000 && nanoseconds < 1_000_000_000 && !(seconds > 0 && nanoseconds < 0) && !(seconds < 0 && nanoseconds > 0)
+    }
+    @inline(__always) public static func < (a: Timestamp, b: Timestamp) -> Bool {
+        a.seconds != b.seconds ? a.seconds < b.seconds : a.nanoseconds < b.nanoseconds
+    }
+}
+
+/// Twelve bytes, as MongoDB defines them; ordered by memcmp.
+public struct ObjectId: Hashable, Sendable, Comparable {
+    /// First eight bytes and last four, each big-endian, so that integer order is byte order.
+    var high: UInt64
+    var low: UInt32
+    init(high: UInt64, low: UInt32) {
+        self.high = high
+        self.low = low
+    }
+    /// - Parameter bytes: 12 readable bytes.
+    public init(bytes: UnsafeRawPointer) {
+        high = bytes.loadUnaligned(as: UInt64.self).bigEndian
+        low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self).bigEndian
+    }
+    public func copy(to bytes: UnsafeMutableRawPointer) {
+        bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
+        bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt32.self)
+    }
+    public static func < (a: ObjectId, b: ObjectId) -> Bool { a.high != b.high ? a.high < b.high : a.low < b.low }
+}
+
+/// Sixteen bytes in textual order; ordered by memcmp.
+public struct UUIDValue: Hashable, Sendable, Comparable {
+    var high: UInt64
+    var low: UInt64
+    init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+    /// - Parameter bytes: 16 readable bytes.
+    public init(bytes: UnsafeRawPointer) {
+        high = bytes.loadUnaligned(as: UInt64.self).bigEndian
+        low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
+    }
+    public func copy(to bytes: UnsafeMutableRawPointer) {
+        bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
+        bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+    }
+    public static func < (a: UUIDValue, b: UUIDValue) -> Bool { a.high != b.high ? a.high < b.high : a.low < b.low }
+}
+
+private let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
+
+private func hexText(_ value: UInt64, bytes: Int, into out: inout [UInt8]) {
+    for i in stride(from: bytes * 8 - 4, through: 0, by: -4) { out.append(hexDigits[Int(value >> UInt64(i) & 15)]) }
+}
+
+extension ObjectId: CustomStringConvertible {
+    /// 24 hexadecimal digits.
+    public var description: String {
+        var text: [UInt8] = []
+        hexText(high, bytes: 8, into: &text)
+        hexText(UInt64(low), bytes: 4, into: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+extension UUIDValue: CustomStringConvertible {
+    /// 8-4-4-4-12 hexadecimal digits.
+    public var description: String {
+        var text: [UInt8] = []
+        hexText(high >> 32, bytes: 4, into: &text)
+        text.append(0x2D)
+        hexText(high >> 16 & 0xFFFF, bytes: 2, into: &text)
+        text.append(0x2D)
+        hexText(high & 0xFFFF, bytes: 2, into: &text)
+        text.append(0x2D)
+        hexText(low >> 48, bytes: 2, into: &text)
+        text.append(0x2D)
+        hexText(low & 0xFFFF_FFFF_FFFF, bytes: 6, into: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+}

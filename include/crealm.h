@@ -1,0 +1,80 @@
+/*
+ * crealm.h - what CRealm adds to Realm's C API.
+ *
+ * The rules at the top of realm.h hold here too. The additions are versioned as a whole: a program
+ * that loads the library at run time should compare crealm_abi_version() with CREALM_ABI_VERSION as
+ * it was compiled, before it calls anything else. The number grows when a declaration in this
+ * header changes in a way that old programs would notice, not when functions are added.
+ */
+
+#ifndef CREALM_H
+#define CREALM_H
+
+#include "realm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* The version of the additions that this header describes. */
+#define CREALM_ABI_VERSION 1
+
+/** The version of the additions that the loaded library has: CREALM_ABI_VERSION of the header it
+ *  was built with.
+ *
+ *  Thread: any. Errors: none. */
+RLM_API uint32_t crealm_abi_version(void);
+
+/* ------------------------------------------------------------------------------------------------
+ * Event loops
+ *
+ * A default scheduler keeps the work that waits for its thread until the program gives it a turn. A
+ * program with an event loop watches the descriptor and calls crealm_scheduler_run() with timeout 0
+ * whenever it is readable; one without calls it with the time it can spare:
+ *
+ *     realm_scheduler_t* scheduler = realm_scheduler_make_default();
+ *     while (running)
+ *         crealm_scheduler_run(scheduler, 1000, NULL);
+ * ---------------------------------------------------------------------------------------------- */
+
+/** The file descriptor of a default scheduler, for select(), poll() and their relatives. It is
+ *  readable while work waits. The program may watch it but must neither read nor write nor close
+ *  it; it stays open until the last reference to the scheduler is gone, those of open realms
+ *  included. All handles to the default scheduler of one thread give the same descriptor.
+ *
+ *  out_fd: receives the descriptor.
+ *  Thread: any.
+ *  Errors: NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
+RLM_API bool crealm_scheduler_get_fd(const realm_scheduler_t* scheduler, int* out_fd);
+
+/** Runs the work that waits for a default scheduler's thread. When there is none it waits for some
+ *  to come, for a limited time. Callbacks of the program run inside this call.
+ *
+ *  timeout_ms:   the longest wait in milliseconds: 0 for none, negative for no limit.
+ *  out_did_work: [optional]; whether anything ran. false after a wait in vain, which is no error.
+ *  Thread:       the scheduler's.
+ *  Errors:       WRONG_THREAD; NOT_SUPPORTED for a scheduler made by realm_scheduler_new(). */
+RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeout_ms,
+                                  bool* out_did_work);
+
+/* ------------------------------------------------------------------------------------------------
+ * Inspection
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Checks every invariant of the snapshot that a realm looks at: that each byte of the file is
+ *  either in use or free, and exactly once; that trees are in order and counts agree; that links
+ *  and backlinks, values and indexes match. Begins a read transaction when none is open. Reads the
+ *  whole file: the time grows with its size.
+ *
+ *  out_report: [optional]; NULL when the snapshot is sound, and when the check could not be made.
+ *              Otherwise a text for people, one problem per line; free with realm_free().
+ *  Returns:    true when the snapshot is sound.
+ *  Thread:     confined.
+ *  Errors:     [realm]; INVALID_DATABASE when a check failed. */
+RLM_API bool crealm_verify(const realm_t* realm, char** out_report);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CREALM_H */

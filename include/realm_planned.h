@@ -1,0 +1,434 @@
+/*
+ * realm_planned.h - the rest of the local C API, declared ahead of its implementation.
+ *
+ * Declared so that programs which resolve symbols at run time compile: the library does not export
+ * these functions yet, and linking against one fails. A function moves to realm.h, with its manual
+ * text, when the library exports it. realm.h includes this file; do not include it yourself.
+ */
+
+#ifndef REALM_PLANNED_H
+#define REALM_PLANNED_H
+
+#ifndef REALM_H
+#error "Include realm.h instead of realm_planned.h."
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Transactions and files ----------------------------------------------------------------------- */
+
+/** Copies the realm into the file of a config; FILE_ALREADY_EXISTS unless merging into it. */
+RLM_API bool realm_convert_with_config(const realm_t* realm, const realm_config_t* config,
+                                       bool merge_with_existing);
+
+/** Copies the realm into another file; a NULL key.data means unencrypted, else 64 bytes. */
+RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
+                                     realm_binary_t encryption_key, bool merge_with_existing);
+
+/** Binds a realm in transit to a scheduler (NULL: the default one): an own handle. */
+RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t* tsr,
+                                                  realm_scheduler_t* scheduler);
+
+/** Asks for a write transaction; the callback runs on the scheduler once it has begun. */
+RLM_API bool realm_async_begin_write(realm_t* realm, realm_async_begin_write_func_t callback,
+                                     realm_userdata_t userdata,
+                                     realm_free_userdata_func_t userdata_free, bool notify_only,
+                                     unsigned int* transaction_id);
+
+/** Commits now for all readers; the callback follows once the data is on disk. */
+RLM_API bool realm_async_commit(realm_t* realm, realm_async_commit_func_t callback,
+                                realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+                                bool allow_grouping, unsigned int* transaction_id);
+
+/** Takes a waiting block or completion back; *cancelled is false when it was too late. */
+RLM_API bool realm_async_cancel(realm_t* realm, unsigned int token, bool* cancelled);
+
+/** A realm fixed at the current snapshot for reading on any thread: an own handle. */
+RLM_API realm_t* realm_freeze(const realm_t* realm);
+
+/** Rewrites the file without its free space, unless somebody else has it open. */
+RLM_API bool realm_compact(realm_t* realm, bool* did_compact);
+
+/** Inside a migration: deletes a class that the new schema no longer has. */
+RLM_API bool realm_remove_table(realm_t* realm, const char* table_name, bool* table_deleted);
+
+/* Schema --------------------------------------------------------------------------------------- */
+
+/** Brings an open realm to another schema, version 0. */
+RLM_API bool realm_update_schema(realm_t* realm, const realm_schema_t* schema);
+
+/** Inside a migration: keeps the data of a property under its new name. */
+RLM_API bool realm_schema_rename_property(realm_t* realm, realm_schema_t* schema,
+                                          const char* object_type, const char* old_name,
+                                          const char* new_name);
+
+/** Calls back when the realm's schema changes: an own token. */
+RLM_API realm_callback_token_t* realm_add_schema_changed_callback(
+    realm_t* realm, realm_on_schema_change_func_t callback, realm_userdata_t userdata,
+    realm_free_userdata_func_t userdata_free);
+
+/** Changes the schema with callbacks of the moment, inside a transaction if asked. */
+RLM_API bool realm_update_schema_advanced(realm_t* realm, const realm_schema_t* schema,
+                                          uint64_t version,
+                                          realm_migration_func_t migration_func,
+                                          realm_userdata_t migration_func_userdata,
+                                          realm_data_initialization_func_t initialization_func,
+                                          realm_userdata_t initialization_func_userdata,
+                                          bool is_in_transaction);
+
+/** Describes the primary key of a class, if it has one. */
+RLM_API bool realm_find_primary_key_property(const realm_t* realm, realm_class_key_t class_key,
+                                             bool* out_found,
+                                             realm_property_info_t* out_property_info);
+
+/* Objects -------------------------------------------------------------------------------------- */
+
+/** The object in this realm: an own handle, not valid if the object is gone. */
+RLM_API realm_object_t* realm_object_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/** Writes a JSON text into a Mixed property, arrays and objects as nested collections. */
+RLM_API bool realm_set_json(realm_object_t* object, realm_property_key_t property,
+                            const char* json_string);
+
+/** Creates an embedded object in a link property, replacing an old one: an own handle. */
+RLM_API realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t property);
+
+/** Makes a Mixed property hold a list, keeping one that is there: an own handle. */
+RLM_API realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t property);
+
+/** Makes a Mixed property hold a dictionary, keeping one that is there: an own handle. */
+RLM_API realm_dictionary_t* realm_set_dictionary(realm_object_t* object,
+                                                 realm_property_key_t property);
+
+/** The object as one level of JSON; free with realm_free(). */
+RLM_API char* realm_object_to_string(realm_object_t* object);
+
+/* Lists: writing ------------------------------------------------------------------------------- */
+
+/** Replaces the element at index. */
+RLM_API bool realm_list_set(realm_list_t* list, size_t index, realm_value_t value);
+
+/** Inserts before index; index may equal the size. */
+RLM_API bool realm_list_insert(realm_list_t* list, size_t index, realm_value_t value);
+
+/** Inserts an empty list into a list of Mixed: an own handle. */
+RLM_API realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index);
+
+/** Inserts an empty dictionary into a list of Mixed: an own handle. */
+RLM_API realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index);
+
+/** Makes an element of a list of Mixed a list, keeping one that is there: an own handle. */
+RLM_API realm_list_t* realm_list_set_list(realm_list_t* list, size_t index);
+
+/** Makes an element of a list of Mixed a dictionary, keeping one: an own handle. */
+RLM_API realm_dictionary_t* realm_list_set_dictionary(realm_list_t* list, size_t index);
+
+/** Moves an element; both indices are below the size. */
+RLM_API bool realm_list_move(realm_list_t* list, size_t from_index, size_t to_index);
+
+/** Inserts a new embedded object: an own handle. */
+RLM_API realm_object_t* realm_list_insert_embedded(realm_list_t* list, size_t index);
+
+/** Replaces an embedded object by a new one: an own handle. */
+RLM_API realm_object_t* realm_list_set_embedded(realm_list_t* list, size_t index);
+
+/** Removes the element at index. */
+RLM_API bool realm_list_erase(realm_list_t* list, size_t index);
+
+/** Removes all elements; objects they link to stay, embedded ones go. */
+RLM_API bool realm_list_clear(realm_list_t* list);
+
+/** Removes all elements together with the objects they link to. */
+RLM_API bool realm_list_remove_all(realm_list_t* list);
+
+/** The same list in another realm: an own handle, or NULL when it is not there. */
+RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
+                                   realm_list_t** resolved);
+
+/** The list in this realm: an own handle. */
+RLM_API realm_list_t* realm_list_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/** Live results over the list, in its order: an own handle. */
+RLM_API realm_results_t* realm_list_to_results(realm_list_t* list);
+
+/* Sets: writing -------------------------------------------------------------------------------- */
+
+/** Adds a value; an equal one that is there keeps its place and *out_inserted is false. */
+RLM_API bool realm_set_insert(realm_set_t* set, realm_value_t value, size_t* out_index,
+                              bool* out_inserted);
+
+/** Removes a value; *out_erased tells whether it was there. */
+RLM_API bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* out_erased);
+
+/** Removes all values; objects they link to stay. */
+RLM_API bool realm_set_clear(realm_set_t* set);
+
+/** Removes all values together with the objects they link to. */
+RLM_API bool realm_set_remove_all(realm_set_t* set);
+
+/** The same set in another realm: an own handle, or NULL when it is not there. */
+RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
+                                  realm_set_t** resolved);
+
+/** The set in this realm: an own handle. */
+RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
+                                                          realm_thread_safe_reference_t* reference);
+
+/** Live results over the set, in its order: an own handle. */
+RLM_API realm_results_t* realm_set_to_results(realm_set_t* set);
+
+/* Dictionaries: writing ------------------------------------------------------------------------ */
+
+/** Adds or replaces a pair; *out_inserted tells which. */
+RLM_API bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key,
+                                     realm_value_t value, size_t* out_index, bool* out_inserted);
+
+/** Puts a new embedded object under a key: an own handle. */
+RLM_API realm_object_t* realm_dictionary_insert_embedded(realm_dictionary_t* dictionary,
+                                                         realm_value_t key);
+
+/** Puts a list under a key of a dictionary of Mixed: an own handle. */
+RLM_API realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary,
+                                                   realm_value_t key);
+
+/** Puts a dictionary under a key of a dictionary of Mixed: an own handle. */
+RLM_API realm_dictionary_t* realm_dictionary_insert_dictionary(
+    realm_dictionary_t* dictionary, realm_value_t key);
+
+/** Removes a pair; *out_erased tells whether it was there. */
+RLM_API bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key,
+                                    bool* out_erased);
+
+/** Live results over the keys: an own handle in *out_keys. */
+RLM_API bool realm_dictionary_get_keys(realm_dictionary_t* dictionary, size_t* out_size,
+                                       realm_results_t** out_keys);
+
+/** Removes all pairs. */
+RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
+
+/** The same dictionary in another realm: an own handle, or NULL when it is not there. */
+RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
+                                         const realm_t* target_realm,
+                                         realm_dictionary_t** resolved);
+
+/** The dictionary in this realm: an own handle. */
+RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/** Live results over the values, in key order: an own handle. */
+RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* dictionary);
+
+/* Thread-safe references ----------------------------------------------------------------------- */
+
+/** Prepares a realm, object, collection or results for another thread: an own handle. */
+RLM_API realm_thread_safe_reference_t* realm_create_thread_safe_reference(const void* handle);
+
+/* Queries -------------------------------------------------------------------------------------- */
+
+/** Parses a condition on a class, `$0`, `$1`... standing for args: an own handle. */
+RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t target_table,
+                                         const char* query_string, size_t num_args,
+                                         const realm_query_arg_t* args);
+
+/** The query as normalised text, a view until the next call on this query. */
+RLM_API const char* realm_query_get_description(realm_query_t* query);
+
+/** The query AND another condition, orderings joined: an own handle. */
+RLM_API realm_query_t* realm_query_append_query(const realm_query_t* query,
+                                                const char* query_string, size_t num_args,
+                                                const realm_query_arg_t* args);
+
+/** A condition on the objects in a list: an own handle. */
+RLM_API realm_query_t* realm_query_parse_for_list(const realm_list_t* target_list,
+                                                  const char* query_string, size_t num_args,
+                                                  const realm_query_arg_t* args);
+
+/** A condition on the objects in a set: an own handle. */
+RLM_API realm_query_t* realm_query_parse_for_set(const realm_set_t* target_set,
+                                                 const char* query_string, size_t num_args,
+                                                 const realm_query_arg_t* args);
+
+/** A condition on the rows of results: an own handle. */
+RLM_API realm_query_t* realm_query_parse_for_results(const realm_results_t* target_results,
+                                                     const char* query_string, size_t num_args,
+                                                     const realm_query_arg_t* args);
+
+/** Counts the rows, minding distinct and limit. */
+RLM_API bool realm_query_count(const realm_query_t* query, size_t* out_count);
+
+/** The first row in the query's order, as a link. */
+RLM_API bool realm_query_find_first(realm_query_t* query, realm_value_t* out_value,
+                                    bool* out_found);
+
+/** Live results of the query: an own handle. */
+RLM_API realm_results_t* realm_query_find_all(realm_query_t* query);
+
+/** Deletes the objects the query finds. */
+RLM_API bool realm_query_delete_all(const realm_query_t* query);
+
+/* Results -------------------------------------------------------------------------------------- */
+
+/** The rows that also meet a query, whose ordering is ignored: an own handle. */
+RLM_API realm_results_t* realm_results_filter(realm_results_t* results, realm_query_t* query);
+
+/** The rows in the order of a text like `name ASC, age DESC`: an own handle. */
+RLM_API realm_results_t* realm_results_sort(realm_results_t* results, const char* sort_string);
+
+/** The first row for each combination of the listed properties: an own handle. */
+RLM_API realm_results_t* realm_results_distinct(realm_results_t* results,
+                                                const char* distinct_string);
+
+/** The first max_count rows: an own handle. */
+RLM_API realm_results_t* realm_results_limit(realm_results_t* results, size_t max_count);
+
+/** The list in a row of Mixed: an own handle, or NULL without an error. */
+RLM_API realm_list_t* realm_results_get_list(realm_results_t* results, size_t index);
+
+/** The dictionary in a row of Mixed: an own handle, or NULL without an error. */
+RLM_API realm_dictionary_t* realm_results_get_dictionary(realm_results_t* results, size_t index);
+
+/** Finds the row with a value; SIZE_MAX when there is none. */
+RLM_API bool realm_results_find(realm_results_t* results, realm_value_t* value, size_t* out_index,
+                                bool* out_found);
+
+/** The query behind the results, with its ordering: an own handle. */
+RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
+
+/** Finds the row of an object; SIZE_MAX when there is none. */
+RLM_API bool realm_results_find_object(realm_results_t* results, realm_object_t* value,
+                                       size_t* out_index, bool* out_found);
+
+/** Deletes the objects in the rows. */
+RLM_API bool realm_results_delete_all(realm_results_t* results);
+
+/** The rows as they are now; those deleted later read as null: an own handle. */
+RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
+
+/** The same results in another realm: an own handle. */
+RLM_API realm_results_t* realm_results_resolve_in(realm_results_t* from_results,
+                                                  const realm_t* target_realm);
+
+/** The smallest value of a property; *out_found is false without rows. */
+RLM_API bool realm_results_min(realm_results_t* results, realm_property_key_t property,
+                               realm_value_t* out_min, bool* out_found);
+
+/** The largest value of a property; *out_found is false without rows. */
+RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t property,
+                               realm_value_t* out_max, bool* out_found);
+
+/** The sum of a property; zero, and *out_found false, without rows. */
+RLM_API bool realm_results_sum(realm_results_t* results, realm_property_key_t property,
+                               realm_value_t* out_sum, bool* out_found);
+
+/** The mean of a property; *out_found is false without rows. */
+RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_t property,
+                                   realm_value_t* out_average, bool* out_found);
+
+/** The results in this realm: an own handle. */
+RLM_API realm_results_t* realm_results_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/* Change callbacks ----------------------------------------------------------------------------- */
+
+/** Names the properties a change callback cares about: an own handle, used once. */
+RLM_API realm_key_path_array_t* realm_create_key_path_array(
+    const realm_t* realm, const realm_class_key_t object_class_key, size_t num_key_paths,
+    const char** user_key_paths);
+
+/** Calls back when the object changes: an own token. NULL paths: everything. */
+RLM_API realm_notification_token_t* realm_object_add_notification_callback(
+    realm_object_t* object, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_object_change_func_t on_change);
+
+/** Calls back when the list changes: an own token. */
+RLM_API realm_notification_token_t* realm_list_add_notification_callback(
+    realm_list_t* list, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t on_change);
+
+/** Calls back when the set changes: an own token. */
+RLM_API realm_notification_token_t* realm_set_add_notification_callback(
+    realm_set_t* set, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t on_change);
+
+/** Calls back when the dictionary changes: an own token. */
+RLM_API realm_notification_token_t* realm_dictionary_add_notification_callback(
+    realm_dictionary_t* dictionary, realm_userdata_t userdata,
+    realm_free_userdata_func_t userdata_free, realm_key_path_array_t* key_path_array,
+    realm_on_dictionary_change_func_t on_change);
+
+/** Calls back when the results change: an own token. */
+RLM_API realm_notification_token_t* realm_results_add_notification_callback(
+    realm_results_t* results, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t callback);
+
+/** Whether the object was deleted. */
+RLM_API bool realm_object_changes_is_deleted(const realm_object_changes_t* changes);
+
+/** How many properties changed. */
+RLM_API size_t realm_object_changes_get_num_modified_properties(
+    const realm_object_changes_t* changes);
+
+/** Copies up to max keys of changed properties; a NULL array asks for their number. */
+RLM_API size_t realm_object_changes_get_modified_properties(const realm_object_changes_t* changes,
+                                                            realm_property_key_t* out_modified,
+                                                            size_t max);
+
+/** The sizes of the arrays below; each pointer may be NULL. */
+RLM_API void realm_collection_changes_get_num_changes(const realm_collection_changes_t* changes,
+                                                      size_t* out_num_deletions,
+                                                      size_t* out_num_insertions,
+                                                      size_t* out_num_modifications,
+                                                      size_t* out_num_moves,
+                                                      bool* out_collection_was_cleared,
+                                                      bool* out_collection_was_deleted);
+
+/** The same for ranges. */
+RLM_API void realm_collection_changes_get_num_ranges(const realm_collection_changes_t* changes,
+                                                     size_t* out_num_deletion_ranges,
+                                                     size_t* out_num_insertion_ranges,
+                                                     size_t* out_num_modification_ranges,
+                                                     size_t* out_num_moves);
+
+/** Copies the changed indices, ascending, up to each array's maximum. */
+RLM_API void realm_collection_changes_get_changes(const realm_collection_changes_t* changes,
+                                                  size_t* out_deletion_indices,
+                                                  size_t max_deletion_indices,
+                                                  size_t* out_insertion_indices,
+                                                  size_t max_insertion_indices,
+                                                  size_t* out_modification_indices,
+                                                  size_t max_modification_indices,
+                                                  size_t* out_modification_indices_after,
+                                                  size_t max_modification_indices_after,
+                                                  realm_collection_move_t* out_moves,
+                                                  size_t max_moves);
+
+/** Copies the changed indices as ranges. */
+RLM_API void realm_collection_changes_get_ranges(
+    const realm_collection_changes_t* changes, realm_index_range_t* out_deletion_ranges,
+    size_t max_deletion_ranges, realm_index_range_t* out_insertion_ranges,
+    size_t max_insertion_ranges, realm_index_range_t* out_modification_ranges,
+    size_t max_modification_ranges, realm_index_range_t* out_modification_ranges_after,
+    size_t max_modification_ranges_after, realm_collection_move_t* out_moves, size_t max_moves);
+
+/** How many keys were deleted, inserted and modified. */
+RLM_API void realm_dictionary_get_changes(const realm_dictionary_changes_t* changes,
+                                          size_t* out_deletions_size, size_t* out_insertion_size,
+                                          size_t* out_modification_size, bool* out_was_deleted);
+
+/** Copies the changed keys; each size says how much room there is, then how much was used. */
+RLM_API void realm_dictionary_get_changed_keys(const realm_dictionary_changes_t* changes,
+                                               realm_value_t* deletions, size_t* deletions_size,
+                                               realm_value_t* insertions, size_t* insertions_size,
+                                               realm_value_t* modifications,
+                                               size_t* modification_size,
+                                               bool* collection_was_cleared);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* REALM_PLANNED_H */
