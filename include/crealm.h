@@ -2,9 +2,9 @@
  * crealm.h - what CRealm adds to Realm's C API.
  *
  * The rules at the top of realm.h hold here too. The additions are versioned as a whole: a program
- * that loads the library at run time should compare crealm_abi_version() with CREALM_ABI_VERSION as
- * it was compiled, before it calls anything else. The number grows when a declaration in this
- * header changes in a way that old programs would notice, not when functions are added.
+ * that loads the library at run time should first of all compare crealm_abi_version() with the
+ * CREALM_ABI_VERSION it was compiled with. The number grows when a declaration in this header
+ * changes in a way that old programs would notice, not when functions are added.
  */
 
 #ifndef CREALM_H

@@ -84,8 +84,8 @@
  *
  * 7. Callbacks. A function that takes a callback also takes a userdata pointer, passed on
  *    unchanged, and a free function for it, which may be NULL. The free function runs exactly once,
- *    also when the registration failed. No lock is held while a callback runs. A callback must
- *    return normally: no exception and no longjmp may pass through the library.
+ *    also when the registration failed. No internal lock is held while a callback runs, and it
+ *    must return normally: no exception and no longjmp may pass through the library.
  *
  * 8. Names and keys. Classes, properties and objects are addressed by keys, which are opaque
  *    numbers that stay the same for the life of the thing they name. Class names carry no prefix.
@@ -1782,8 +1782,7 @@ RLM_API realm_object_t* realm_results_get_object(realm_results_t* results, size_
 }
 #endif
 
-/* Declarations without a library behind them: see there. Define RLM_NO_PLANNED to leave them out.
- */
+/* Declarations without a library behind them. Define RLM_NO_PLANNED to leave them out. */
 #ifndef RLM_NO_PLANNED
 #include "realm_planned.h"
 #endif

@@ -29,6 +29,19 @@ class Handle {
 }
 @inline(never) func nullArgument() -> RealmError { RealmError(.invalidArgument, "A required argument is NULL") }
 
+/// As `handle`, for the hot functions: runs `body` on the handle without counting a reference; the caller of the C function holds one.
+@inline(__always) func withObject(_ p: OpaquePointer?, _ body: (ObjectHandle) throws(RealmError) -> Void) -> Bool {
+    guard let p else { return failed(nullArgument()) }
+    let u = Unmanaged<ObjectHandle>.fromOpaque(UnsafeRawPointer(p))
+    do throws(RealmError) {
+        try u.borrow { (o: ObjectHandle) throws(RealmError) in
+            guard o.kind == .object else { throw RealmError(.invalidArgument, "A handle of another kind was passed") }
+            try body(o)
+        }
+        return true
+    } catch { return failed(error) }
+}
+
 /// One open Realm and the C strings that its schema's views point to. All handles that came from the Realm hold it.
 final class RealmBox {
     let realm: Realm

@@ -51,7 +51,7 @@ func categories(of code: Int32) -> UInt32 {
 
 /// Per-thread pointers; their destructors run when the thread ends.
 enum ThreadSlots {
-    nonisolated(unsafe) static let error: pthread_key_t = {  // Written once by the initialiser.
+    static let error: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key) { p in
             #if canImport(Darwin)
@@ -62,7 +62,7 @@ enum ThreadSlots {
         }
         return key
     }()
-    nonisolated(unsafe) static let userCode: pthread_key_t = {  // Written once by the initialiser.
+    static let userCode: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key

@@ -32,18 +32,22 @@ extension Realm {
     // MARK: Reading objects
 
     package func isValid(_ table: TableKey, _ object: ObjKey) -> Bool {
-        guard !isClosed, isReading || transaction != nil else { return false }
+        guard !isClosed else { return false }
         guard let t = try? reading().group.table(table) else { return false }
         return (try? t.isValid(object)) ?? false
     }
     package func objectCount(_ table: TableKey) throws(RealmError) -> Int { try self.table(table).count() }
     /// Key of the object at an index in key order.
     @inline(__always) package func objectKey(_ table: TableKey, at index: Int) throws(RealmError) -> ObjKey {
-        let t = try self.table(table)
-        guard index >= 0, index < (try t.count()) else {
-            throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results when max is \((try? t.count()) ?? 0)")
+        guard let u = try reading().group.unmanagedTable(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        return try u.borrow { (t: Table) throws(RealmError) -> ObjKey in
+            if let key = t.rows.keyNear(index) { return key }
+            let count = try t.count()
+            guard index >= 0, index < count else {
+                throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of \(count) objects")
+            }
+            return try t.rows.key(at: index)
         }
-        return try t.rows.key(at: index)
     }
     package func objectExists(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> Bool { try self.table(table).isValid(object) }
     package func tableName(_ table: TableKey) throws(RealmError) -> String { try self.table(table).name }
@@ -51,17 +55,30 @@ extension Realm {
 
     /// A single value. Collection properties are 3001; a Mixed that holds a collection gives `.list` or `.dictionary`.
     @inline(__always) package func value(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
-        let t = try objectTable(table)
-        guard let c = t.facts(column), c.type != .backlink else {
-            guard try t.isValid(object) else { throw invalidated() }
-            _ = try facts(t, column)
-            throw invalidated()
+        try verifyObject()
+        guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
+        return try u.borrow { (t: Table) throws(RealmError) -> Mixed in
+            guard let c = t.facts(column), !c.isCollection, c.type != .backlink, object.raw >= 0, let v = try t.get(object, c) else {
+                throw unreadable(t, object, column)
+            }
+            if case .link(let k) = v { return .typedLink(c.oppositeTable, k) }
+            return v
         }
-        guard object.raw >= 0, let v = try t.get(object, c) else { throw invalidated() }
-        if c.isCollection { throw RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value") }
-        if case .link(let k) = v { return .typedLink(c.oppositeTable, k) }
-        return v
     }
+    /// Why a value cannot be read.
+    @inline(never) private func unreadable(_ t: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
+        do throws(RealmError) {
+            guard try t.isValid(object) else { return invalidated() }
+            let c = try facts(t, column)
+            if c.isCollection { return RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value") }
+            return invalidated()
+        } catch { return error }
+    }
+    @inline(__always) private func verifyObject() throws(RealmError) {
+        if isClosed { throw invalidated() }
+        if !scheduler.isOnThread { throw wrongThread() }
+    }
+    @inline(never) private func wrongThread() -> RealmError { RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
     package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? { try self.table(table).find(primaryKey: value) }
 
     /// The object an embedded object belongs to.
@@ -127,7 +144,7 @@ extension Realm {
 
     private func creationTable(_ key: TableKey) throws(RealmError) -> Table {
         let t = try table(key)
-        guard transaction?.stage == .writing else {
+        guard transaction.stage == .writing else {
             throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.")
         }
         try verify()
@@ -164,14 +181,27 @@ extension Realm {
     }
     /// Sets a single value after checking it.
     @inline(__always) package func set(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
-        let t = try writableTable(table, object)
-        guard let c = t.facts(column), c.type != .backlink else {
-            guard try t.isValid(object) else { throw invalidated() }
-            _ = try facts(t, column)
-            return
+        try verifyObject()
+        guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
+        try u.borrow { (t: Table) throws(RealmError) in
+            guard isWriting, let c = t.facts(column), c.type != .backlink else { throw unwritable(t, object, column) }
+            stateCount &+= 1
+            // Numbers of the column's own type need no further look.
+            switch value {
+            case .int where c.type == .int && !c.isCollection && !c.isPrimaryKey, .double where c.type == .double && !c.isCollection: break
+            default: try check(t, object, c, value)
+            }
+            guard try t.set(object, c, value) else { throw invalidated() }
         }
-        try check(t, object, c, value)
-        guard try t.set(object, c, value) else { throw invalidated() }
+    }
+    /// Why a value cannot be written.
+    @inline(never) private func unwritable(_ t: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
+        do throws(RealmError) {
+            guard try t.isValid(object) else { return invalidated() }
+            _ = try writing()
+            _ = try facts(t, column)
+            return invalidated()
+        } catch { return error }
     }
     private func check(_ t: Table, _ object: ObjKey, _ c: ColumnFacts, _ value: Mixed) throws(RealmError) {
         switch (value, c.type, c.isCollection) {

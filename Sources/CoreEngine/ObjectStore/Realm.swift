@@ -6,7 +6,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     public let configuration: RealmConfiguration
     public let scheduler: any Scheduler
     let database: Database
-    package private(set) var transaction: Transaction?
+    package let transaction: Transaction
     private(set) public var schema = Schema()
     private(set) public var schemaVersion = ObjectStore.notVersioned
     public private(set) var isClosed = false
@@ -15,7 +15,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// Version at which `schema` was last bound to tables and columns.
     private var boundVersion: UInt64 = 0
     /// Changes with every change of data or version: what handles resolved before is stale.
-    package private(set) var stateCount: UInt64 = 0
+    package internal(set) var stateCount: UInt64 = 0
 
     /// Called on each own commit and each refresh that moved; keyed so that one can be taken away.
     private var changedCallbacks: [(id: Int, call: () -> Void)] = []
@@ -59,10 +59,9 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         do throws(RealmError) {
             try readFileSchema()
             if let wanted = configuration.schema { try applySchema(wanted) }
-            transaction?.endRead()
+            transaction.endRead()
         } catch {
-            transaction?.close()
-            transaction = nil
+            transaction.close()
             isClosed = true
             throw error.with(path: configuration.path)
         }
@@ -91,7 +90,6 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         if schemaVersion == version && changes.isEmpty { return adoptSchema(wanted) }
         try checkMode(changes, version: version)
         if mode == .immutable || (mode == .readOnly && schemaVersion != ObjectStore.notVersioned) { return adoptSchema(wanted) }
-        guard let transaction else { throw closedError() }
         if try transaction.beginWrite() {
             do throws(RealmError) {
                 schema = try transaction.group.readSchema()
@@ -211,30 +209,33 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     /// The transaction, in a snapshot.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
-        guard let t = transaction else { throw closedError() }
-        if t.stage == .idle {
-            try t.beginRead()
-            try versionMoved()
-        }
-        return t
+        if transaction.stage == .reading || transaction.stage == .writing { return transaction }
+        try beginImplicitly()
+        return transaction
+    }
+    @inline(never) private func beginImplicitly() throws(RealmError) {
+        if isClosed || transaction.stage == .closed { throw closedError() }
+        try transaction.beginRead()
+        try versionMoved()
     }
     /// The transaction, writing.
     @inline(__always) package func writing() throws(RealmError) -> Transaction {
-        guard let t = transaction else { throw closedError() }
+        let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.") }
         stateCount &+= 1
         return t
     }
-    public var isWriting: Bool { transaction?.stage == .writing }
-    package var isReading: Bool { (transaction?.stage ?? .idle) != .idle }
+    public var isWriting: Bool { transaction.stage == .writing }
+    package var isReading: Bool { transaction.stage == .reading || transaction.stage == .writing }
     /// Version of the snapshot, nil when none is open.
-    public var version: UInt64? { isReading ? transaction?.version : nil }
+    public var version: UInt64? { isReading ? transaction.version : nil }
     public var versionCount: UInt64 { database.versionCount }
 
     /// The snapshot is another one: keys of the live schema are bound again where the file's schema may have changed.
     private func versionMoved() throws(RealmError) {
         stateCount &+= 1
-        guard let t = transaction, t.version != boundVersion else { return }
+        let t = transaction
+        guard t.version != boundVersion else { return }
         boundVersion = t.version
         // Classes and properties appear only with new tables or columns; names are compared, keys taken over.
         let file = try t.group.readSchema()
@@ -255,7 +256,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// Waits for the write lock and moves to the newest version.
     public func beginWrite() throws(RealmError) {
         try verify()
-        guard let t = transaction else { throw closedError() }
+        let t = transaction
         guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
             throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
         }
@@ -274,7 +275,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     public func commitWrite() throws(RealmError) {
         try verify()
-        guard let t = transaction else { throw closedError() }
+        let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
         stateCount &+= 1
         try t.commit()
@@ -283,7 +284,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     public func cancelWrite() throws(RealmError) {
         try verify()
-        guard let t = transaction else { throw closedError() }
+        let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
         stateCount &+= 1
         try t.rollback()
@@ -305,10 +306,11 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     @discardableResult
     public func refresh() throws(RealmError) -> Bool {
         try verify()
-        guard let t = transaction else { throw closedError() }
+        let t = transaction
         if configuration.schemaMode == .immutable { throw RealmError(.wrongTransactionState, "Can't refresh an immutable Realm.") }
         switch t.stage {
         case .writing: return false
+        case .closed: throw closedError()
         case .idle:
             _ = try reading()
             notifyMoved()
@@ -325,8 +327,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         guard !isClosed else { return }
         isClosed = true
         stateCount &+= 1
-        transaction?.close()
-        transaction = nil
+        transaction.close()
         changedCallbacks = []
         refreshCallbacks = []
         RealmCoordinator.unregister(self)
@@ -342,14 +343,14 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     package func removeChangedCallback(_ id: Int) { changedCallbacks.removeAll { $0.id == id } }
     /// One shot, at the first refresh to at least the version newest now; nil when the Realm is at it already.
     package func addRefreshCallback(_ call: @escaping () -> Void) -> Int? {
-        guard isReading, let t = transaction, database.newestVersion > t.version else { return nil }
+        guard isReading, database.newestVersion > transaction.version else { return nil }
         nextCallback += 1
         refreshCallbacks.append((nextCallback, database.newestVersion, call))
         return nextCallback
     }
     package func removeRefreshCallback(_ id: Int) { refreshCallbacks.removeAll { $0.id == id } }
     private func notifyMoved() {
-        let version = transaction?.version ?? 0
+        let version = transaction.version
         let due = refreshCallbacks.filter { $0.version <= version }
         refreshCallbacks.removeAll { $0.version <= version }
         for c in due { c.call() }
@@ -376,17 +377,20 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
 }
 
 /// The open instances of this process, by path: what must agree between them. Rules: live-objects §4.1.
+///
+/// Only cached instances are referred to (weakly: that makes counting references to them slower); of the others the coordinator keeps what
+/// it must compare.
 enum RealmCoordinator {
     private struct Entry {
-        weak var realm: Realm?
+        let id: ObjectIdentifier
+        let configuration: RealmConfiguration
+        let schemaVersion: UInt64
+        weak var cached: Realm?
     }
     private static let instances = Lock(initial: [String: [Entry]]())
 
-    private static func live(_ path: String) -> [Realm] {
-        instances.with { ($0[path] ?? []).compactMap(\.realm) }.filter { !$0.isClosed }
-    }
     static func check(_ c: RealmConfiguration) throws(RealmError) {
-        guard let first = live(c.path).first else { return }
+        guard let first = instances.with({ $0[c.path]?.first }) else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
         if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
@@ -399,8 +403,9 @@ enum RealmCoordinator {
     }
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
-        guard let scheduler = c.scheduler ?? Optional(ThreadScheduler()) else { return nil }
-        for r in live(c.path) where r.configuration.isCached && r.scheduler.isSame(as: scheduler) && r.schemaVersion != ObjectStore.notVersioned {
+        let scheduler = c.scheduler ?? ThreadScheduler()
+        for r in instances.with({ ($0[c.path] ?? []).compactMap(\.cached) }) {
+            guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
                 throw RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened on current thread with different schema.")
             }
@@ -409,12 +414,14 @@ enum RealmCoordinator {
         return nil
     }
     static func register(_ r: Realm) {
-        instances.with { $0[r.configuration.path, default: []].append(Entry(realm: r)) }
+        let entry = Entry(
+            id: ObjectIdentifier(r), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
+        instances.with { $0[r.configuration.path, default: []].append(entry) }
     }
     static func unregister(_ r: Realm) {
+        let id = ObjectIdentifier(r), path = r.configuration.path
         instances.with { all in
-            let path = r.configuration.path
-            all[path]?.removeAll { $0.realm == nil || $0.realm === r }
+            all[path]?.removeAll { $0.id == id }
             if all[path]?.isEmpty ?? false { all[path] = nil }
         }
     }

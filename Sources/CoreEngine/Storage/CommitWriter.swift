@@ -20,10 +20,11 @@ struct CommitWriter {
     private var bufferStart = 0
     private var buffered = 0
     private let wideRefs: Bool
+    /// What this transaction freed in the file: sorted, neighbours merged.
+    private let freed: [FileChunk]
 
     /// - Parameters:
-    ///   - roots: everything to be written below the top array.
-    ///   - entryBound: upper bound of what `finish` adds to the free lists beside `free`.
+    ///   - roots: everything to be written below the top array. From here on the transaction frees nothing more.
     init(_ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref]) throws(RealmError) {
         self.store = store
         self.file = file
@@ -32,14 +33,30 @@ struct CommitWriter {
         self.physicalSize = physicalSize
         wideRefs = logicalSize + (store.slabEnd - store.slabStart) + (64 << 20) >= 1 << 31
         buffer = .allocate(byteCount: Self.bufferSize, alignment: 4096)
-        // Each entry takes at most 24 bytes; freed nodes may all stand alone; extents and rests add a few.
-        listsBound = 24 * (free.usable.count + free.locked.count + store.freedInFile.count + 64) + 3 * 8 + 8 + 12 * 8
+        freed = try Self.merged(store.freedInFile)
+        // Each entry takes at most 24 bytes; extents and rests add a few.
+        listsBound = 24 * (free.usable.count + free.locked.count + freed.count + 64) + 3 * 8 + 8 + 12 * 8
         remaining = 0
         var total = Format.padded(listsBound)
         for r in roots { total += try measure(r, depth: 0) }
         remaining = total
     }
     func dispose() { buffer.deallocate() }
+
+    private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
+        var result: [FileChunk] = []
+        for c in chunks.sorted(by: { $0.offset < $1.offset }) {
+            if let last = result.last {
+                guard last.end <= c.offset else { throw .corrupt("a node was freed twice", at: c.offset) }
+                if last.end == c.offset {
+                    result[result.count - 1].size += c.size
+                    continue
+                }
+            }
+            result.append(c)
+        }
+        return result
+    }
 
     /// Bytes that the slab nodes below `ref` will take at most.
     private func measure(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
@@ -235,22 +252,10 @@ struct CommitWriter {
 
         // Everything but the final remainder, sorted.
         var entries: [(at: Int, size: Int, version: UInt64)] = []
-        entries.reserveCapacity(free.usable.count + free.locked.count + store.freedInFile.count + 1)
+        entries.reserveCapacity(free.usable.count + free.locked.count + freed.count + 1)
         for c in free.usable { entries.append((c.offset, c.size, 0)) }
         for l in free.locked { entries.append((l.chunk.offset, l.chunk.size, l.version)) }
-        var freed = store.freedInFile
-        freed.sort { $0.offset < $1.offset }
-        var i = 0
-        while i < freed.count {
-            var c = freed[i]
-            i += 1
-            while i < freed.count && freed[i].offset == c.end {
-                c.size += freed[i].size
-                i += 1
-            }
-            guard i >= freed.count || freed[i].offset > c.end else { throw .corrupt("a node was freed twice", at: freed[i].offset) }
-            entries.append((c.offset, c.size, version))
-        }
+        for c in freed { entries.append((c.offset, c.size, version)) }
         entries.sort { $0.at < $1.at }
         let slot = entries.firstIndex { $0.at > start } ?? entries.count
         entries.insert((chunkEnd, extentEnd - start, 0), at: slot)

@@ -81,9 +81,9 @@ struct FreeSpace {
         if best >= 0 { return take(at: best) }
         guard largest >= 0 else { return nil }
         let size = usable[largest].size
-        // Small holes cost a disk write each: they are filled only when they hold a good part of what is left to write, are large in
-        // themselves, or when half of the file is free.
-        guard size >= least, size >= wanted / 8 || size >= 256 << 10 || usableSize > logicalSize / 2 else { return nil }
+        // Each hole costs a disk write of its own: one is filled when it holds a fair part of what is left to write or two pages, or when
+        // half of the file is free anyway.
+        guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else { return nil }
         return take(at: largest)
     }
     /// The usable chunk that ends exactly at `end`, if any.

@@ -6,12 +6,15 @@ final class Group {
     /// Format of the file the snapshot came from.
     let format: UInt8
     /// Hears of every mutation; set while writing.
-    weak var log: (any MutationLog)?
+    var log: (any MutationLog)?
     private(set) var namesRef: Ref = .null
     private(set) var tablesRef: Ref = .null
     private var names: [String] = []
     private var slots: [RefOrTagged] = []
     private var tables: [Table?] = []
+    /// The same by index without counting references, for reading single values; null where `tables` is nil.
+    private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
+    private var fastCount = 0
     private var byName: [String: Int] = [:]
     var isModified = false
     private var namesModified = false
@@ -27,6 +30,26 @@ final class Group {
         try load(names: names, tables: tables)
     }
 
+    deinit { fast.deallocate() }
+
+    /// Brings `fast` in line with `tables`.
+    private func updateFast() {
+        if fastCount < tables.count {
+            fast.deallocate()
+            fast = .allocate(capacity: tables.count + 8)
+        }
+        fastCount = tables.count
+        for i in tables.indices { fast[i] = tables[i].map { Unmanaged.passUnretained($0) } }
+    }
+    /// As `table(_:)`, without a reference of its own: good until the group next moves.
+    @inline(__always) func unmanagedTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
+        let i = key.index
+        if i < fastCount, let t = fast[i] {
+            return t._withUnsafeGuaranteedRef { $0.key == key } ? t : nil
+        }
+        return try table(key).map { Unmanaged.passUnretained($0) }
+    }
+
     /// Moves to another snapshot. Tables whose ref is unchanged are kept: their nodes cannot have been reused, because the old snapshot was
     /// pinned until now.
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
@@ -36,6 +59,7 @@ final class Group {
         guard !newTables.isNull else {
             (names, slots, tables, byName) = ([], [], [], [:])
             (namesRef, tablesRef) = (.null, .null)
+            updateFast()
             return
         }
         let refs = try store.refsNode(newTables)
@@ -59,12 +83,13 @@ final class Group {
         }
         slots = newSlots
         tables = kept
+        updateFast()
         (namesRef, tablesRef) = (newNames, newTables)
     }
     /// Forgets all table objects: the nodes they describe moved or were rolled back.
     func forgetTables() {
-        for i in tables.indices { tables[i] = nil }
         (names, slots, tables, byName) = ([], [], [], [:])
+        updateFast()
         (namesRef, tablesRef) = (.null, .null)
         changeCount += 1
     }
@@ -85,6 +110,7 @@ final class Group {
         guard index >= 0, index < slots.count, !slots[index].isTagged else { throw RealmError(.noSuchTable, "No such table") }
         let t = try Table(group: self, index: index, name: names[index], ref: slots[index].ref)
         tables[index] = t
+        updateFast()
         return t
     }
     /// The table with this key, nil when there is none (any more).
@@ -128,6 +154,7 @@ final class Group {
         let t = try Table(group: self, index: index, name: name, ref: ref)
         t.markModified()
         tables[index] = t
+        updateFast()
         log?.tableAdded(key)
         return t
     }

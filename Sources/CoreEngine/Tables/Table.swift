@@ -9,7 +9,8 @@
 final class Table {
     enum Kind: UInt64 { case topLevel = 0, embedded = 1, asymmetric = 2 }
 
-    unowned let group: Group
+    /// The group owns its tables and outlives them.
+    unowned(unsafe) let group: Group
     let store: NodeStore
     let tableIndex: Int
     let name: String

@@ -2,14 +2,14 @@
 ///
 /// Thread rule: one thread at a time.
 package final class Transaction {
-    enum Stage { case idle, reading, writing }
+    package enum Stage { case idle, reading, writing, closed }
 
     package let database: Database
     let store: NodeStore
-    private(set) var stage = Stage.idle
+    package private(set) var stage = Stage.idle
     /// Version of the snapshot; of the version being written on top of, while writing.
-    private(set) var version: UInt64 = 0
-    private(set) var group: Group
+    package private(set) var version: UInt64 = 0
+    let group: Group
     private(set) var topRef: Ref = .null
     private(set) var logicalSize = 0
     private var slot = -1
@@ -22,10 +22,11 @@ package final class Transaction {
     }
     deinit { close() }
 
-    /// Ends whatever is open; a write in progress is rolled back.
+    /// Ends whatever is open for good; a write in progress is rolled back.
     func close() {
         if stage == .writing { try? rollback() }
         if stage == .reading { endRead() }
+        stage = .closed
     }
 
     // MARK: Reading

@@ -219,6 +219,11 @@ final class ClusterTree {
         }
         return keyInCursor(index &- cursor.firstIndex)
     }
+    /// Key of the object at `index` when the cursor stands there; nil otherwise.
+    @inline(__always) func keyNear(_ index: Int) -> ObjKey? {
+        guard cursor.isValid, cursor.firstIndex >= 0, index >= cursor.firstIndex, index < cursor.firstIndex &+ cursor.count else { return nil }
+        return keyInCursor(index &- cursor.firstIndex)
+    }
     @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey {
         let relative = cursor.keys?.getUnsigned(row) ?? UInt64(row)
         return ObjKey(Int64(bitPattern: relative &+ cursor.offset))

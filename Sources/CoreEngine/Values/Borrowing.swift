@@ -1,0 +1,11 @@
+extension Unmanaged {
+    /// Runs `body` on the instance without counting a reference. The caller knows that something else keeps it alive meanwhile.
+    @inlinable @inline(__always)
+    package func borrow<R>(_ body: (Instance) throws(RealmError) -> R) throws(RealmError) -> R {
+        // The standard library's function only rethrows untyped errors.
+        let result: Result<R, RealmError> = _withUnsafeGuaranteedRef { instance in
+            do throws(RealmError) { return .success(try body(instance)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
