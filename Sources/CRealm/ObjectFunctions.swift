@@ -104,7 +104,9 @@ public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
 @_cdecl("realm_get_value")
 public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     guard let out else { return failed(nullArgument()) }
-    return withObject(o) { (o) throws(RealmError) in store(try o.box.realm.value(o.table, o.key, ColKey(property)), out) }
+    return withObject(o) { (o) throws(RealmError) in
+        try o.unmanagedRealm.borrow { (r) throws(RealmError) in store(try r.value(o.table, o.key, ColKey(property)), out) }
+    }
 }
 @_cdecl("realm_get_values")
 public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
@@ -117,7 +119,9 @@ public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: Un
 }
 @_cdecl("realm_set_value")
 public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
-    withObject(o) { (o) throws(RealmError) in try o.box.realm.set(o.table, o.key, ColKey(property), try load(value)) }
+    withObject(o) { (o) throws(RealmError) in
+        try o.unmanagedRealm.borrow { (r) throws(RealmError) in try r.set(o.table, o.key, ColKey(property), try load(value)) }
+    }
 }
 @_cdecl("realm_set_values")
 public func realm_set_values(

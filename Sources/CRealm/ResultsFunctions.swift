@@ -20,9 +20,10 @@ final class ResultsHandle: Handle {
     override func cloned() -> Handle? { ResultsHandle(box, source) }
 
     @inline(__always) func verify() throws(RealmError) {
-        if box.realm.isClosed { throw RealmError(.staleAccessor, "Access to invalidated Results objects") }
+        if box.realm.isClosed { throw stale() }
         if !box.realm.scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
     }
+    @inline(never) private func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
     private func refreshRows() throws(RealmError) {
         guard case .backlinks(let t, let k, let source, let column) = source, rowsAt != box.realm.stateCount else { return }
         rows = box.realm.isValid(t, k) ? try box.realm.backlinks(t, k, from: source, column) : []
@@ -35,9 +36,12 @@ final class ResultsHandle: Handle {
         return rows.count
     }
     @inline(__always) func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
-        try verify()
-        if case .all(let t) = source { return (t, try box.realm.objectKey(t, at: index)) }
-        return try backlink(index)
+        try box.unmanagedRealm.borrow { (realm: Realm) throws(RealmError) in
+            if realm.isClosed { throw stale() }
+            if !realm.scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+            if case .all(let t) = source { return (t, try realm.objectKey(t, at: index)) }
+            return try backlink(index)
+        }
     }
     private func backlink(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         try refreshRows()
@@ -95,9 +99,13 @@ public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMu
 }
 @_cdecl("realm_results_get_object")
 public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    guard let r = results(r) else { return nil }
+    guard let r else { return fail(nullArgument()) }
+    let u = Unmanaged<ResultsHandle>.fromOpaque(UnsafeRawPointer(r))
     do throws(RealmError) {
-        let (t, k) = try r.object(index)
-        return ObjectHandle(r.box, t, k).out()
+        return try u.borrow { (r: ResultsHandle) throws(RealmError) -> OpaquePointer in
+            guard r.kind == .results else { throw RealmError(.invalidArgument, "A handle of another kind was passed") }
+            let (t, k) = try r.object(index)
+            return ObjectHandle(r.box, t, k).out()
+        }
     } catch { return fail(error) }
 }

@@ -45,10 +45,15 @@ class Handle {
 /// One open Realm and the C strings that its schema's views point to. All handles that came from the Realm hold it.
 final class RealmBox {
     let realm: Realm
+    /// The same, for calls that count no reference.
+    let unmanagedRealm: Unmanaged<Realm>
     private var strings: [String: UnsafeMutablePointer<CChar>] = [:]
     /// Keeps the C scheduler's and callbacks' owners alive as long as the Realm.
     var keepAlive: [AnyObject] = []
-    init(_ realm: Realm) { self.realm = realm }
+    init(_ realm: Realm) {
+        self.realm = realm
+        unmanagedRealm = .passUnretained(realm)
+    }
     deinit { for p in strings.values { p.deallocate() } }
 
     /// A C string that lives as long as the Realm.
@@ -78,11 +83,14 @@ final class RealmHandle: Handle {
 /// An object: its Realm and its keys.
 final class ObjectHandle: Handle {
     let box: RealmBox
+    /// Kept alive by `box`.
+    let unmanagedRealm: Unmanaged<Realm>
     let table: TableKey
     let key: ObjKey
     @inline(__always) var realm: Realm { box.realm }
     init(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) {
         self.box = box
+        unmanagedRealm = box.unmanagedRealm
         self.table = table
         self.key = key
         super.init(.object)
