@@ -83,7 +83,7 @@ struct Verifier {
                 }
             }
             for column in t.indexed {
-                guard let f = t.facts[column], !f.isCollection, let index = t.index(of: column) else { continue }
+                guard let f = t.facts[column], !f.isCollection, let index = try t.index(of: column) else { continue }
                 guard !f.isFullTextIndexed else { continue }
                 let v = try t.rows.get(row: try t.rows.locate(key) ?? row, column)
                 var found = false
@@ -94,7 +94,7 @@ struct Verifier {
         }
         guard try t.count() == count else { throw RealmError(.invalidDatabase, "'\(t.name)' counts \(try t.count()) objects but has \(count)") }
         for column in t.indexed {
-            guard let f = t.facts[column], !f.isCollection, !f.isFullTextIndexed, let index = t.index(of: column) else { continue }
+            guard let f = t.facts[column], !f.isCollection, !f.isFullTextIndexed, let index = try t.index(of: column) else { continue }
             let n = try index.entryCount()
             guard n == count else { throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' has \(n) entries for \(count) objects") }
         }

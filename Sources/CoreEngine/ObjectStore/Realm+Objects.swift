@@ -155,24 +155,23 @@ extension Realm {
         let t = try creationTable(table)
         guard !t.isEmbedded else { throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'") }
         guard t.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed") }
-        return try t.createObject()
+        return try t.createObject().key
     }
     /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013.
     package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
         let t = try creationTable(table)
-        let name = t.className ?? t.name
-        guard let pk = t.primaryKey, let c = t.facts(pk) else { throw RealmError(.unexpectedPrimaryKey, "Class '\(name)' has no primary key") }
+        guard let pk = t.primaryKey, let c = t.facts(pk) else { throw RealmError(.unexpectedPrimaryKey, "Class '\(t.className ?? t.name)' has no primary key") }
         if value.isNull {
-            guard c.isNullable else { throw RealmError(.notNullable, "The primary key of class '\(name)' cannot be null") }
+            guard c.isNullable else { throw RealmError(.notNullable, "The primary key of class '\(t.className ?? t.name)' cannot be null") }
         } else {
-            guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "Wrong type of primary key for class '\(name)'") }
-            try t.check(value, for: c)
+            guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "Wrong type of primary key for class '\(t.className ?? t.name)'") }
+            if case .int = value {} else { try t.check(value, for: c) }
         }
-        if let found = try t.find(primaryKey: value) {
-            if mustBeNew { throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(name)' with an existing primary key value") }
-            return (found, false)
+        let result = try t.createObject(primaryKey: value)
+        if mustBeNew && !result.isNew {
+            throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(t.className ?? t.name)' with an existing primary key value")
         }
-        return (try t.createObject(primaryKey: value), true)
+        return (result.key, result.isNew)
     }
     package func delete(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
         let t = try writableTable(table, object)

@@ -108,11 +108,11 @@ extension Group {
                 if fullText, p.type != .string || p.collection != .none {
                     throw RealmError(.illegalOperation, "Property '\(c.name).\(p.name)' cannot have a full-text index: it is not a string")
                 }
-                if t.index(of: column.index) != nil { try t.removeIndex(column.index) }
+                if try t.index(of: column.index) != nil { try t.removeIndex(column.index) }
                 t.setIndexAttribute(column.key, fullText ? .fullTextIndexed : .indexed)
                 try t.addIndex(column.index, fullText: fullText)
             case .removeIndex(let c, let p, let fullText):
-                guard let t = try table(named: c.tableName), let column = t.column(named: p.name), t.index(of: column.index) != nil,
+                guard let t = try table(named: c.tableName), let column = t.column(named: p.name), try t.index(of: column.index) != nil,
                     column.isFullTextIndexed == fullText
                 else { continue }
                 try t.removeIndex(column.index)

@@ -18,7 +18,7 @@ extension Group {
                     if p.collection == .none || p.collection == .dictionary { p.isNullable = true }
                 }
                 p.isPrimary = c.key == t.primaryKey
-                let hasIndex = t.index(of: c.index) != nil
+                let hasIndex = try t.index(of: c.index) != nil
                 p.isFullTextIndexed = hasIndex && c.isFullTextIndexed
                 p.isIndexed = hasIndex && !c.isFullTextIndexed
                 p.key = c.key
@@ -47,7 +47,7 @@ extension Group {
         let t = if let existing { existing } else { try addTable("metadata") }
         if t.column(named: "version") == nil { try t.addColumn("version", .int, []) }
         if try t.count() == 0 {
-            let key = try t.createObject()
+            let key = try t.createObject().key
             if let c = t.column(named: "version"), let facts = t.facts(c.key) { _ = try t.set(key, facts, .int(-1)) }
         }
     }

@@ -44,6 +44,7 @@ extension Table {
                 group.log?.valueSet(key, from, c.key)
             case .typedLink(let t, let k) where t == target && k == gone:
                 if c.key.index < indexRoots.count, !indexRoots[c.key.index].isNull {
+                    try settlePending()
                     var index = SearchIndex(store, root: indexRoots[c.key.index], rows: rows, column: c.key.index)
                     try index.erase(value, from)
                     try index.insert(.null, from)
@@ -209,6 +210,7 @@ extension Table {
     /// Takes the row itself out, with its index entries.
     fileprivate func removeRow(_ key: ObjKey) throws(RealmError) {
         markModified()
+        try settlePending()
         for column in indexed {
             guard let c = facts[column], !c.isCollection, let value = try rows.get(key, column) else { continue }
             var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)

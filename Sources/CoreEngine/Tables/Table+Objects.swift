@@ -16,7 +16,7 @@ extension Table {
     /// The object whose primary key is `value`. Null and values of another type are simply not found.
     func find(primaryKey value: Mixed) throws(RealmError) -> ObjKey? {
         guard let pk = primaryKey, let c = facts(pk), Self.matches(value, c) else { return nil }
-        if let index = index(of: pk.index) { return try index.find(value) }
+        if let index = try index(of: pk.index) { return try index.find(value) }
         // Formats 20 and 21 keep no index on primary keys.
         var found: ObjKey?
         try rows.forEachKey { (k) throws(RealmError) in
@@ -93,28 +93,46 @@ extension Table {
         }
     }
 
-    /// A new object, with its primary key when the class has one. The caller has checked the key's type and that it is unused.
-    func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> ObjKey {
-        let key = try nextKey()
+    /// A new object, with its primary key when the class has one. The caller has checked the key's type.
+    /// - Returns: the object's key, and whether it is new: with a primary key that exists, that object.
+    func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> (key: ObjKey, isNew: Bool) {
+        if !pendingObject.isNull { try settlePending() }
         let pk = primaryKey
+        let before = sequence
+        let key = try nextKey()
+        if let pk, let value {
+            guard pk.index < indexRoots.count, !indexRoots[pk.index].isNull else { throw .corrupt("primary key without its index") }
+            var index = SearchIndex(store, root: indexRoots[pk.index], rows: rows, column: pk.index)
+            if let found = try index.findOrInsert(value, key) {
+                sequence = before
+                return (found, false)
+            }
+            indexRoots[pk.index] = index.root
+        }
         guard try rows.insert(key, initial: pk.map { ($0.index, value ?? .null) }) else {
             throw RealmError(.keyAlreadyUsed, "An object with this key exists already")
         }
         markModified()
-        for column in indexed {
-            guard let c = facts[column] else { continue }
-            if c.isFullTextIndexed { continue }  // "" and null have no words.
-            if c.isCollection { continue }
-            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-            if column == pk?.index, let value {
-                try index.insert(value, key)
-            } else {
-                try index.insert(rows.columns[column]?.initial ?? .null, key)
-            }
-            indexRoots[column] = index.root
+        for column in indexed where column != pk?.index {
+            guard let c = facts[column], !c.isFullTextIndexed, !c.isCollection else { continue }  // "" and null have no words.
+            pendingObject = key
+            pendingColumns.append(column)
         }
         group.log?.objectCreated(self.key, key)
-        return key
+        return (key, true)
+    }
+
+    /// Enters the defaults of the newest object into the indexes of the columns that were not set since.
+    func settlePending() throws(RealmError) {
+        let object = pendingObject
+        guard !object.isNull else { return }
+        pendingObject = .null
+        for column in pendingColumns {
+            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+            try index.insert(rows.columns[column]?.initial ?? .null, object)
+            indexRoots[column] = index.root
+        }
+        pendingColumns.removeAll(keepingCapacity: true)
     }
 
     // MARK: Setting
@@ -134,6 +152,14 @@ extension Table {
             var target = ObjKey.null
             if case .typedLink(_, let k) = value { target = k }
             return try setLink(key, c, target)
+        case .int, .double, .bool, .float:
+            guard column < indexRoots.count, !indexRoots[column].isNull else {
+                guard try rows.set(key, column, value) else { return false }
+                break
+            }
+            guard let old = try rows.get(key, column) else { return false }
+            try updateIndex(key, c, old: old, new: value)
+            guard try rows.set(key, column, value) else { return false }
         case .mixed:
             guard let old = try rows.get(key, column) else { return false }
             if column < indexRoots.count, !indexRoots[column].isNull { try updateIndex(key, c, old: old, new: value) }
@@ -154,6 +180,18 @@ extension Table {
     /// Moves the object from under its old value to under the new one. The old value still stands in the row.
     private func updateIndex(_ key: ObjKey, _ c: ColumnFacts, old: Mixed, new: Mixed) throws(RealmError) {
         let column = c.key.index
+        if !pendingObject.isNull {
+            if key == pendingObject, let i = pendingColumns.firstIndex(of: column) {
+                // Its default never went in.
+                pendingColumns.remove(at: i)
+                if pendingColumns.isEmpty { pendingObject = .null }
+                var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+                try index.insert(new, key)
+                indexRoots[column] = index.root
+                return
+            }
+            if key != pendingObject { try settlePending() }
+        }
         var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
         if c.isFullTextIndexed {
             var before = Swift.Set<[UInt8]>(), after = Swift.Set<[UInt8]>()

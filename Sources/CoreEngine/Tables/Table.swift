@@ -38,6 +38,10 @@ final class Table {
     private var enumeratedKeysRef: Ref = .null
     var isModified = false
     private var specModified = false
+    /// The object created last, while the defaults of some of its indexed columns are not in their indexes yet: a value set right after
+    /// creation is then entered once instead of entered, removed and entered. Settled before anything else looks at an index.
+    var pendingObject = ObjKey.null
+    var pendingColumns: [Int] = []
 
     // MARK: Reading
 
@@ -46,6 +50,7 @@ final class Table {
         store = group.store
         tableIndex = index
         self.name = name
+        className = name.hasPrefix("class_") ? String(name.dropFirst(6)) : nil
         topRef = ref
         let s = store
         let top = try s.refsNode(ref)
@@ -163,10 +168,11 @@ final class Table {
     var backlinkColumns: some Sequence<Column> { columns.lazy.filter(\.isBacklink) }
     var isEmbedded: Bool { kind == .embedded }
     /// The class of the object store's schema, for tables named `class_…`.
-    var className: String? { name.hasPrefix("class_") ? String(name.dropFirst(6)) : nil }
+    let className: String?
 
     func count() throws(RealmError) -> Int { try rows.count() }
-    func index(of column: Int) -> SearchIndex? {
+    func index(of column: Int) throws(RealmError) -> SearchIndex? {
+        if !pendingObject.isNull { try settlePending() }
         guard column < indexRoots.count, !indexRoots[column].isNull else { return nil }
         return SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
     }
@@ -180,7 +186,7 @@ final class Table {
     }
     func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
         primaryKey = key
-        if let key, let c = column(key), index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
+        if let key, let c = column(key), try index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
         refreshDerived()
         markModified()
     }
@@ -252,7 +258,7 @@ final class Table {
 
     /// Builds a search index over the present rows.
     func addIndex(_ column: Int, fullText: Bool) throws(RealmError) {
-        guard index(of: column) == nil else { return }
+        guard try index(of: column) == nil else { return }
         var index = SearchIndex(store, root: try SearchIndex.create(store), rows: rows, column: column)
         var failure: RealmError?
         let all = try allKeys()
@@ -271,6 +277,7 @@ final class Table {
         markModified()
     }
     func removeIndex(_ column: Int) throws(RealmError) {
+        try settlePending()
         try store.destroy(indexRoots[column])
         indexRoots[column] = .null
         refreshDerived()
@@ -313,6 +320,7 @@ final class Table {
     /// Writes changed state to the top array and returns its ref.
     func flush() throws(RealmError) -> Ref {
         guard isModified else { return topRef }
+        try settlePending()
         let s = store
         var top = try s.writableRefs(try s.refsNode(topRef), extra: 2)
         while top.count < 14 { try s.insertSlot(&top, top.count, RefOrTagged(.null)) }

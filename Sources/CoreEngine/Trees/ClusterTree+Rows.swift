@@ -4,6 +4,7 @@ extension ClusterTree {
     /// The cursor points at the new row's leaf afterwards. Returns false when the key exists.
     func insert(_ key: ObjKey, initial: (column: Int, value: Mixed)? = nil) throws(RealmError) -> Bool {
         let k = UInt64(bitPattern: key.raw)
+        if try append(k, initial: initial) { return true }
         invalidateCursors()
         var top = try store.writableRefs(try store.refsNode(root))
         setRootKeepingCursor(top.ref)
@@ -19,6 +20,36 @@ extension ClusterTree {
         let newRoot = try store.makeRefs(
             [RefOrTagged(first), RefOrTagged(tagged: depth + 1), RefOrTagged(tagged: total), RefOrTagged(top.ref), RefOrTagged(split.ref)], inner: true)
         setRoot(newRoot.ref)
+        return true
+    }
+
+    /// The common case, a new largest key in the last leaf, without a descent: the cursor stands there since the insertion before.
+    @inline(__always) private func append(_ k: UInt64, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool {
+        guard cursor.isValid, cursor.isWritable, cursor.pathCount >= 0, cursor.high == .max, k >= cursor.low, cursor.count > 0,
+            cursor.count < Format.clusterCapacity
+        else { return false }
+        let relative = k &- cursor.offset
+        let n = cursor.leaf
+        let count = cursor.count
+        if var keys = cursor.keys {
+            guard relative > keys.getUnsigned(count &- 1) else { return false }
+            try store.insertUnsigned(&keys, count, relative)
+            store.setSlot(n, 0, keys.ref)
+            cursor.keys = keys
+        } else {
+            guard relative == UInt64(count) else { return false }
+            store.setSlot(n, 0, RefOrTagged(tagged: count &+ 1))
+        }
+        try insertRow(n, count, initial)
+        cursor.count = count &+ 1
+        cursor.firstIndex = -1
+        // Slot 2 of each inner node counts its objects (tagged, so one object is 2).
+        withUnsafeBytes(of: cursor.path) { p in
+            for i in 0..<cursor.pathCount {
+                guard let node = p.load(fromByteOffset: i &* 8, as: UnsafeMutableRawPointer?.self) else { continue }
+                node.storeBytes(of: node.load(fromByteOffset: 24, as: Int64.self) &+ 2, toByteOffset: 24, as: Int64.self)
+            }
+        }
         return true
     }
 
@@ -51,9 +82,20 @@ extension ClusterTree {
             &c, key &- offset, base: base &+ offset, low: base &+ offset, high: childHigh, depth: depth + 1, initial: initial, &inserted)
         if c.ref != old { store.setSlot(n, i + 3, c.ref) }
         guard inserted else { return nil }
-        if !c.isInner && cursor.isValid {
-            cursor.parent = n
-            cursor.childIndex = i
+        if cursor.isValid {
+            if !c.isInner {
+                cursor.parent = n
+                cursor.childIndex = i
+            }
+            // The path grows from the leaf upwards; a node that splits or moves invalidates the cursor below.
+            switch cursor.pathCount {
+            case 0: cursor.path.0 = n.address
+            case 1: cursor.path.1 = n.address
+            case 2: cursor.path.2 = n.address
+            case 3: cursor.path.3 = n.address
+            default: break
+            }
+            cursor.pathCount = cursor.pathCount >= 0 && cursor.pathCount < 4 ? cursor.pathCount + 1 : -1
         }
         guard let split else {
             store.setSlot(n, 2, RefOrTagged(tagged: total.integer + 1))
@@ -131,7 +173,7 @@ extension ClusterTree {
             }
             try insertRow(n, position, initial)
             cursor = Cursor(
-                isValid: true, isWritable: true, leaf: n, keys: keys, count: count + 1, offset: base, low: low, high: high, firstIndex: -1)
+                isValid: true, isWritable: true, leaf: n, keys: keys, count: count + 1, offset: base, low: low, high: high, firstIndex: -1, pathCount: 0)
             return nil
         }
         // Full leaf.

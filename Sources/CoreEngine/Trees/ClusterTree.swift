@@ -48,6 +48,9 @@ final class ClusterTree {
         /// The leaf's parent and its place there, for walking on.
         var parent: Node?
         var childIndex = 0
+        /// Inner nodes from the leaf up to the root, when `pathCount` ≥ 0: an append bumps their object counts.
+        var path: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil, nil, nil)
+        var pathCount = -1
     }
 
     init(_ store: NodeStore, root: Ref, columns: [Column?]) {
@@ -161,6 +164,7 @@ final class ClusterTree {
         cursor.offset = 0
         cursor.firstIndex = -1
         cursor.parent = nil
+        cursor.pathCount = -1
         var n = try store.refsNode(root)
         if writable {
             probe.isValid = false
@@ -238,6 +242,7 @@ final class ClusterTree {
             let depth = try depth(of: parent)
             let base = cursor.offset &- (try childOffset(parent, cursor.childIndex, depth: depth))
             cursor.isValid = false
+            cursor.pathCount = -1
             cursor.childIndex += 1
             let leaf = try store.refsNode(try parent.child(cursor.childIndex + 3))
             guard !leaf.isInner else { throw .corrupt("cluster tree of uneven depth", at: leaf.ref.offset) }
@@ -256,6 +261,7 @@ final class ClusterTree {
         }
         var remaining = index
         var ref = root
+        cursor.pathCount = -1
         cursor.isValid = false
         cursor.low = 0
         cursor.high = .max

@@ -44,6 +44,30 @@ struct SearchIndex {
         let p = keys.payload.assumingMemoryBound(to: Int32.self)
         var low = 0
         var length = keys.count
+        // Chunks of hashed or scattered values are spread evenly: a first guess by proportion, then steps of doubling width around it,
+        // touch fewer cache lines than halving does. The result does not depend on the spread.
+        if length > 64 {
+            let first = Int(p[0]), last = Int(p[length &- 1]), wanted = Int(chunk)
+            if wanted <= first { return 0 }
+            if wanted > last { return length }
+            var guess = (wanted &- first) &* (length &- 1) / (last &- first)
+            var step = 8
+            if p[guess] < chunk {
+                while guess &+ step < length && p[guess &+ step] < chunk {
+                    guess = guess &+ step
+                    step = step &* 2
+                }
+                low = guess &+ 1
+                length = min(length, guess &+ step) &- low
+            } else {
+                while guess &- step >= 0 && p[guess &- step] >= chunk {
+                    guess = guess &- step
+                    step = step &* 2
+                }
+                low = max(0, guess &- step &+ 1)
+                length = guess &- low
+            }
+        }
         while length > 0 {
             let half = length >> 1
             if p[low &+ half] < chunk {
@@ -57,8 +81,19 @@ struct SearchIndex {
     }
 
     /// The first object (in key order) with this value.
-    func find(_ value: Mixed) throws(RealmError) -> ObjKey? {
-        guard let data = IndexData(value) else { return nil }
+    func find(_ value: Mixed) throws(RealmError) -> ObjKey? { try find(value, inserting: nil).found }
+
+    /// The object with this value, or a new entry for `key`, in one descent where possible. For unique values.
+    mutating func findOrInsert(_ value: Mixed, _ key: ObjKey) throws(RealmError) -> ObjKey? {
+        let result = try find(value, inserting: key)
+        if result.found == nil && !result.inserted { try insert(value, key) }
+        return result.found
+    }
+
+    /// With `inserting`, an absent value is entered at once when its leaf is in the slab and need not move: then nothing above it changes.
+    @inline(__always)
+    private func find(_ value: Mixed, inserting: ObjKey?) throws(RealmError) -> (found: ObjKey?, inserted: Bool) {
+        guard let data = IndexData(value) else { return (nil, false) }
         var ref = root
         var offset = 0
         var steps = 0
@@ -67,16 +102,23 @@ struct SearchIndex {
             let (n, keys) = try open(ref)
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
-            if position == keys.count { return nil }
+            if position == keys.count { return (nil, false) }
             let entry = RefOrTagged(raw: n.get(position &+ 1))
             if n.isInner {
                 ref = entry.ref
                 continue
             }
-            guard keys.get(position) == Int64(chunk) else { return nil }
+            guard keys.get(position) == Int64(chunk) else {
+                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity, (n.count &+ 1) &* 8 <= store.capacity(n) else { return (nil, false) }
+                var node = n, chunks = keys
+                try store.insertInteger(&chunks, position, Int64(chunk))
+                store.setSlot(node, 0, chunks.ref)
+                try store.insertSlot(&node, position &+ 1, RefOrTagged(tagged: UInt64(bitPattern: inserting.raw)))
+                return (nil, true)
+            }
             if entry.isTagged {
                 let key = ObjKey(Int64(entry.integer))
-                return try matches(key, value) ? key : nil
+                return (try matches(key, value) ? key : nil, false)
             }
             let child = try store.node(entry.ref)
             if child.context {
@@ -85,8 +127,8 @@ struct SearchIndex {
                 continue
             }
             let list = BPlusTree(store, kind: .int, root: entry.ref)
-            let range = try equalRange(list, value)
-            return range.isEmpty ? nil : try key(list, range.lowerBound)
+            let range = try equalRange(list, value, offset)
+            return (range.isEmpty ? nil : try key(list, range.lowerBound), false)
         }
         throw .corrupt("index too deep", at: root.offset)
     }
@@ -118,7 +160,7 @@ struct SearchIndex {
                 continue
             }
             let list = BPlusTree(store, kind: .int, root: entry.ref)
-            for i in try equalRange(list, value) { try body(try key(list, i)) }
+            for i in try equalRange(list, value, offset) { try body(try key(list, i)) }
             return
         }
         throw .corrupt("index too deep", at: root.offset)
@@ -134,12 +176,17 @@ struct SearchIndex {
         return Mixed.equal(other, v)
     }
 
+    @inline(__always) private func isUniform(_ offset: Int) -> Bool {
+        offset &+ 4 <= Self.maxOffset && column < rows.columns.count && rows.columns[column]?.kind != .mixed
+    }
     /// Positions in a list whose objects have value `v`. Lists are sorted by value, then key; one whose ends agree holds a single value.
     /// Lists of upgraded files may be in an older string order, so a list of several values is searched from the front.
-    private func equalRange(_ list: BPlusTree, _ v: Mixed) throws(RealmError) -> Range<Int> {
+    private func equalRange(_ list: BPlusTree, _ v: Mixed, _ offset: Int) throws(RealmError) -> Range<Int> {
         let count = try list.count()
         guard count > 0 else { return 0..<0 }
         let first = try matches(try key(list, 0), v)
+        // Above the deepest level all of a list has the same index data, and only Mixed values of different types share that.
+        if first && isUniform(offset) { return 0..<count }
         let last = count == 1 ? first : try matches(try key(list, count - 1), v)
         if first && last { return 0..<count }
         var start = 0
@@ -216,7 +263,7 @@ struct SearchIndex {
             try list.insert(try position(list, 0..<count, key), .int(key.raw))
             return RefOrTagged(list.root)
         }
-        let range = try equalRange(list, v)
+        let range = try equalRange(list, v, offset)
         if !range.isEmpty {
             let p = try position(list, range, key)
             if p < range.upperBound, try self.key(list, p) == key { return entry }

@@ -1,0 +1,1082 @@
+/*
+ * mutate.c - opens damaged files through the C API.
+ *
+ * Goal: whatever a file contains, each call ends with a result or an error: no crash, no endless
+ * loop, no memory bomb. Method: each round copies a fixture, damages the copy in one to a few places
+ * chosen from a seed, and gives it to a child process. The child opens one copy in immutable mode and
+ * reads all there is; then it opens a second copy for writing, changes things in several
+ * transactions, and opens the result again. When the damage was such that the immutable copy verified
+ * as sound (a hit in free space, say), the file must also be sound after the writes.
+ *
+ *     mutate LIBRARY FIXTURES COUNT SEED [KEEP]
+ *
+ * FIXTURES is a directory, searched with its subdirectories for *.realm; NAME.key beside NAME.realm
+ * holds the encryption key. Before the first round each fixture is read and written undamaged. Round i
+ * uses seed SEED + i, so `mutate LIBRARY FIXTURES 1 N` repeats round N alone. Failing rounds are
+ * reported with seed, fixture, signal and place, and their damaged file goes to the directory KEEP.
+ *
+ * Environment: MUTATE_SECONDS, time limit of a round (10); MUTATE_VALUES, most values visited in one
+ * traversal (300000); MUTATE_INLINE, do not fork, for debuggers; MUTATE_LARGE, percentage of rounds
+ * with fixtures above 1 MB (1); MUTATE_ONLY, use only fixtures whose name contains this text.
+ *
+ * Build: cc -O1 -g -Wall -Wextra -Werror -Iinclude mutate.c -ldl -o mutate
+ */
+#define _GNU_SOURCE
+#include <crealm.h>
+
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <execinfo.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+/* ---- The library ------------------------------------------------------------------------------ */
+
+#define FUNCTIONS(X)                                                                              \
+    X(realm_get_last_error) X(realm_clear_last_error) X(realm_release) X(realm_free)              \
+    X(realm_set_log_level) X(realm_config_new) X(realm_config_set_path)                           \
+    X(realm_config_set_encryption_key) X(realm_config_set_schema_mode)                            \
+    X(realm_config_set_automatic_change_notifications) X(realm_config_needs_file_format_upgrade)  \
+    X(realm_open) X(realm_close) X(realm_begin_write) X(realm_commit) X(realm_rollback)           \
+    X(realm_refresh) X(realm_get_version_id) X(realm_get_num_versions)                            \
+    X(realm_get_schema_version) X(realm_get_num_classes) X(realm_get_class_keys)                  \
+    X(realm_get_class) X(realm_find_class) X(realm_get_class_properties)                          \
+    X(realm_get_property_keys) X(realm_find_property) X(realm_get_value_by_property_index)        \
+    X(realm_get_num_objects) X(realm_get_object) X(realm_object_get_parent)                       \
+    X(realm_object_find_with_primary_key) X(realm_object_find_all) X(realm_object_create)         \
+    X(realm_object_create_with_primary_key) X(realm_object_get_or_create_with_primary_key)        \
+    X(realm_object_delete) X(realm_object_add_int) X(realm_object_is_valid)                       \
+    X(realm_object_get_key) X(realm_object_get_table) X(realm_object_as_link) X(realm_get_value)  \
+    X(realm_get_values) X(realm_set_value) X(realm_get_linked_object) X(realm_get_list)           \
+    X(realm_get_set) X(realm_get_dictionary) X(realm_list_is_valid) X(realm_list_size)            \
+    X(realm_list_get) X(realm_list_find) X(realm_list_get_list) X(realm_list_get_dictionary)      \
+    X(realm_list_get_linked_object) X(realm_list_get_property) X(realm_set_size) X(realm_set_get) \
+    X(realm_set_find) X(realm_dictionary_size) X(realm_dictionary_get) X(realm_dictionary_find)   \
+    X(realm_dictionary_is_valid) X(realm_dictionary_get_list)                                     \
+    X(realm_dictionary_get_dictionary) X(realm_dictionary_get_linked_object)                      \
+    X(realm_dictionary_contains_key) X(realm_dictionary_contains_value) X(realm_get_backlinks)    \
+    X(realm_results_is_valid) X(realm_results_count) X(realm_results_get)                         \
+    X(realm_results_get_object) X(crealm_verify)
+#define MEMBER(name) __typeof__(&name) name;
+static struct { FUNCTIONS(MEMBER) } L;
+static char* library_base;
+static bool has_sanitizer;
+
+static void load_library(const char* path) {
+    void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!handle) { fprintf(stderr, "%s\n", dlerror()); exit(2); }
+#define RESOLVE(name)                                                                             \
+    L.name = (__typeof__(&name))dlsym(handle, #name);                                             \
+    if (!L.name) { fprintf(stderr, "missing symbol %s\n", #name); exit(3); }
+    FUNCTIONS(RESOLVE)
+    Dl_info info;
+    if (dladdr((void*)L.realm_open, &info)) library_base = info.dli_fbase;
+    has_sanitizer = dlsym(RTLD_DEFAULT, "__asan_init") != NULL;
+}
+
+/* ---- Progress, shared with the child ---------------------------------------------------------- */
+
+static struct progress {
+    const char* stage;
+    const char* call;
+    uint64_t calls, visited;
+    bool sound;
+    int frames;
+    uintptr_t frame[24];
+    uintptr_t fault;
+    char problem[400];
+} *progress;
+
+static void problem(const char* format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(progress->problem, sizeof progress->problem, format, arguments);
+    va_end(arguments);
+    if (getenv("MUTATE_INLINE")) { fprintf(stderr, "problem: %s in %s, %s\n", progress->problem, progress->stage, progress->call); abort(); }
+    _exit(9);
+}
+
+/* A fault leaves the places it came from, as offsets into the library, for the report. */
+static void on_fault(int signal, siginfo_t* info, void* context) {
+    uintptr_t pc = 0;
+#if defined(__x86_64__)
+    pc = (uintptr_t)((ucontext_t*)context)->uc_mcontext.gregs[REG_RIP];
+#elif defined(__aarch64__)
+    pc = (uintptr_t)((ucontext_t*)context)->uc_mcontext.pc;
+#else
+    (void)context;
+#endif
+    void* trace[40];
+    int n = backtrace(trace, 40), from = 0;
+    for (int i = 0; i < n; i++) if ((uintptr_t)trace[i] == pc) from = i;
+    progress->fault = (uintptr_t)info->si_addr;
+    for (int i = from; i < n && progress->frames < 24; i++)
+        progress->frame[progress->frames++] = (uintptr_t)trace[i] - (uintptr_t)library_base;
+    struct sigaction standard = {.sa_handler = SIG_DFL};
+    sigaction(signal, &standard, NULL);
+    raise(signal);
+}
+
+/* After a call that failed: there must be an error, and it is taken away again. */
+static void expect_error(void) {
+    realm_error_t error = {RLM_ERR_NONE, 0, NULL, NULL, NULL};
+    if (!L.realm_get_last_error(&error)) problem("failure without an error");
+    if (error.error == RLM_ERR_NONE || !error.message) problem("failure with an empty error");
+    if (error.error != RLM_ERR_UNKNOWN && error.categories == 0) problem("error %d without a category", (int)error.error);
+    L.realm_clear_last_error();
+}
+static bool no_error(void) { return !L.realm_get_last_error(NULL); }
+
+#define DO(name, ...) (progress->call = #name, progress->calls++, L.name(__VA_ARGS__))
+/* A bool function: whether it succeeded. */
+#define OK(name, ...) checked(DO(name, __VA_ARGS__))
+static bool checked(bool result) {
+    if (!result) expect_error();
+    return result;
+}
+/* A pointer function that never returns NULL without an error. */
+#define GET(name, ...) got(DO(name, __VA_ARGS__))
+static void* got(void* result) {
+    if (!result) expect_error();
+    return result;
+}
+/* A pointer function that may. */
+#define MAYBE(name, ...) maybe(DO(name, __VA_ARGS__))
+static void* maybe(void* result) {
+    if (!result && !no_error()) expect_error();
+    return result;
+}
+
+/* ---- Reading everything ----------------------------------------------------------------------- */
+
+#define MAX_DEPTH 110
+static uint64_t value_limit = 300000;
+static volatile uint64_t sink;
+
+static bool spent(void) { return progress->visited >= value_limit; }
+
+static void touch(const void* data, size_t size) {
+    const uint8_t* bytes = data;
+    uint64_t sum = 0;
+    size_t head = size < 65536 ? size : 65536;
+    for (size_t i = 0; i < head; i++) sum += bytes[i];
+    for (size_t i = head; i < size; i += 4096) sum += bytes[i];
+    if (size) sum += bytes[size - 1];
+    sink += sum;
+}
+static void look(realm_value_t v) {
+    progress->visited++;
+    switch (v.type) {
+        case RLM_TYPE_STRING: if (v.string.data) touch(v.string.data, v.string.size); break;
+        case RLM_TYPE_BINARY: if (v.binary.data) touch(v.binary.data, v.binary.size); break;
+        default: if ((unsigned)v.type > RLM_TYPE_DICTIONARY) problem("value of unknown type %d", (int)v.type);
+    }
+}
+/* Whether a property of this type may give this value. */
+static bool fits(realm_property_type_e type, realm_value_type_e value) {
+    if (value == RLM_TYPE_NULL || type == RLM_PROPERTY_TYPE_MIXED) return true;
+    switch (type) {
+        case RLM_PROPERTY_TYPE_INT: return value == RLM_TYPE_INT;
+        case RLM_PROPERTY_TYPE_BOOL: return value == RLM_TYPE_BOOL;
+        case RLM_PROPERTY_TYPE_STRING: return value == RLM_TYPE_STRING;
+        case RLM_PROPERTY_TYPE_BINARY: return value == RLM_TYPE_BINARY;
+        case RLM_PROPERTY_TYPE_TIMESTAMP: return value == RLM_TYPE_TIMESTAMP;
+        case RLM_PROPERTY_TYPE_FLOAT: return value == RLM_TYPE_FLOAT;
+        case RLM_PROPERTY_TYPE_DOUBLE: return value == RLM_TYPE_DOUBLE;
+        case RLM_PROPERTY_TYPE_DECIMAL128: return value == RLM_TYPE_DECIMAL128;
+        case RLM_PROPERTY_TYPE_OBJECT: return value == RLM_TYPE_LINK;
+        case RLM_PROPERTY_TYPE_OBJECT_ID: return value == RLM_TYPE_OBJECT_ID;
+        case RLM_PROPERTY_TYPE_UUID: return value == RLM_TYPE_UUID;
+        default: return false;
+    }
+}
+static void expect_fit(realm_property_type_e type, realm_value_t v) {
+    if (!fits(type, v.type)) problem("a property of type %d gave a value of type %d", (int)type, (int)v.type);
+}
+/* A copy whose text or bytes do not depend on the snapshot; free() the result of `owned`. */
+static void* own(realm_value_t* v) {
+    if (v->type != RLM_TYPE_STRING && v->type != RLM_TYPE_BINARY) return NULL;
+    if (!v->string.data) return NULL;
+    void* copy = malloc(v->string.size + 1);
+    if (!copy) problem("no memory for a value of %zu bytes", v->string.size);
+    memcpy(copy, v->string.data, v->string.size);
+    v->string.data = copy;
+    return copy;
+}
+
+/* A loop over a collection of a damaged size ends after this many failures in a row. */
+#define MAX_FAILURES 64
+
+static realm_t* realm;
+
+static void follow(realm_object_t* object) {
+    if (!object) return;
+    realm_class_info_t info;
+    DO(realm_object_get_key, object);
+    OK(realm_get_class, realm, DO(realm_object_get_table, object), &info);
+    realm_value_t v;
+    if (OK(realm_get_value_by_property_index, object, 0, &v)) look(v);
+    L.realm_release(object);
+}
+
+static void read_list(realm_list_t* list, realm_property_type_e type, int depth);
+static void read_dictionary(realm_dictionary_t* dictionary, realm_property_type_e type, int depth);
+
+static void read_list(realm_list_t* list, realm_property_type_e type, int depth) {
+    size_t count = 0;
+    realm_property_info_t info;
+    DO(realm_list_is_valid, list);
+    OK(realm_list_get_property, list, &info);
+    if (!OK(realm_list_size, list, &count)) return;
+    int failures = 0;
+    for (size_t i = 0; i < count && failures < MAX_FAILURES && !spent(); i++) {
+        realm_value_t v;
+        progress->visited++;
+        if (!OK(realm_list_get, list, i, &v)) { failures++; continue; }
+        failures = 0;
+        look(v);
+        expect_fit(type, v);
+        if (v.type == RLM_TYPE_LIST) {
+            realm_list_t* inner = GET(realm_list_get_list, list, i);
+            if (inner && depth < MAX_DEPTH) read_list(inner, RLM_PROPERTY_TYPE_MIXED, depth + 1);
+            L.realm_release(inner);
+        } else if (v.type == RLM_TYPE_DICTIONARY) {
+            realm_dictionary_t* inner = GET(realm_list_get_dictionary, list, i);
+            if (inner && depth < MAX_DEPTH) read_dictionary(inner, RLM_PROPERTY_TYPE_MIXED, depth + 1);
+            L.realm_release(inner);
+        } else if (i % 16 == 0) {
+            size_t found_at;
+            bool found;
+            void* copy = own(&v);
+            OK(realm_list_find, list, &v, &found_at, &found);
+            free(copy);
+            if (v.type == RLM_TYPE_LINK) follow(MAYBE(realm_list_get_linked_object, list, i));
+        }
+    }
+    realm_value_t v;
+    OK(realm_list_get, list, count, &v);
+    OK(realm_list_get, list, SIZE_MAX, &v);
+}
+static void read_dictionary(realm_dictionary_t* dictionary, realm_property_type_e type, int depth) {
+    size_t count = 0;
+    DO(realm_dictionary_is_valid, dictionary);
+    if (!OK(realm_dictionary_size, dictionary, &count)) return;
+    int failures = 0;
+    for (size_t i = 0; i < count && failures < MAX_FAILURES && !spent(); i++) {
+        realm_value_t key, v, again;
+        progress->visited++;
+        if (!OK(realm_dictionary_get, dictionary, i, &key, &v)) { failures++; continue; }
+        failures = 0;
+        look(key);
+        look(v);
+        expect_fit(type, v);
+        if (key.type != RLM_TYPE_STRING) problem("a dictionary key of type %d", (int)key.type);
+        if (v.type == RLM_TYPE_LIST) {
+            realm_list_t* inner = GET(realm_dictionary_get_list, dictionary, key);
+            if (inner && depth < MAX_DEPTH) read_list(inner, RLM_PROPERTY_TYPE_MIXED, depth + 1);
+            L.realm_release(inner);
+        } else if (v.type == RLM_TYPE_DICTIONARY) {
+            realm_dictionary_t* inner = GET(realm_dictionary_get_dictionary, dictionary, key);
+            if (inner && depth < MAX_DEPTH) read_dictionary(inner, RLM_PROPERTY_TYPE_MIXED, depth + 1);
+            L.realm_release(inner);
+        } else if (i % 8 == 0) {
+            bool found;
+            size_t at;
+            OK(realm_dictionary_find, dictionary, key, &again, &found);
+            OK(realm_dictionary_contains_key, dictionary, key, &found);
+            OK(realm_dictionary_contains_value, dictionary, v, &at);
+            if (v.type == RLM_TYPE_LINK) follow(MAYBE(realm_dictionary_get_linked_object, dictionary, key));
+        }
+    }
+    OK(realm_dictionary_get, dictionary, SIZE_MAX, NULL, NULL);
+}
+static void read_set(realm_set_t* set, realm_property_type_e type) {
+    size_t count = 0, at;
+    bool found;
+    if (!OK(realm_set_size, set, &count)) return;
+    int failures = 0;
+    for (size_t i = 0; i < count && failures < MAX_FAILURES && !spent(); i++) {
+        realm_value_t v;
+        progress->visited++;
+        if (!OK(realm_set_get, set, i, &v)) { failures++; continue; }
+        failures = 0;
+        look(v);
+        expect_fit(type, v);
+        if (i % 4 == 0) OK(realm_set_find, set, v, &at, &found);
+    }
+}
+
+/* A class of the open file, with what a traversal needs of it. */
+struct class_data {
+    realm_class_info_t info;
+    realm_property_info_t* properties;
+    size_t property_count;
+    realm_property_info_t* primary;
+    struct { realm_class_key_t from; realm_property_key_t property; } links_here[64];
+    size_t link_count;
+};
+static struct class_data* classes;
+static size_t class_count;
+
+static void read_schema(void) {
+    classes = NULL;
+    class_count = 0;
+    size_t count = DO(realm_get_num_classes, realm), n = 0;
+    if (count > 100000) problem("%zu classes", count);
+    realm_class_key_t* keys = calloc(count + 1, sizeof *keys);
+    if (!OK(realm_get_class_keys, realm, keys, count, &n) || n != count) problem("class keys differ from the class count");
+    classes = calloc(count + 1, sizeof *classes);
+    for (size_t i = 0; i < count; i++) {
+        struct class_data* c = &classes[class_count];
+        if (!OK(realm_get_class, realm, keys[i], &c->info)) continue;
+        touch(c->info.name, strlen(c->info.name));
+        bool found = false;
+        OK(realm_find_class, realm, c->info.name, &found, NULL);
+        size_t room = c->info.num_properties + c->info.num_computed_properties;
+        if (room > 100000) problem("%zu properties", room);
+        c->properties = calloc(room + 1, sizeof *c->properties);
+        if (!OK(realm_get_class_properties, realm, keys[i], c->properties, room, &c->property_count)) continue;
+        if (c->property_count > room) problem("%zu properties, %zu announced", c->property_count, room);
+        realm_property_key_t* property_keys = calloc(room + 1, sizeof *property_keys);
+        OK(realm_get_property_keys, realm, keys[i], property_keys, room, &n);
+        free(property_keys);
+        for (size_t j = 0; j < c->property_count; j++) {
+            realm_property_info_t* p = &c->properties[j];
+            OK(realm_find_property, realm, keys[i], p->name, &found, NULL);
+            if (p->flags & RLM_PROPERTY_PRIMARY_KEY) c->primary = p;
+        }
+        class_count++;
+    }
+    free(keys);
+    for (size_t i = 0; i < class_count; i++)
+        for (size_t j = 0; j < classes[i].property_count; j++) {
+            realm_property_info_t* p = &classes[i].properties[j];
+            if (p->type != RLM_PROPERTY_TYPE_OBJECT) continue;
+            for (size_t k = 0; k < class_count; k++) {
+                struct class_data* target = &classes[k];
+                if (strcmp(target->info.name, p->link_target) || target->link_count == 64) continue;
+                target->links_here[target->link_count].from = classes[i].info.key;
+                target->links_here[target->link_count++].property = p->key;
+            }
+        }
+}
+static void free_schema(void) {
+    for (size_t i = 0; i < class_count; i++) free(classes[i].properties);
+    free(classes);
+    classes = NULL;
+    class_count = 0;
+}
+
+static void read_object(struct class_data* c, realm_object_t* object) {
+    realm_object_key_t key = DO(realm_object_get_key, object);
+    DO(realm_object_is_valid, object);
+    for (size_t j = 0; j < c->property_count && !spent(); j++) {
+        realm_property_info_t* p = &c->properties[j];
+        realm_value_t v;
+        if (p->type == RLM_PROPERTY_TYPE_LINKING_OBJECTS) continue;
+        if (p->collection_type == RLM_COLLECTION_TYPE_LIST) {
+            realm_list_t* list = GET(realm_get_list, object, p->key);
+            if (list) read_list(list, p->type, 0);
+            L.realm_release(list);
+        } else if (p->collection_type == RLM_COLLECTION_TYPE_SET) {
+            realm_set_t* set = GET(realm_get_set, object, p->key);
+            if (set) read_set(set, p->type);
+            L.realm_release(set);
+        } else if (p->collection_type == RLM_COLLECTION_TYPE_DICTIONARY) {
+            realm_dictionary_t* dictionary = GET(realm_get_dictionary, object, p->key);
+            if (dictionary) read_dictionary(dictionary, p->type, 0);
+            L.realm_release(dictionary);
+        } else {
+            progress->visited++;
+            if (!OK(realm_get_value, object, p->key, &v)) continue;
+            look(v);
+            expect_fit(p->type, v);
+            if (v.type == RLM_TYPE_LIST) {
+                realm_list_t* list = GET(realm_get_list, object, p->key);
+                if (list) read_list(list, RLM_PROPERTY_TYPE_MIXED, 0);
+                L.realm_release(list);
+            } else if (v.type == RLM_TYPE_DICTIONARY) {
+                realm_dictionary_t* dictionary = GET(realm_get_dictionary, object, p->key);
+                if (dictionary) read_dictionary(dictionary, RLM_PROPERTY_TYPE_MIXED, 0);
+                L.realm_release(dictionary);
+            } else if (v.type == RLM_TYPE_LINK) {
+                follow(MAYBE(realm_get_linked_object, object, p->key));
+            }
+            if (p == c->primary) {
+                void* copy = own(&v);
+                bool found;
+                realm_object_t* same = MAYBE(realm_object_find_with_primary_key, realm, c->info.key, v, &found);
+                if (same && !found) problem("an object that was not found");
+                L.realm_release(same);
+                free(copy);
+            }
+        }
+    }
+    for (size_t j = 0; j < c->link_count && !spent(); j++) {
+        realm_results_t* results = GET(realm_get_backlinks, object, c->links_here[j].from, c->links_here[j].property);
+        size_t count = 0;
+        if (!results) continue;
+        if (OK(realm_results_count, results, &count)) {
+            int failures = 0;
+            for (size_t i = 0; i < count && failures < MAX_FAILURES && !spent(); i++) {
+                realm_value_t v;
+                progress->visited++;
+                if (!OK(realm_results_get, results, i, &v)) { failures++; continue; }
+                look(v);
+                if (i % 16 == 0) follow(GET(realm_results_get_object, results, i));
+            }
+        }
+        L.realm_release(results);
+    }
+    if (c->info.flags == RLM_CLASS_EMBEDDED) {
+        realm_object_t* parent = NULL;
+        realm_class_key_t parent_class;
+        if (OK(realm_object_get_parent, object, &parent, &parent_class)) L.realm_release(parent);
+    }
+    L.realm_release(MAYBE(realm_get_object, realm, c->info.key, key));
+}
+
+static void read_everything(void) {
+    uint64_t versions;
+    realm_version_id_t id;
+    bool found;
+    progress->visited = 0;
+    OK(realm_get_num_versions, realm, &versions);
+    DO(realm_get_schema_version, realm);
+    for (size_t i = 0; i < class_count && !spent(); i++) {
+        struct class_data* c = &classes[i];
+        size_t count = 0, rows = 0;
+        OK(realm_get_num_objects, realm, c->info.key, &count);
+        realm_results_t* results = GET(realm_object_find_all, realm, c->info.key);
+        if (!results) continue;
+        bool valid;
+        OK(realm_results_is_valid, results, &valid);
+        if (OK(realm_results_count, results, &rows)) {
+            int failures = 0;
+            for (size_t row = 0; row < rows && failures < MAX_FAILURES && !spent(); row++) {
+                realm_value_t v;
+                progress->visited++;
+                realm_object_t* object = GET(realm_results_get_object, results, row);
+                if (!object) { failures++; continue; }
+                failures = 0;
+                if (OK(realm_results_get, results, row, &v)) look(v);
+                read_object(c, object);
+                L.realm_release(object);
+            }
+            OK(realm_results_get, results, SIZE_MAX, NULL);
+        }
+        L.realm_release(results);
+    }
+    OK(realm_get_version_id, realm, &found, &id);
+}
+
+static bool verify(void) {
+    char* report = NULL;
+    bool sound = DO(crealm_verify, realm, &report);
+    if (sound != (report == NULL) && sound) problem("a sound file with a report");
+    if (!sound) {
+        expect_error();
+        if (report) touch(report, strlen(report));
+        if (getenv("MUTATE_INLINE") && report) fprintf(stderr, "verify: %s\n", report);
+    }
+    L.realm_free(report);
+    return sound;
+}
+
+/* ---- Random choices --------------------------------------------------------------------------- */
+
+static uint64_t random_state;
+static uint64_t next_random(void) {
+    uint64_t z = (random_state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+static uint64_t below(uint64_t n) { return n ? next_random() % n : 0; }
+
+/* ---- Writing a bit of everything -------------------------------------------------------------- */
+
+static char text_buffer[4096];
+static realm_value_t random_value(realm_property_type_e type, bool nullable) {
+    realm_value_t v;
+    memset(&v, 0, sizeof v);
+    v.type = RLM_TYPE_NULL;
+    if (nullable && below(4) == 0) return v;
+    static const int64_t integers[] = {0, 1, -1, 15, 16, 127, 128, -129, 32768, INT32_MAX, INT64_MAX, INT64_MIN};
+    switch (type) {
+        case RLM_PROPERTY_TYPE_INT: v.type = RLM_TYPE_INT; v.integer = below(2) ? integers[below(12)] : (int64_t)below(1000); break;
+        case RLM_PROPERTY_TYPE_BOOL: v.type = RLM_TYPE_BOOL; v.boolean = below(2); break;
+        case RLM_PROPERTY_TYPE_STRING:
+        case RLM_PROPERTY_TYPE_BINARY: {
+            static const size_t sizes[] = {0, 1, 7, 8, 15, 16, 31, 63, 64, 65, 1000, 4096};
+            v.type = type == RLM_PROPERTY_TYPE_STRING ? RLM_TYPE_STRING : RLM_TYPE_BINARY;
+            v.string.size = sizes[below(12)];
+            for (size_t i = 0; i < v.string.size; i++) text_buffer[i] = (char)('a' + below(26));
+            v.string.data = text_buffer;
+            break;
+        }
+        case RLM_PROPERTY_TYPE_TIMESTAMP: v.type = RLM_TYPE_TIMESTAMP; v.timestamp.seconds = (int64_t)below(2000000000); v.timestamp.nanoseconds = (int32_t)below(1000000000); break;
+        case RLM_PROPERTY_TYPE_FLOAT: v.type = RLM_TYPE_FLOAT; v.fnum = (float)below(1000) / 8; break;
+        case RLM_PROPERTY_TYPE_DOUBLE: v.type = RLM_TYPE_DOUBLE; v.dnum = (double)below(1000) / 8; break;
+        case RLM_PROPERTY_TYPE_DECIMAL128: v.type = RLM_TYPE_DECIMAL128; v.decimal128.w[0] = below(100000); v.decimal128.w[1] = 0x3040000000000000u; break;
+        case RLM_PROPERTY_TYPE_OBJECT_ID: v.type = RLM_TYPE_OBJECT_ID; for (int i = 0; i < 12; i++) v.object_id.bytes[i] = (uint8_t)below(4); break;
+        case RLM_PROPERTY_TYPE_UUID: v.type = RLM_TYPE_UUID; for (int i = 0; i < 16; i++) v.uuid.bytes[i] = (uint8_t)below(4); break;
+        case RLM_PROPERTY_TYPE_MIXED: {
+            static const realm_property_type_e types[] = {RLM_PROPERTY_TYPE_INT, RLM_PROPERTY_TYPE_BOOL, RLM_PROPERTY_TYPE_STRING, RLM_PROPERTY_TYPE_BINARY, RLM_PROPERTY_TYPE_TIMESTAMP, RLM_PROPERTY_TYPE_FLOAT, RLM_PROPERTY_TYPE_DOUBLE, RLM_PROPERTY_TYPE_DECIMAL128, RLM_PROPERTY_TYPE_OBJECT_ID, RLM_PROPERTY_TYPE_UUID};
+            return random_value(types[below(10)], false);
+        }
+        default: break;
+    }
+    return v;
+}
+static realm_object_t* pick(struct class_data* c) {
+    realm_results_t* results = GET(realm_object_find_all, realm, c->info.key);
+    if (!results) return NULL;
+    size_t count = 0;
+    realm_object_t* object = NULL;
+    if (OK(realm_results_count, results, &count) && count) object = GET(realm_results_get_object, results, below(count));
+    L.realm_release(results);
+    return object;
+}
+static struct class_data* class_named(const char* name) {
+    for (size_t i = 0; i < class_count; i++) if (!strcmp(classes[i].info.name, name)) return &classes[i];
+    return NULL;
+}
+static void set_something(struct class_data* c, realm_object_t* object) {
+    if (!c->property_count) return;
+    realm_property_info_t* p = &c->properties[below(c->property_count)];
+    if (p->flags & RLM_PROPERTY_PRIMARY_KEY) return;
+    realm_value_t v = random_value(p->type, p->flags & RLM_PROPERTY_NULLABLE);
+    struct class_data* target = NULL;
+    if (p->type == RLM_PROPERTY_TYPE_OBJECT) target = class_named(p->link_target);
+    else if (p->type == RLM_PROPERTY_TYPE_MIXED && below(3) == 0 && class_count) target = &classes[below(class_count)];
+    if (target && below(4)) {
+        realm_object_t* other = pick(target);
+        if (other) {
+            v.type = RLM_TYPE_LINK;
+            v.link = DO(realm_object_as_link, other);
+            L.realm_release(other);
+        }
+    }
+    if (below(16) == 0) OK(realm_object_add_int, object, p->key, (int64_t)below(100));
+    else OK(realm_set_value, object, p->key, v, false);
+}
+static void change_something(void) {
+    if (!class_count) return;
+    struct class_data* c = &classes[below(class_count)];
+    unsigned what = (unsigned)below(10);
+    if (what < 4) {
+        realm_object_t* object;
+        if (c->primary) {
+            bool created;
+            realm_value_t key = random_value(c->primary->type, c->primary->flags & RLM_PROPERTY_NULLABLE);
+            if (below(2)) object = GET(realm_object_create_with_primary_key, realm, c->info.key, key);
+            else object = GET(realm_object_get_or_create_with_primary_key, realm, c->info.key, key, &created);
+        } else {
+            object = GET(realm_object_create, realm, c->info.key);
+        }
+        if (object) for (int i = 0; i < 4; i++) set_something(c, object);
+        L.realm_release(object);
+    } else {
+        realm_object_t* object = pick(c);
+        if (!object) return;
+        if (what < 6) OK(realm_object_delete, object);
+        else for (int i = 0; i < 5; i++) set_something(c, object);
+        L.realm_release(object);
+    }
+}
+static void write_things(void) {
+    for (int round = 0; round < 3; round++) {
+        if (!OK(realm_begin_write, realm)) return;
+        for (int i = 0; i < 24; i++) change_something();
+        if (round == 1) OK(realm_rollback, realm);
+        else if (!OK(realm_commit, realm)) OK(realm_rollback, realm);
+        bool moved;
+        OK(realm_refresh, realm, &moved);
+    }
+}
+
+/* ---- One round in the child ------------------------------------------------------------------- */
+
+static uint8_t* file_key;
+
+static bool open_file(const char* path, realm_schema_mode_e mode) {
+    realm_config_t* config = L.realm_config_new();
+    L.realm_config_set_path(config, path);
+    if (file_key) L.realm_config_set_encryption_key(config, file_key, 64);
+    L.realm_config_set_schema_mode(config, mode);
+    L.realm_config_set_automatic_change_notifications(config, false);
+    DO(realm_config_needs_file_format_upgrade, config);
+    L.realm_clear_last_error();
+    realm = GET(realm_open, config);
+    L.realm_release(config);
+    if (realm) read_schema();
+    return realm != NULL;
+}
+static void close_file(void) {
+    free_schema();
+    OK(realm_close, realm);
+    L.realm_release(realm);
+    realm = NULL;
+}
+static void write_file(const char* path, const uint8_t* bytes, size_t size) {
+    int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    for (size_t done = 0; fd >= 0 && done < size;) {
+        ssize_t n = write(fd, bytes + done, size - done);
+        if (n <= 0) { perror(path); _exit(8); }
+        done += (size_t)n;
+    }
+    if (fd < 0) { perror(path); _exit(8); }
+    close(fd);
+}
+static void run_round(const char* folder, const uint8_t* bytes, size_t size) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/a.realm", folder);
+    write_file(path, bytes, size);
+    progress->stage = "immutable";
+    if (open_file(path, RLM_SCHEMA_MODE_IMMUTABLE)) {
+        read_everything();
+        progress->sound = verify();
+        OK(realm_begin_write, realm);
+        close_file();
+    }
+    snprintf(path, sizeof path, "%s/b.realm", folder);
+    write_file(path, bytes, size);
+    uint64_t limit = value_limit;
+    value_limit /= 8;
+    progress->stage = "writing";
+    bool committed = false;
+    if (open_file(path, RLM_SCHEMA_MODE_AUTOMATIC)) {
+        committed = true;
+        write_things();
+        progress->stage = "reading after writing";
+        read_everything();
+        close_file();
+    }
+    progress->stage = "reopened";
+    if (open_file(path, RLM_SCHEMA_MODE_AUTOMATIC)) {
+        read_everything();
+        if (!verify() && progress->sound) problem("sound before the writes, not after them");
+        close_file();
+    } else if (committed && progress->sound) {
+        problem("a sound file does not open again");
+    }
+    value_limit = limit;
+    progress->stage = "done";
+}
+
+/* ---- Fixtures --------------------------------------------------------------------------------- */
+
+struct fixture {
+    char name[128];
+    uint8_t *bytes, *key;
+    size_t size;
+    uint32_t *nodes, *live; /* all places that look like a node, and those reachable from the top */
+    size_t node_count, live_count;
+};
+static struct fixture* fixtures;
+static size_t fixture_count;
+
+static uint64_t word_at(const uint8_t* p) { uint64_t v; memcpy(&v, p, 8); return v; }
+
+static unsigned width_of(const uint8_t* node) { return (1u << (node[4] & 7)) >> 1; }
+static size_t count_of(const uint8_t* node) { return (size_t)node[5] << 16 | (size_t)node[6] << 8 | node[7]; }
+static int64_t element(const uint8_t* node, size_t i) {
+    const uint8_t* p = node + 8;
+    switch (width_of(node)) {
+        case 1: return p[i / 8] >> (i % 8) & 1;
+        case 2: return p[i / 4] >> (i % 4 * 2) & 3;
+        case 4: return p[i / 2] >> (i % 2 * 4) & 15;
+        case 8: return (int8_t)p[i];
+        case 16: { int16_t v; memcpy(&v, p + i * 2, 2); return v; }
+        case 32: { int32_t v; memcpy(&v, p + i * 4, 4); return v; }
+        case 64: { int64_t v; memcpy(&v, p + i * 8, 8); return v; }
+        default: return 0;
+    }
+}
+static void set_element(uint8_t* node, size_t i, int64_t v) {
+    uint8_t* p = node + 8;
+    switch (width_of(node)) {
+        case 8: p[i] = (uint8_t)v; break;
+        case 16: { int16_t x = (int16_t)v; memcpy(p + i * 2, &x, 2); break; }
+        case 32: { int32_t x = (int32_t)v; memcpy(p + i * 4, &x, 4); break; }
+        case 64: memcpy(p + i * 8, &v, 8); break;
+        default: break;
+    }
+}
+/* Whether a whole node of integer elements lies at a place. */
+static bool node_fits(const uint8_t* bytes, size_t size, size_t at) {
+    if (at % 8 || size < 8 || at > size - 8) return false;
+    const uint8_t* node = bytes + at;
+    return at + 8 + (count_of(node) * width_of(node) + 7) / 8 <= size;
+}
+static size_t top_of(const uint8_t* bytes, size_t size) {
+    if (size < 24) return 0;
+    unsigned slot = bytes[23] & 1;
+    uint64_t top = word_at(bytes + slot * 8);
+    if (slot == 0 && top == UINT64_MAX && size >= 40) top = word_at(bytes + size - 16);
+    return top < size ? (size_t)top : 0;
+}
+static void walk(struct fixture* f, size_t at, uint8_t* seen) {
+    if (!node_fits(f->bytes, f->size, at) || seen[at / 8]) return;
+    seen[at / 8] = 1;
+    f->live[f->live_count++] = (uint32_t)at;
+    const uint8_t* node = f->bytes + at;
+    if (!(node[4] & 0x40) || node[4] & 0x18) return;
+    for (size_t i = 0; i < count_of(node); i++) {
+        int64_t v = element(node, i);
+        if (v > 0 && v % 8 == 0 && (uint64_t)v < f->size) walk(f, (size_t)v, seen);
+    }
+}
+static uint8_t* slurp(const char* path, size_t* size) {
+    FILE* file = fopen(path, "rb");
+    if (!file) return NULL;
+    fseek(file, 0, SEEK_END);
+    long n = ftell(file);
+    rewind(file);
+    uint8_t* bytes = malloc((size_t)n + 1);
+    if (!bytes || fread(bytes, 1, (size_t)n, file) != (size_t)n) { perror(path); exit(2); }
+    fclose(file);
+    *size = (size_t)n;
+    return bytes;
+}
+static void add_fixture(const char* path, const char* name) {
+    const char* only = getenv("MUTATE_ONLY");
+    if (only && !strstr(name, only)) return;
+    fixtures = realloc(fixtures, (fixture_count + 1) * sizeof *fixtures);
+    struct fixture* f = &fixtures[fixture_count++];
+    memset(f, 0, sizeof *f);
+    snprintf(f->name, sizeof f->name, "%.120s", name);
+    f->bytes = slurp(path, &f->size);
+    if (!f->bytes) { perror(path); exit(2); }
+    char key_path[1024];
+    size_t key_size;
+    snprintf(key_path, sizeof key_path, "%.*s.key", (int)(strlen(path) - 6), path);
+    f->key = slurp(key_path, &key_size);
+    if (f->key && key_size != 64) { free(f->key); f->key = NULL; }
+    f->nodes = malloc((f->size / 8 + 1) * sizeof *f->nodes);
+    f->live = malloc((f->size / 8 + 1) * sizeof *f->live);
+    for (size_t at = 24; at + 8 <= f->size; at += 8) if (!memcmp(f->bytes + at, "AAAA", 4)) f->nodes[f->node_count++] = (uint32_t)at;
+    uint8_t* seen = calloc(f->size / 8 + 1, 1);
+    if (!f->key) walk(f, top_of(f->bytes, f->size), seen);
+    free(seen);
+}
+static int by_name(const void* a, const void* b) { return strcmp(((const struct fixture*)a)->name, ((const struct fixture*)b)->name); }
+static void find_fixtures(const char* folder) {
+    DIR* directory = opendir(folder);
+    if (!directory) { perror(folder); exit(2); }
+    for (struct dirent* entry; (entry = readdir(directory));) {
+        char path[1024];
+        snprintf(path, sizeof path, "%.600s/%.255s", folder, entry->d_name);
+        struct stat info;
+        if (entry->d_name[0] == '.' || stat(path, &info)) continue;
+        size_t length = strlen(entry->d_name);
+        if (S_ISDIR(info.st_mode)) find_fixtures(path);
+        else if (length > 6 && !strcmp(entry->d_name + length - 6, ".realm")) add_fixture(path, entry->d_name);
+    }
+    closedir(directory);
+}
+
+/* ---- Damage ----------------------------------------------------------------------------------- */
+
+struct copy {
+    uint8_t* bytes;
+    size_t size, room;
+    const struct fixture* fixture;
+    char story[600];
+};
+static void tell(struct copy* c, const char* format, ...) {
+    size_t used = strlen(c->story);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(c->story + used, sizeof c->story - used, format, arguments);
+    va_end(arguments);
+}
+static const uint8_t byte_values[] = {0, 1, 0x7f, 0x80, 0xff, 0xfe, 0x40, 0x41, 0x08};
+static uint64_t word_value(const struct copy* c) {
+    switch (below(12)) {
+        case 0: return 0;
+        case 1: return 1;
+        case 2: return UINT64_MAX;
+        case 3: return INT64_MAX;
+        case 4: return (uint64_t)INT64_MIN;
+        case 5: return c->size;
+        case 6: return c->size - 8;
+        case 7: return (uint64_t)c->size * 2 + 1;
+        case 8: return UINT32_MAX;
+        case 9: return 1ull << below(64);
+        case 10: return c->fixture->node_count ? c->fixture->nodes[below(c->fixture->node_count)] : 24;
+        default: return next_random();
+    }
+}
+static size_t some_node(const struct copy* c) {
+    const struct fixture* f = c->fixture;
+    size_t at = 24;
+    if (f->live_count && below(4)) at = f->live[below(f->live_count)];
+    else if (f->node_count) at = f->nodes[below(f->node_count)];
+    return c->size >= 8 && at <= c->size - 8 ? at : 0;
+}
+static size_t some_ref_node(const struct copy* c) {
+    for (int tries = 0; tries < 200; tries++) {
+        size_t at = some_node(c);
+        if (at && node_fits(c->bytes, c->size, at) && c->bytes[at + 4] & 0x40 && count_of(c->bytes + at)) return at;
+    }
+    return 0;
+}
+static void damage(struct copy* c) {
+    size_t size = c->size, at, from, length;
+    uint8_t* b = c->bytes;
+    if (size < 40) { if (size) b[below(size)] = (uint8_t)next_random(); tell(c, " small"); return; }
+    switch (below(15)) {
+        case 0:
+            for (uint64_t n = 1 + below(8); n; n--) b[below(size)] ^= (uint8_t)(1u << below(8));
+            tell(c, " bits");
+            break;
+        case 1:
+            for (uint64_t n = 1 + below(16); n; n--) b[below(size)] = byte_values[below(sizeof byte_values)];
+            tell(c, " bytes");
+            break;
+        case 2: {
+            uint64_t v = word_value(c);
+            at = below(size / 8) * 8;
+            memcpy(b + at, &v, 8);
+            tell(c, " word@%zx=%" PRIx64, at, v);
+            break;
+        }
+        case 3: {
+            if (below(3)) return;
+            static const size_t units[] = {1, 8, 4096};
+            size_t unit = units[below(3)];
+            c->size = below(size / unit + 1) * unit;
+            tell(c, " truncated to %zu", c->size);
+            break;
+        }
+        case 4:
+            length = below(3) ? 8 * (1 + below(1024)) : 1 + below(4096);
+            if (size + length > c->room) return;
+            for (size_t i = 0, fill = below(3); i < length; i++) b[size + i] = fill == 0 ? 0 : fill == 1 ? 0xff : (uint8_t)next_random();
+            c->size = size + length;
+            tell(c, " extended by %zu", length);
+            break;
+        case 5:
+            length = 8 * (1 + below(below(2) ? 2 : 64));
+            if (length > size) return;
+            at = below((size - length) / 8 + 1) * 8;
+            from = below((size - length) / 8 + 1) * 8;
+            memmove(b + at, b + from, length);
+            tell(c, " %zx+%zx copied to %zx", from, length, at);
+            break;
+        case 6: {
+            uint8_t block[512];
+            length = 8 * (1 + below(64));
+            if (length * 2 > size) return;
+            at = below((size - length) / 8 + 1) * 8;
+            from = below((size - length) / 8 + 1) * 8;
+            memcpy(block, b + at, length);
+            memmove(b + at, b + from, length);
+            memcpy(b + from, block, length);
+            tell(c, " %zx+%zx swapped with %zx", from, length, at);
+            break;
+        }
+        case 7:
+        case 8: { /* a ref of one node put into another, or into the same: wrong kinds, shared nodes, cycles */
+            size_t to = some_ref_node(c), source = below(4) ? some_ref_node(c) : to;
+            if (!to || !source) return;
+            size_t i = below(count_of(b + to)), j = below(count_of(b + source));
+            int64_t v = below(5) == 0 ? (int64_t)(below(2) ? to : source) : element(b + source, j);
+            set_element(b + to, i, v);
+            tell(c, " node %zx[%zu]=%" PRIx64, to, i, (uint64_t)v);
+            break;
+        }
+        case 9:
+            if (below(4) == 0) { uint8_t slot[8]; memcpy(slot, b, 8); memmove(b, b + 8, 8); memcpy(b + 8, slot, 8); tell(c, " slots swapped"); }
+            else if (below(4) == 0) { b[23] ^= 1; tell(c, " other slot"); }
+            else if (below(3) == 0) { uint64_t v = word_value(c); memcpy(b + 8 * below(2), &v, 8); tell(c, " top ref"); }
+            else { at = below(24); b[at] = byte_values[below(sizeof byte_values)]; tell(c, " header[%zu]", at); }
+            break;
+        case 10:
+            if (below(4)) at = size - 1 - below(16), b[at] = byte_values[below(sizeof byte_values)];
+            else { uint64_t v = word_value(c); memcpy(b + (size & ~(size_t)7) - 8 * (1 + below(2)), &v, 8); }
+            tell(c, " footer");
+            break;
+        case 11: {
+            size_t top = top_of(b, size);
+            if (!top || !node_fits(b, size, top) || !count_of(b + top)) return;
+            size_t i = below(count_of(b + top));
+            int64_t v = below(2) ? (int64_t)word_value(c) : element(b + top, i) + (int64_t)(below(2) ? 8 : -8);
+            set_element(b + top, i, v);
+            tell(c, " top[%zu]=%" PRIx64, i, (uint64_t)v);
+            break;
+        }
+        case 12: /* the count or the flags of a node */
+            at = some_node(c);
+            if (!at) return;
+            if (below(2)) { size_t i = 4 + below(4); b[at + i] = below(2) ? byte_values[below(sizeof byte_values)] : (uint8_t)(b[at + i] ^ (1u << below(8))); }
+            else { size_t n = count_of(b + at) + (below(2) ? 1 : (size_t)-1); b[at + 5] = (uint8_t)(n >> 16); b[at + 6] = (uint8_t)(n >> 8); b[at + 7] = (uint8_t)n; }
+            tell(c, " header of node %zx", at);
+            break;
+        default: { /* one element of a node */
+            at = some_node(c);
+            if (!at || !node_fits(b, size, at) || !count_of(b + at)) return;
+            size_t i = below(count_of(b + at));
+            int64_t v = below(3) ? element(b + at, i) + (int64_t)below(5) - 2 : (int64_t)word_value(c);
+            if (width_of(b + at) >= 8 && !(b[at + 4] & 0x18)) set_element(b + at, i, v);
+            else { size_t payload = (count_of(b + at) * width_of(b + at) + 7) / 8; if (!payload) return; b[at + 8 + below(payload)] = byte_values[below(sizeof byte_values)]; }
+            tell(c, " node %zx[%zu]~%" PRIx64, at, i, (uint64_t)v);
+        }
+    }
+}
+
+/* ---- The driver ------------------------------------------------------------------------------- */
+
+static size_t passed, failed;
+static char folder[256], log_path[300];
+static const char* keep_folder;
+static unsigned seconds = 10;
+
+static void clean_folder(void) {
+    DIR* directory = opendir(folder);
+    if (!directory) return;
+    for (struct dirent* entry; (entry = readdir(directory));) {
+        char path[600];
+        snprintf(path, sizeof path, "%s/%.255s", folder, entry->d_name);
+        if (entry->d_name[0] != '.') unlink(path);
+    }
+    closedir(directory);
+}
+static void print_log(void) {
+    FILE* file = fopen(log_path, "r");
+    char line[400];
+    for (int i = 0; file && i < (has_sanitizer ? 40 : 4) && fgets(line, sizeof line, file); i++) printf("    | %s", line);
+    if (file) fclose(file);
+}
+static void run_in_child(const char* label, const struct fixture* f, const uint8_t* bytes, size_t size, const char* story) {
+    memset(progress, 0, sizeof *progress);
+    progress->stage = progress->call = "start";
+    file_key = f->key;
+    if (getenv("MUTATE_INLINE")) {
+        printf("%s %s%s\n", label, f->name, story);
+        run_round(folder, bytes, size);
+        printf("    %" PRIu64 " calls, sound: %d\n", progress->calls, progress->sound);
+        passed++;
+        return;
+    }
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid < 0) { perror("fork"); exit(2); }
+    if (pid == 0) {
+        int fd = open(log_path, O_CREAT | O_TRUNC | O_WRONLY, 0600);
+        if (fd >= 0) { dup2(fd, 2); dup2(fd, 1); }
+        struct rlimit none = {0, 0}, file_limit = {1u << 30, 1u << 30}, data_limit = {4ull << 30, 4ull << 30};
+        setrlimit(RLIMIT_CORE, &none);
+        setrlimit(RLIMIT_FSIZE, &file_limit);
+        signal(SIGXFSZ, SIG_IGN);
+        if (!has_sanitizer) {
+            setrlimit(RLIMIT_DATA, &data_limit);
+            static char alternate[65536];
+            stack_t stack = {.ss_sp = alternate, .ss_size = sizeof alternate};
+            sigaltstack(&stack, NULL);
+            struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+            static const int signals[] = {SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGFPE, SIGABRT, SIGALRM};
+            for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) sigaction(signals[i], &action, NULL);
+        }
+        alarm(seconds);
+        run_round(folder, bytes, size);
+        _exit(0);
+    }
+    int status;
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {}
+    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) {
+        passed++;
+    } else {
+        failed++;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) printf("FAIL %s %s: hangs", label, f->name);
+        else if (WIFSIGNALED(status)) printf("FAIL %s %s: signal %d (%s), address %zx", label, f->name, WTERMSIG(status), strsignal(WTERMSIG(status)), (size_t)progress->fault);
+        else printf("FAIL %s %s: exit %d %s", label, f->name, WEXITSTATUS(status), progress->problem);
+        printf("; stage %s, call %s;%s\n", progress->stage, progress->call, story);
+        if (progress->frames) {
+            printf("    at");
+            for (int i = 0; i < progress->frames && progress->frame[i] < 1u << 30; i++) printf(" %zx", (size_t)progress->frame[i]);
+            printf("\n");
+        }
+        print_log();
+        if (keep_folder) {
+            char path[700], clean[40];
+            snprintf(clean, sizeof clean, "%s", label);
+            for (char* p = clean; *p; p++) if (*p == ' ') *p = '-';
+            snprintf(path, sizeof path, "%.400s/%s-%s", keep_folder, clean, f->name);
+            write_file(path, bytes, size);
+        }
+    }
+    clean_folder();
+}
+
+int main(int argc, char** argv) {
+    if (argc < 5) { fprintf(stderr, "usage: mutate LIBRARY FIXTURES COUNT SEED [KEEP]\n"); return 2; }
+    setenv("SWIFT_BACKTRACE", "enable=no", 1);
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    uint64_t count = strtoull(argv[3], NULL, 0), first = strtoull(argv[4], NULL, 0);
+    keep_folder = argc > 5 ? argv[5] : NULL;
+    if (keep_folder) mkdir(keep_folder, 0700);
+    if (getenv("MUTATE_SECONDS")) seconds = (unsigned)atoi(getenv("MUTATE_SECONDS"));
+    if (getenv("MUTATE_VALUES")) value_limit = strtoull(getenv("MUTATE_VALUES"), NULL, 0);
+    unsigned large = getenv("MUTATE_LARGE") ? (unsigned)atoi(getenv("MUTATE_LARGE")) : 1;
+    const char* base = getenv("TMPDIR");
+    snprintf(folder, sizeof folder, "%.200s/mutate-XXXXXX", base ? base : "/tmp");
+    if (!mkdtemp(folder)) { perror(folder); return 2; }
+    snprintf(log_path, sizeof log_path, "%s/log", folder);
+    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    load_library(argv[1]);
+    void* warm[4];
+    backtrace(warm, 4); /* loads what the signal handler needs */
+    L.realm_set_log_level(RLM_LOG_LEVEL_OFF);
+    find_fixtures(argv[2]);
+    if (!fixture_count) { fprintf(stderr, "no fixtures in %s\n", argv[2]); return 2; }
+    qsort(fixtures, fixture_count, sizeof *fixtures, by_name);
+    size_t largest = 0, small_count = 0;
+    for (size_t i = 0; i < fixture_count; i++) {
+        if (fixtures[i].size > largest) largest = fixtures[i].size;
+        if (fixtures[i].size <= 1 << 20) small_count++;
+    }
+    printf("seed %" PRIu64 ", %" PRIu64 " rounds, %zu fixtures\n", first, count, fixture_count);
+    if (count != 1)
+        for (size_t i = 0; i < fixture_count; i++) {
+            random_state = i;
+            run_in_child("undamaged", &fixtures[i], fixtures[i].bytes, fixtures[i].size, "");
+        }
+    struct copy copy = {.room = largest + 16384};
+    copy.bytes = malloc(copy.room);
+    for (uint64_t i = 0; i < count; i++) {
+        random_state = (first + i) * 0xD1342543DE82EF95u + 1;
+        next_random();
+        struct fixture* f;
+        bool small = small_count && (small_count == fixture_count || below(100) >= large);
+        do f = &fixtures[below(fixture_count)]; while (small && f->size > 1 << 20);
+        copy.fixture = f;
+        copy.size = f->size;
+        memcpy(copy.bytes, f->bytes, f->size);
+        copy.story[0] = 0;
+        uint64_t hits = 1;
+        while (hits < 12 && below(2)) hits++;
+        while (hits--) damage(&copy);
+        char label[40];
+        snprintf(label, sizeof label, "seed %" PRIu64, first + i);
+        run_in_child(label, f, copy.bytes, copy.size, copy.story);
+    }
+    clean_folder();
+    rmdir(folder);
+    printf("%zu passed, %zu failed\n", passed, failed);
+    return failed != 0;
+}

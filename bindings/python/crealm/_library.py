@@ -1,0 +1,91 @@
+"""Finds and loads the shared library.
+
+The places, in this order: the file that the environment variable CREALM_LIBRARY names, the folder
+`_lib` of this package, the build output of a source tree around this package, and whatever the
+system's loader finds. A library of another ABI version is refused.
+
+Every function of `_prototypes` becomes an attribute of `lib`, with its argument types declared.
+Functions of the table that the loaded library lacks are absent from `lib` too; see `has()`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import List, Tuple
+
+from . import _prototypes
+
+ABI_VERSION = 1
+
+_FILE_NAME = {"darwin": "libCRealm.dylib", "win32": "CRealm.dll"}.get(sys.platform, "libCRealm.so")
+
+
+def _candidates() -> List[str]:
+    named = os.environ.get("CREALM_LIBRARY")
+    if named:
+        return [named]  # Named on purpose: no other library will do.
+    package = Path(__file__).resolve().parent
+    found = [
+        package / "_lib" / _FILE_NAME,
+        package.parents[2] / ".build" / "release" / _FILE_NAME,
+    ]
+    paths = [str(path) for path in found if path.exists()]
+    system = ctypes.util.find_library("CRealm")
+    return paths + ([system] if system else [])
+
+
+def _load() -> Tuple[str, ctypes.CDLL, ctypes.PyDLL]:
+    candidates = _candidates()
+    problems = []
+    for path in candidates:
+        try:
+            return path, ctypes.CDLL(path), ctypes.PyDLL(path)
+        except OSError as error:
+            problems.append(f"{path}: {error}")
+    if not problems:
+        problems.append(
+            f"no {_FILE_NAME} next to the package, in the source tree's build output, or on the system"
+        )
+    raise ImportError(
+        "The CRealm library cannot be loaded. Set CREALM_LIBRARY to its path.\n  " + "\n  ".join(problems)
+    )
+
+
+def _declare(blocking: ctypes.CDLL, quick: ctypes.PyDLL) -> SimpleNamespace:
+    functions = SimpleNamespace()
+    for name, restype, argtypes, keeps_gil in _prototypes.TABLE:
+        try:
+            function = getattr(quick if keeps_gil else blocking, name)
+        except AttributeError:
+            if name in _prototypes.OPTIONAL:
+                continue
+            raise ImportError(f"The CRealm library at {path} has no function {name}: it is too old") from None
+        function.restype = restype
+        function.argtypes = argtypes
+        setattr(functions, name, function)
+    return functions
+
+
+path, _blocking, _quick = _load()
+lib = _declare(_blocking, _quick)
+
+
+def has(name: str) -> bool:
+    """Whether the loaded library has a function of the table."""
+    return hasattr(lib, name)
+
+
+if has("crealm_abi_version"):
+    _found = lib.crealm_abi_version()
+    if _found != ABI_VERSION:
+        raise ImportError(
+            f"The CRealm library at {path} has ABI version {_found}; this package needs {ABI_VERSION}"
+        )
+
+# Chatter on standard error is not for a library inside somebody else's program.
+lib.realm_set_log_level(_prototypes.LOG_LEVEL_WARNING)

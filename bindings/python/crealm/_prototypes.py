@@ -1,0 +1,175 @@
+"""Every C function the package uses, in one alphabetical table, and the structs they take.
+
+A line reads: name, result, arguments, and whether the call keeps the interpreter lock. QUICK calls
+look something up in memory and are cheaper with the lock held; BLOCKING ones may wait, touch the
+disk or run for long, and let other threads go on meanwhile.
+"""
+
+from __future__ import annotations
+
+from ctypes import (
+    POINTER,
+    Structure,
+    c_bool,
+    c_char_p,
+    c_int,
+    c_int32,
+    c_int64,
+    c_size_t,
+    c_uint,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+    sizeof,
+)
+
+QUICK = True
+BLOCKING = False
+
+INVALID_CLASS_KEY = 0x7FFFFFFF
+INVALID_PROPERTY_KEY = -1
+NO_SCHEMA_VERSION = 2**64 - 1
+LOG_LEVEL_WARNING = 5
+
+SCHEMA_MODE_IMMUTABLE = 1
+SCHEMA_MODE_ADDITIVE_EXPLICIT = 6
+
+
+class Value(Structure):
+    """`realm_value_t`. The union of 16 bytes is two words here: `_marshal` packs and unpacks it,
+    and a struct of integers may be passed by value everywhere."""
+
+    _fields_ = [("first", c_int64), ("second", c_int64), ("type", c_int32)]
+
+
+class PropertyInfo(Structure):
+    """`realm_property_info_t`."""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("public_name", c_char_p),
+        ("type", c_int),
+        ("collection_type", c_int),
+        ("link_target", c_char_p),
+        ("link_origin_property_name", c_char_p),
+        ("key", c_int64),
+        ("flags", c_int),
+    ]
+
+
+class ClassInfo(Structure):
+    """`realm_class_info_t`."""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("primary_key", c_char_p),
+        ("num_properties", c_size_t),
+        ("num_computed_properties", c_size_t),
+        ("key", c_uint32),
+        ("flags", c_int),
+    ]
+
+
+class ErrorInfo(Structure):
+    """`realm_error_t`."""
+
+    _fields_ = [
+        ("error", c_int),
+        ("categories", c_uint),
+        ("message", c_char_p),
+        ("user_code_error", c_void_p),
+        ("path", c_char_p),
+    ]
+
+
+class VersionId(Structure):
+    """`realm_version_id_t`."""
+
+    _fields_ = [("version", c_uint64), ("index", c_uint64)]
+
+
+# Other layouts would be other structs than the library's.
+if sizeof(c_void_p) != 8:
+    raise ImportError("crealm needs a 64-bit Python")
+assert [sizeof(s) for s in (Value, PropertyInfo, ClassInfo, ErrorInfo, VersionId)] == [24, 56, 40, 32, 16]
+
+# Functions that a library may lack.
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_verify"})
+
+TABLE = [
+    ("crealm_abi_version", c_uint32, [], QUICK),
+    ("crealm_verify", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
+    ("realm_begin_read", c_bool, [c_void_p], BLOCKING),
+    ("realm_begin_write", c_bool, [c_void_p], BLOCKING),
+    ("realm_clear_last_error", c_bool, [], QUICK),
+    ("realm_close", c_bool, [c_void_p], BLOCKING),
+    ("realm_commit", c_bool, [c_void_p], BLOCKING),
+    ("realm_config_new", c_void_p, [], QUICK),
+    ("realm_config_set_encryption_key", c_bool, [c_void_p, c_char_p, c_size_t], QUICK),
+    ("realm_config_set_path", None, [c_void_p, c_char_p], QUICK),
+    ("realm_config_set_schema", None, [c_void_p, c_void_p], QUICK),
+    ("realm_config_set_schema_mode", None, [c_void_p, c_int], QUICK),
+    ("realm_config_set_schema_version", None, [c_void_p, c_uint64], QUICK),
+    ("realm_dictionary_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
+    ("realm_dictionary_get", c_bool, [c_void_p, c_size_t, c_void_p, c_void_p], QUICK),
+    ("realm_dictionary_get_dictionary", c_void_p, [c_void_p, Value], QUICK),
+    ("realm_dictionary_get_list", c_void_p, [c_void_p, Value], QUICK),
+    ("realm_dictionary_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_dictionary_size", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_free", None, [c_void_p], QUICK),
+    ("realm_get_backlinks", c_void_p, [c_void_p, c_uint32, c_int64], QUICK),
+    ("realm_get_class", c_bool, [c_void_p, c_uint32, POINTER(ClassInfo)], QUICK),
+    ("realm_get_class_keys", c_bool, [c_void_p, POINTER(c_uint32), c_size_t, POINTER(c_size_t)], QUICK),
+    (
+        "realm_get_class_properties",
+        c_bool,
+        [c_void_p, c_uint32, POINTER(PropertyInfo), c_size_t, POINTER(c_size_t)],
+        QUICK,
+    ),
+    ("realm_get_dictionary", c_void_p, [c_void_p, c_int64], QUICK),
+    ("realm_get_last_error", c_bool, [POINTER(ErrorInfo)], QUICK),
+    ("realm_get_library_version", c_char_p, [], QUICK),
+    ("realm_get_list", c_void_p, [c_void_p, c_int64], QUICK),
+    ("realm_get_num_classes", c_size_t, [c_void_p], QUICK),
+    ("realm_get_num_objects", c_bool, [c_void_p, c_uint32, c_void_p], QUICK),
+    ("realm_get_object", c_void_p, [c_void_p, c_uint32, c_int64], QUICK),
+    ("realm_get_persisted_schema_version", c_uint64, [c_void_p], BLOCKING),
+    ("realm_get_schema_version", c_uint64, [c_void_p], QUICK),
+    ("realm_get_set", c_void_p, [c_void_p, c_int64], QUICK),
+    ("realm_get_value", c_bool, [c_void_p, c_int64, c_void_p], QUICK),
+    ("realm_get_version_id", c_bool, [c_void_p, c_void_p, POINTER(VersionId)], QUICK),
+    ("realm_is_writable", c_bool, [c_void_p], QUICK),
+    ("realm_list_find", c_bool, [c_void_p, POINTER(Value), c_void_p, c_void_p], BLOCKING),
+    ("realm_list_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
+    ("realm_list_get_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_get_list", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_list_size", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_object_create", c_void_p, [c_void_p, c_uint32], QUICK),
+    ("realm_object_create_with_primary_key", c_void_p, [c_void_p, c_uint32, Value], QUICK),
+    ("realm_object_delete", c_bool, [c_void_p], BLOCKING),
+    ("realm_object_find_all", c_void_p, [c_void_p, c_uint32], QUICK),
+    ("realm_object_find_with_primary_key", c_void_p, [c_void_p, c_uint32, Value, c_void_p], QUICK),
+    ("realm_object_get_key", c_int64, [c_void_p], QUICK),
+    ("realm_object_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_open", c_void_p, [c_void_p], BLOCKING),
+    ("realm_refresh", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("realm_release", None, [c_void_p], QUICK),
+    ("realm_results_count", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_results_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
+    ("realm_results_is_valid", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_rollback", c_bool, [c_void_p], BLOCKING),
+    (
+        "realm_schema_new",
+        c_void_p,
+        [POINTER(ClassInfo), c_size_t, POINTER(POINTER(PropertyInfo))],
+        QUICK,
+    ),
+    ("realm_set_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
+    ("realm_set_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
+    ("realm_set_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_set_log_level", None, [c_int], QUICK),
+    ("realm_set_size", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_set_value", c_bool, [c_void_p, c_int64, Value, c_bool], QUICK),
+    ("realm_set_values", c_bool, [c_void_p, c_size_t, POINTER(c_int64), POINTER(Value), c_bool], QUICK),
+]
