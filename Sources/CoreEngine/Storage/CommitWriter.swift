@@ -14,8 +14,9 @@ struct CommitWriter {
     /// Estimate of what is still to be written.
     private var remaining: Int
     private let listsBound: Int
-    private var buffer: UnsafeMutableRawPointer
-    private static let bufferSize = 1 << 20
+    private let buffer: UnsafeMutableRawPointer
+    /// Small for small commits, so that a buffer costs no fresh pages.
+    private let bufferSize: Int
     /// File offset of the buffer's first byte and bytes in it.
     private var bufferStart = 0
     private var buffered = 0
@@ -32,14 +33,14 @@ struct CommitWriter {
         self.logicalSize = logicalSize
         self.physicalSize = physicalSize
         wideRefs = logicalSize + (store.slabEnd - store.slabStart) + (64 << 20) >= 1 << 31
-        buffer = .allocate(byteCount: Self.bufferSize, alignment: 4096)
         freed = try Self.merged(store.freedInFile)
         // Each entry takes at most 24 bytes; extents and rests add a few.
         listsBound = 24 * (free.usable.count + free.locked.count + freed.count + 64) + 3 * 8 + 8 + 12 * 8
-        remaining = 0
         var total = Format.padded(listsBound)
-        for r in roots { total += try measure(r, depth: 0) }
+        for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
         remaining = total
+        bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
+        buffer = .allocate(byteCount: bufferSize, alignment: 64)
     }
     func dispose() { buffer.deallocate() }
 
@@ -59,7 +60,7 @@ struct CommitWriter {
     }
 
     /// Bytes that the slab nodes below `ref` will take at most.
-    private func measure(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
+    private static func measure(_ store: NodeStore, _ ref: Ref, wide: Bool, depth: Int) throws(RealmError) -> Int {
         guard !ref.isNull, !store.isInFile(ref) else { return 0 }
         guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
@@ -71,8 +72,8 @@ struct CommitWriter {
             if v.isTagged || v.raw == 0 {
                 width = max(width, Widths.minimal(for: v.raw))
             } else {
-                width = max(width, wideRefs ? 64 : 32)
-                total += try measure(v.ref, depth: depth + 1)
+                width = max(width, wide ? 64 : 32)
+                total += try measure(store, v.ref, wide: wide, depth: depth + 1)
             }
         }
         return total + 8 + Format.padded((n.count * width + 7) >> 3)
@@ -118,7 +119,7 @@ struct CommitWriter {
         let header = NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count)
         emit(header.diskWord)
         let padded = Format.padded(payload)
-        if padded <= Self.bufferSize - buffered {
+        if padded <= bufferSize - buffered {
             let target = Node(address: buffer + buffered - 8, ref: .null, count: count, width: width, flags: 0)
             if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
             for i in 0..<count { target.put(i, value(i)) }
@@ -147,7 +148,7 @@ struct CommitWriter {
                     free.giveBack(FileChunk(offset: cursor, size: start - cursor))
                     try flushBuffer()
                     bufferStart = start
-                } else if buffered + 8 > Self.bufferSize {
+                } else if buffered + 8 > bufferSize {
                     try flushBuffer()
                 }
                 cursor = start + size
@@ -217,8 +218,8 @@ struct CommitWriter {
         buffered += 8
     }
     private mutating func emit(_ from: UnsafeRawPointer, _ count: Int, padded: Int) throws(RealmError) {
-        if buffered + padded > Self.bufferSize { try flushBuffer() }
-        if padded > Self.bufferSize {
+        if buffered + padded > bufferSize { try flushBuffer() }
+        if padded > bufferSize {
             // Larger than the buffer: straight from where it lies, then the padding.
             try file.file.write(from, count: count, at: bufferStart)
             bufferStart += count
@@ -282,11 +283,11 @@ struct CommitWriter {
         entries[slot] = (end, extentEnd - end, 0)
         // `place` accounted for the whole chunk; the buffer now receives only what is used of it.
         try emitArrayHere(flags: 0, width: positionWidth, count: count) { Int64(entries[$0].at) }
-        if buffered + 8 > Self.bufferSize { try flushBuffer() }
+        if buffered + 8 > bufferSize { try flushBuffer() }
         try emitArrayHere(flags: 0, width: lengthWidth, count: count) { Int64(entries[$0].size) }
-        if buffered + 8 > Self.bufferSize { try flushBuffer() }
+        if buffered + 8 > bufferSize { try flushBuffer() }
         try emitArrayHere(flags: 0, width: versionWidth, count: count) { Int64(bitPattern: entries[$0].version) }
-        if buffered + 256 > Self.bufferSize { try flushBuffer() }
+        if buffered + 256 > bufferSize { try flushBuffer() }
         try emitArrayHere(flags: NodeHeader.hasRefsFlag, width: topWidth, count: top.count) { top[$0].raw }
         try flushBuffer()
         return Ref(topAt)

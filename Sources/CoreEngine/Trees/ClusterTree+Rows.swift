@@ -41,6 +41,7 @@ extension ClusterTree {
             store.setSlot(n, 0, RefOrTagged(tagged: count &+ 1))
         }
         try insertRow(n, count, initial)
+        forgetOpened()
         cursor.count = count &+ 1
         cursor.firstIndex = -1
         // Slot 2 of each inner node counts its objects (tagged, so one object is 2).
@@ -172,6 +173,7 @@ extension ClusterTree {
                 keys = k
             }
             try insertRow(n, position, initial)
+            forgetOpened()
             cursor = Cursor(
                 isValid: true, isWritable: true, leaf: n, keys: keys, count: count + 1, offset: base, low: low, high: high, firstIndex: -1, pathCount: 0)
             return nil

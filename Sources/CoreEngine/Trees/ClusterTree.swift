@@ -53,11 +53,41 @@ final class ClusterTree {
         var pathCount = -1
     }
 
+    /// Column leaves of the cursor's leaf that were opened already, by column index; good while `generation` is the cursor's.
+    private var opened: UnsafeMutablePointer<OpenedColumn>
+    private var openedCount = 0
+    private var generation: UInt64 = 1
+
     init(_ store: NodeStore, root: Ref, columns: [Column?]) {
         self.store = store
         self.root = root
         self.columns = columns
+        opened = .allocate(capacity: 1)
+        prepareOpened()
     }
+    deinit { opened.deallocate() }
+
+    /// The checked nodes of one column leaf, so that neighbouring rows are read without opening them again.
+    struct OpenedColumn {
+        enum Form: UInt8 { case none, int, double, link, smallString, mediumString }
+        var generation: UInt64 = 0
+        var form = Form.none
+        /// The leaf; for medium strings the end offsets.
+        var node = ClusterTree.noNode
+        var blob = ClusterTree.noNode
+        var nulls = ClusterTree.noNode
+    }
+    static var noNode: Node { Node(address: .init(bitPattern: 8)!, ref: .null, count: 0, width: 0, flags: 0) }
+    private func prepareOpened() {
+        if openedCount < columns.count {
+            opened.deallocate()
+            opened = .allocate(capacity: columns.count + 4)
+        }
+        openedCount = columns.count
+        for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn()) }
+    }
+    /// Forgets opened column leaves: the cursor moved, or rows were inserted or erased.
+    @inline(__always) func forgetOpened() { generation &+= 1 }
 
     /// An empty tree with the columns' empty leaves.
     static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
@@ -68,6 +98,7 @@ final class ClusterTree {
 
     func setColumns(_ columns: [Column?]) {
         self.columns = columns
+        prepareOpened()
         invalidateCursors()
     }
     func setRoot(_ root: Ref) {
@@ -76,6 +107,7 @@ final class ClusterTree {
     }
     func setRootKeepingCursor(_ root: Ref) { self.root = root }
     func invalidateCursors() {
+        forgetOpened()
         cursor.isValid = false
         probe.isValid = false
     }
@@ -104,6 +136,7 @@ final class ClusterTree {
     // MARK: Finding
 
     private func openLeaf(_ n: Node) throws(RealmError) {
+        forgetOpened()
         let first = try n.slot(0)
         cursor.leaf = n
         if first.isTagged {
@@ -324,6 +357,64 @@ final class ClusterTree {
     }
     /// Value in the cursor's leaf.
     @inline(__always) func get(row: Int, _ column: Int) throws(RealmError) -> Mixed {
+        if column < openedCount, opened[column].generation == generation {
+            let o = opened + column
+            switch o.pointee.form {
+            case .int where row < o.pointee.node.count: return .int(o.pointee.node.get(row))
+            case .double where row < o.pointee.node.count:
+                let bits = FloatLeaf.double(o.pointee.node, row)
+                return bits == FloatLeaf.nullDouble ? .null : .double(Double(bitPattern: bits))
+            case .mediumString where row < o.pointee.node.count && row < o.pointee.nulls.count:
+                if o.pointee.nulls.get(row) != 0 { return .null }
+                let start = row == 0 ? 0 : o.pointee.node.get(row &- 1)
+                let end = o.pointee.node.get(row)
+                if start >= 0, end > start, end <= Int64(o.pointee.blob.count) {
+                    return .string(Bytes(start: o.pointee.blob.payload + Int(start), count: Int(end &- start) &- 1))
+                }
+            case .smallString where row < o.pointee.node.count:
+                guard let b = try StringLeaf.getSmall(o.pointee.node, row) else { return .null }
+                return .string(b)
+            case .link where row < o.pointee.node.count:
+                let v = o.pointee.node.get(row)
+                return v == 0 ? .null : .link(ObjKey(v &- 1))
+            default: break
+            }
+        }
+        return try getOpening(row, column)
+    }
+    /// As `get(row:)`, and opens the column leaf for the rows that follow.
+    @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
+        if column < columns.count, column < openedCount, let c = columns[column], c.enumeratedValues.isNull {
+            let leaf = try columnLeaf(column)
+            var o = OpenedColumn()
+            switch c.kind {
+            case .int:
+                o.node = try store.integers(leaf)
+                o.form = .int
+            case .link:
+                o.node = try store.integers(leaf)
+                o.form = .link
+            case .double:
+                o.node = try FloatLeaf.node(store, leaf, width: 8)
+                o.form = .double
+            case .string:
+                let n = try store.node(leaf)
+                if n.hasRefs && !n.context && n.widthType == 0 {
+                    let p = try MediumLeaf.parts(store, n)
+                    (o.node, o.blob, o.nulls) = (p.ends, p.blob, p.nulls)
+                    o.form = .mediumString
+                } else if !n.hasRefs && n.widthType == 1 {
+                    o.node = n
+                    o.form = .smallString
+                }
+            default: break
+            }
+            if o.form != .none { o.generation = generation }
+            opened[column] = o
+        }
+        return try getClosed(row, column)
+    }
+    private func getClosed(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
         let leaf = try columnLeaf(column)
         if c.kind == .string && !c.enumeratedValues.isNull { return try getEnumerated(leaf, row, c.enumeratedValues) }
@@ -345,7 +436,11 @@ final class ClusterTree {
             if k >= cursor.low && k <= cursor.high { return try get(key, column) }
         }
         swap(&cursor, &probe)
-        defer { swap(&cursor, &probe) }
+        forgetOpened()
+        defer {
+            swap(&cursor, &probe)
+            forgetOpened()
+        }
         return try get(key, column)
     }
     /// Stores a value; false when there is no such object.
@@ -356,6 +451,19 @@ final class ClusterTree {
     }
     /// Stores a value in the cursor's leaf, which is writable.
     @inline(__always) func set(row: Int, _ column: Int, _ v: Mixed) throws(RealmError) {
+        if column < openedCount, opened[column].generation == generation {
+            let o = opened + column
+            if o.pointee.node.ref.offset >= store.slabStart, row < o.pointee.node.count {
+                // In the slab, and the element is wide enough: nothing moves.
+                switch (o.pointee.form, v) {
+                case (.int, .int(let i)) where Widths.fits(i, o.pointee.node.width): return o.pointee.node.put(row, i)
+                case (.double, .double(let d)):
+                    return o.pointee.node.payload.storeBytes(of: d.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
+                default: break
+                }
+            }
+            o.pointee.generation = 0
+        }
         guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
         let leaf = try columnLeaf(column)
         let new = try c.kind.set(store, leaf, row, v)

@@ -1,0 +1,699 @@
+"""Values between Python and C, and the calls that fill an output argument.
+
+Texts and bytes that the library shows are copied here, before control goes back to any other code.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import operator
+import struct
+from ctypes import byref, c_bool, c_int64, c_size_t, c_uint32, c_void_p
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from uuid import UUID
+
+from ._library import lib
+from ._prototypes import (
+    INVALID_CLASS_KEY,
+    INVALID_PROPERTY_KEY,
+    ClassInfo,
+    ErrorInfo,
+    PropertyInfo,
+    Value,
+    VersionId,
+)
+from .errors import DataError, Error, LimitExceeded, TypeMismatch, from_code
+from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
+
+# realm_value_type_e
+NULL, INT, BOOL, STRING, BINARY, TIMESTAMP, FLOAT, DOUBLE = range(8)
+DECIMAL, OBJECT_ID, LINK, UUID_TYPE, LIST, DICTIONARY = range(8, 14)
+
+# realm_property_type_e
+P_INT, P_BOOL, P_STRING, P_BINARY, P_MIXED, P_TIMESTAMP = 0, 1, 2, 4, 6, 8
+P_FLOAT, P_DOUBLE, P_DECIMAL, P_OBJECT, P_LINKING_OBJECTS, P_OBJECT_ID, P_UUID = 9, 10, 11, 12, 14, 15, 17
+
+# realm_collection_type_e
+C_NONE, C_LIST, C_SET, C_DICTIONARY = 0, 1, 2, 4
+
+# realm_property_flags_e and realm_class_flags_e
+NULLABLE, PRIMARY_KEY, INDEXED, FULLTEXT_INDEXED = 1, 2, 4, 8
+CLASS_EMBEDDED = 1
+
+_INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
+
+
+# ------------------------------------------------------------------------------------------------
+# Errors
+# ------------------------------------------------------------------------------------------------
+
+
+def last_error(path: Optional[str] = None, hint: Optional[str] = None) -> Optional[Error]:
+    """Takes this thread's last error out of the library; None when there is none."""
+    info = ErrorInfo()
+    if not lib.realm_get_last_error(byref(info)):
+        return None
+    message = (info.message or b"").decode("utf-8", "replace")
+    where = info.path.decode("utf-8", "surrogateescape") if info.path else path
+    error = from_code(info.error, message, path=where, hint=hint)
+    lib.realm_clear_last_error()
+    return error
+
+
+def fail(path: Optional[str] = None, hint: Optional[str] = None) -> NoReturn:
+    """Raises the error of the call that just failed."""
+    raise last_error(path, hint) or Error("The library reported a failure without a reason", path=path)
+
+
+# ------------------------------------------------------------------------------------------------
+# Scratch values: taken and given back, so that code which a finalizer runs in between has its own
+# ------------------------------------------------------------------------------------------------
+
+_spare: List[Tuple[Value, int]] = []
+
+
+def _take() -> Tuple[Value, int]:
+    try:
+        return _spare.pop()
+    except IndexError:
+        value = Value()
+        return value, ctypes.addressof(value)
+
+
+# ------------------------------------------------------------------------------------------------
+# C to Python
+# ------------------------------------------------------------------------------------------------
+
+_WORDS = struct.Struct("=qqi4x")
+_word = struct.Struct("=q")
+_words = struct.Struct("=qq")
+_double = struct.Struct("=d")
+_float = struct.Struct("=f4x")
+_link = struct.Struct("=I4xq")
+_short = struct.Struct("=i4x")
+
+
+def _address(word: int) -> int:
+    return word & 0xFFFFFFFFFFFFFFFF
+
+
+def _read_string(first: int, second: int) -> str:
+    data = ctypes.string_at(_address(first), second)
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise DataError(f"The file holds a text that is not UTF-8: {data[:40]!r}") from error
+
+
+def _read_float(first: int, second: int) -> Float32:
+    return Float32(_float.unpack(_word.pack(first))[0])
+
+
+def _read_timestamp(first: int, second: int) -> Any:
+    nanoseconds = _short.unpack(_word.pack(second))[0]
+    try:
+        return Timestamp.from_ns(first * 1_000_000_000 + nanoseconds)
+    except OverflowError:
+        return RawTimestamp(first, nanoseconds)
+
+
+_READERS: Dict[int, Callable[[int, int], Any]] = {
+    NULL: lambda first, second: None,
+    INT: lambda first, second: first,
+    BOOL: lambda first, second: _word.pack(first)[0] != 0,
+    STRING: _read_string,
+    BINARY: lambda first, second: ctypes.string_at(_address(first), second),
+    TIMESTAMP: _read_timestamp,
+    FLOAT: _read_float,
+    DOUBLE: lambda first, second: _double.unpack(_word.pack(first))[0],
+    DECIMAL: lambda first, second: decimal_from_bits(_address(second), _address(first)),
+    OBJECT_ID: lambda first, second: ObjectId(_words.pack(first, second)[:12]),
+    UUID_TYPE: lambda first, second: UUID(bytes=_words.pack(first, second)),
+}
+
+
+class Link(NamedTuple):
+    """A link as a value: class key and object key. The caller makes an object of it."""
+
+    class_key: int
+    object_key: int
+
+
+class Nested:
+    """Stands for a collection inside a value: the caller fetches it from its place."""
+
+    __slots__ = ("kind",)
+
+    def __init__(self, kind: int) -> None:
+        self.kind = kind
+
+
+_NESTED = {LIST: Nested(LIST), DICTIONARY: Nested(DICTIONARY)}
+
+
+def _decode(value: Value) -> Any:
+    first, second, kind = _WORDS.unpack_from(value)
+    if kind == INT:
+        return first
+    reader = _READERS.get(kind)
+    if reader is not None:
+        return reader(first, second)
+    if kind == LINK:
+        return Link(*_link.unpack(_words.pack(first, second)))
+    try:
+        return _NESTED[kind]
+    except KeyError:
+        raise DataError(f"A value of unknown type {kind}") from None
+
+
+# ------------------------------------------------------------------------------------------------
+# Python to C
+# ------------------------------------------------------------------------------------------------
+
+_PACK_INT = struct.Struct("=qqi")
+_PACK_BOOL = struct.Struct("=?15xi")
+_PACK_SPAN = struct.Struct("=QQi")
+_PACK_DOUBLE = struct.Struct("=d8xi")
+_PACK_FLOAT = struct.Struct("=f12xi")
+_PACK_TIMESTAMP = struct.Struct("=qi4xi")
+_PACK_BYTES = struct.Struct("=16si")
+_PACK_LINK = struct.Struct("=I4xqi")
+
+
+class Encoded:
+    """A C value together with the memory it points to."""
+
+    __slots__ = ("value", "memory")
+
+    def __init__(self) -> None:
+        self.value = Value()
+        self.memory: Optional[bytes] = None
+
+
+def _put_span(out: Encoded, data: bytes, kind: int) -> None:
+    out.memory = data
+    address = ctypes.cast(ctypes.c_char_p(data), c_void_p).value  # Not null, even for b"".
+    _PACK_SPAN.pack_into(out.value, 0, address, len(data), kind)
+
+
+def _put_null(out: Encoded, value: Any) -> None:
+    _PACK_INT.pack_into(out.value, 0, 0, 0, NULL)
+
+
+def _put_int(out: Encoded, value: Any) -> None:
+    if isinstance(value, bool):
+        raise _mismatch("int", value)
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise _mismatch("int", value) from None
+    if not _INT64_MIN <= number <= _INT64_MAX:
+        raise LimitExceeded(f"{number} does not fit in 64 bits")
+    _PACK_INT.pack_into(out.value, 0, number, 0, INT)
+
+
+def _put_bool(out: Encoded, value: Any) -> None:
+    if not isinstance(value, bool):
+        raise _mismatch("bool", value)
+    _PACK_BOOL.pack_into(out.value, 0, value, BOOL)
+
+
+def encode_text(value: str) -> bytes:
+    try:
+        return value.encode("utf-8")
+    except UnicodeEncodeError as error:
+        raise DataError(f"The text has no UTF-8 form: {error.reason} at {error.start}") from error
+
+
+def _put_string(out: Encoded, value: Any) -> None:
+    if not isinstance(value, str):
+        raise _mismatch("str", value)
+    _put_span(out, encode_text(value), STRING)
+
+
+def _put_binary(out: Encoded, value: Any) -> None:
+    if not isinstance(value, (bytes, bytearray, memoryview)):
+        raise _mismatch("bytes", value)
+    _put_span(out, bytes(value), BINARY)
+
+
+def _put_timestamp(out: Encoded, value: Any) -> None:
+    if isinstance(value, RawTimestamp):
+        seconds, nanoseconds = value
+        if not _INT64_MIN <= seconds <= _INT64_MAX or abs(nanoseconds) > 999_999_999:
+            raise LimitExceeded(f"{value} cannot be stored")
+    elif isinstance(value, datetime):
+        if value.utcoffset() is None:
+            raise DataError(
+                f"{value!r} has no time zone and so names no point in time",
+                hint="Use an aware datetime, such as datetime.now(timezone.utc).",
+            )
+        ns = timestamp_ns(value)
+        seconds, nanoseconds = divmod(abs(ns), 1_000_000_000)
+        if ns < 0:
+            seconds, nanoseconds = -seconds, -nanoseconds
+    else:
+        raise _mismatch("datetime", value)
+    _PACK_TIMESTAMP.pack_into(out.value, 0, seconds, nanoseconds, TIMESTAMP)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool):
+        raise _mismatch("float", value)
+    if isinstance(value, float):
+        return value
+    if isinstance(value, (str, bytes, Decimal)):
+        raise _mismatch("float", value)
+    try:
+        return float(value)
+    except TypeError:
+        raise _mismatch("float", value) from None
+    except OverflowError:
+        raise LimitExceeded(f"{value} is too large for a float") from None
+
+
+def _put_float(out: Encoded, value: Any) -> None:
+    number = _number(value)
+    try:
+        _PACK_FLOAT.pack_into(out.value, 0, number, FLOAT)
+    except OverflowError:
+        raise LimitExceeded(f"{number!r} is too large for a 32-bit float") from None
+
+
+def _put_double(out: Encoded, value: Any) -> None:
+    _PACK_DOUBLE.pack_into(out.value, 0, _number(value), DOUBLE)
+
+
+def _put_decimal(out: Encoded, value: Any) -> None:
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = Decimal(value)
+    elif not isinstance(value, Decimal):
+        raise _mismatch("Decimal", value)
+    high, low = decimal_to_bits(value)
+    _PACK_SPAN.pack_into(out.value, 0, low, high, DECIMAL)
+
+
+def _put_object_id(out: Encoded, value: Any) -> None:
+    if not isinstance(value, ObjectId):
+        raise _mismatch("ObjectId", value)
+    _PACK_BYTES.pack_into(out.value, 0, value.bytes, OBJECT_ID)
+
+
+def _put_uuid(out: Encoded, value: Any) -> None:
+    if not isinstance(value, UUID):
+        raise _mismatch("UUID", value)
+    _PACK_BYTES.pack_into(out.value, 0, value.bytes, UUID_TYPE)
+
+
+def _put_link(out: Encoded, value: Any) -> None:
+    if not isinstance(value, Link):
+        raise _mismatch("object", value)
+    _PACK_LINK.pack_into(out.value, 0, value.class_key, value.object_key, LINK)
+
+
+def _put_mixed(out: Encoded, value: Any) -> None:
+    for kinds, put in _MIXED:
+        if isinstance(value, kinds):
+            return put(out, value)
+    if hasattr(value, "__index__"):
+        return _put_int(out, value)
+    raise TypeMismatch(f"A {type(value).__name__} cannot be stored")
+
+
+# bool comes before int, Float32 before float, RawTimestamp is no plain tuple.
+_MIXED: List[Tuple[Any, Callable[[Encoded, Any], None]]] = [
+    (str, _put_string),
+    (bool, _put_bool),
+    (int, _put_int),
+    (Float32, _put_float),
+    (float, _put_double),
+    ((bytes, bytearray, memoryview), _put_binary),
+    ((datetime, RawTimestamp), _put_timestamp),
+    (Decimal, _put_decimal),
+    (UUID, _put_uuid),
+    (ObjectId, _put_object_id),
+    (Link, _put_link),
+]
+
+_WRITERS: Dict[int, Callable[[Encoded, Any], None]] = {
+    P_INT: _put_int,
+    P_BOOL: _put_bool,
+    P_STRING: _put_string,
+    P_BINARY: _put_binary,
+    P_MIXED: _put_mixed,
+    P_TIMESTAMP: _put_timestamp,
+    P_FLOAT: _put_float,
+    P_DOUBLE: _put_double,
+    P_DECIMAL: _put_decimal,
+    P_OBJECT: _put_link,
+    P_OBJECT_ID: _put_object_id,
+    P_UUID: _put_uuid,
+}
+
+
+def _mismatch(wanted: str, value: Any) -> TypeMismatch:
+    hint = ""
+    if wanted == "float" and isinstance(value, Decimal):
+        hint = "Convert it with float() if losing digits is fine."
+    return TypeMismatch(f"Needs {wanted}, not {type(value).__name__}", hint=hint)
+
+
+def encode(value: Any, property_type: int) -> Encoded:
+    """A value for a property of some type. None is passed on as null, for the library to judge."""
+    out = Encoded()
+    if value is None:
+        _put_null(out, value)
+    else:
+        _WRITERS[property_type](out, value)
+    return out
+
+
+# ------------------------------------------------------------------------------------------------
+# Decimal128: IEEE 754 decimal128 in binary integer encoding
+#
+#     bit 127 sign, bits 126-113 exponent + 6176, bits 112-0 coefficient, at most 10^34 - 1
+#     bits 126-125 both set: a coefficient of 2^113 or more, which is too large and means zero; the
+#       exponent is in bits 124-111
+#     bits 126-122 11110: infinity. 11111: not a number, bit 121 signalling, bits 109-0 payload
+# ------------------------------------------------------------------------------------------------
+
+_BIAS = 6176
+_MAX_COEFFICIENT = 10**34 - 1
+_MAX_EXPONENT = 6111
+_MIN_EXPONENT = -6176
+_MAX_PAYLOAD = 10**33 - 1
+
+
+def decimal_from_bits(high: int, low: int) -> Decimal:
+    """The number in 128 bits, exactly, with its sign and exponent."""
+    sign = high >> 63
+    if high >> 61 & 3 == 3:
+        if high >> 59 & 15 == 15:
+            if high >> 58 & 1 == 0:
+                return Decimal((sign, (0,), "F"))
+            payload = (high & 0x3FFF_FFFF_FFFF) << 64 | low
+            digits = _digits(payload) if 0 < payload <= _MAX_PAYLOAD else ()
+            return Decimal((sign, digits, "N" if high >> 57 & 1 else "n"))
+        return Decimal((sign, (0,), (high >> 47 & 0x3FFF) - _BIAS))
+    coefficient = (high & 0x1_FFFF_FFFF_FFFF) << 64 | low
+    if coefficient > _MAX_COEFFICIENT:
+        coefficient = 0
+    return Decimal((sign, _digits(coefficient), (high >> 49 & 0x3FFF) - _BIAS))
+
+
+def decimal_to_bits(value: Decimal) -> Tuple[int, int]:
+    """High and low 64 bits. Never rounds: LimitExceeded for what 34 digits cannot express.
+
+    A zero with an exponent out of range takes the nearest exponent.
+    """
+    sign, digits, exponent = value.as_tuple()
+    top = sign << 63
+    coefficient = int("".join(map(str, digits)) or "0")
+    if not isinstance(exponent, int):
+        if exponent == "F":
+            return top | 0x7800_0000_0000_0000, 0
+        if coefficient > _MAX_PAYLOAD:
+            raise LimitExceeded(f"{value} has too many digits for a Decimal128")
+        top |= 0x7E00_0000_0000_0000 if exponent == "N" else 0x7C00_0000_0000_0000
+        return top | coefficient >> 64, coefficient & 0xFFFF_FFFF_FFFF_FFFF
+    if coefficient == 0:
+        exponent = min(max(exponent, _MIN_EXPONENT), _MAX_EXPONENT)
+    else:
+        # Trailing zeros make room at one end, new ones at the other; both leave the number as it is.
+        surplus = max(len(digits) - 34, _MIN_EXPONENT - exponent)
+        if surplus > 0:
+            surplus = min(surplus, len(digits))
+            coefficient, rest = divmod(coefficient, 10**surplus)
+            exponent += surplus
+            if rest or coefficient > _MAX_COEFFICIENT or coefficient == 0:
+                raise LimitExceeded(f"{value} has more digits than a Decimal128")
+        missing = exponent - _MAX_EXPONENT
+        if missing > 0:
+            if missing > 34 or coefficient * 10**missing > _MAX_COEFFICIENT:
+                raise LimitExceeded(f"{value} is too large for a Decimal128")
+            coefficient *= 10**missing
+            exponent = _MAX_EXPONENT
+        if exponent < _MIN_EXPONENT:
+            raise LimitExceeded(f"{value} is too small for a Decimal128")
+    return top | (exponent + _BIAS) << 49 | coefficient >> 64, coefficient & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def _digits(number: int) -> Tuple[int, ...]:
+    return tuple(map(int, str(number)))
+
+
+# ------------------------------------------------------------------------------------------------
+# Calls with an output argument
+# ------------------------------------------------------------------------------------------------
+
+
+def get_value(function: Callable[..., bool], *arguments: int) -> Any:
+    """Calls function(*arguments, out_value)."""
+    scratch = _take()
+    value, address = scratch
+    if not function(*arguments, address):
+        fail()
+    result = _decode(value)
+    _spare.append(scratch)
+    return result
+
+
+def get_size(function: Callable[..., bool], *arguments: int) -> int:
+    """Calls function(*arguments, out_size)."""
+    size = c_size_t()
+    if not function(*arguments, ctypes.addressof(size)):
+        fail()
+    return size.value
+
+
+def get_flag(function: Callable[..., bool], *arguments: int) -> bool:
+    """Calls function(*arguments, out_flag)."""
+    flag = c_bool()
+    if not function(*arguments, ctypes.addressof(flag)):
+        fail()
+    return flag.value
+
+
+def get_pointer(function: Callable[..., Optional[int]], *arguments: Any) -> int:
+    """Calls a function that returns a handle, never NULL without an error."""
+    pointer = function(*arguments)
+    if not pointer:
+        fail()
+    return pointer
+
+
+def set_value(pointer: int, property_key: int, encoded: Encoded) -> None:
+    if not lib.realm_set_value(pointer, property_key, encoded.value, False):
+        fail()
+
+
+def set_values(pointer: int, keys: Sequence[int], encoded: Sequence[Encoded]) -> None:
+    count = len(keys)
+    values = (Value * count)(*[e.value for e in encoded])
+    if not lib.realm_set_values(pointer, count, (c_int64 * count)(*keys), values, False):
+        fail()
+
+
+def find_in_list(pointer: int, encoded: Encoded) -> int:
+    """The position of the first element equal to a value; -1 when there is none."""
+    index, found = c_size_t(), c_bool()
+    if not lib.realm_list_find(
+        pointer, byref(encoded.value), ctypes.addressof(index), ctypes.addressof(found)
+    ):
+        fail()
+    return index.value if found.value else -1
+
+
+def find_in_set(pointer: int, encoded: Encoded) -> bool:
+    found = c_bool()
+    if not lib.realm_set_find(pointer, encoded.value, None, ctypes.addressof(found)):
+        fail()
+    return found.value
+
+
+def find_in_dictionary(pointer: int, key: Encoded) -> Tuple[bool, Any]:
+    """Whether there is such a key, and its value."""
+    scratch = _take()
+    value, address = scratch
+    found = c_bool()
+    if not lib.realm_dictionary_find(pointer, key.value, address, ctypes.addressof(found)):
+        fail()
+    result = _decode(value) if found.value else None
+    _spare.append(scratch)
+    return found.value, result
+
+
+def get_dictionary_pair(pointer: int, index: int) -> Tuple[str, Any]:
+    scratch_key, scratch_value = _take(), _take()
+    if not lib.realm_dictionary_get(pointer, index, scratch_key[1], scratch_value[1]):
+        fail()
+    pair = _decode(scratch_key[0]), _decode(scratch_value[0])
+    _spare.extend((scratch_key, scratch_value))
+    return pair
+
+
+def find_object(realm: int, class_key: int, primary_key: Encoded) -> Optional[int]:
+    """A handle to the object with a primary key; None when there is none."""
+    found = c_bool()
+    pointer = lib.realm_object_find_with_primary_key(
+        realm, class_key, primary_key.value, ctypes.addressof(found)
+    )
+    if not pointer:
+        error = last_error()
+        if error:
+            raise error
+    return pointer or None
+
+
+def create_object(realm: int, class_key: int, primary_key: Optional[Encoded]) -> int:
+    if primary_key is None:
+        return get_pointer(lib.realm_object_create, realm, class_key)
+    return get_pointer(lib.realm_object_create_with_primary_key, realm, class_key, primary_key.value)
+
+
+def get_version(realm: int) -> int:
+    """The number of the snapshot; 0 outside any transaction."""
+    version = VersionId()
+    found = c_bool()
+    if not lib.realm_get_version_id(realm, ctypes.addressof(found), byref(version)):
+        fail()
+    return version.version if found.value else 0
+
+
+def verify(realm: int) -> List[str]:
+    """What is wrong with the snapshot, one text each; empty when it is sound."""
+    report = c_void_p()
+    if lib.crealm_verify(realm, byref(report)):
+        return []
+    if not report.value:
+        fail()
+    text = ctypes.string_at(report.value).decode("utf-8", "replace")
+    lib.realm_free(report)
+    lib.realm_clear_last_error()
+    return text.splitlines() or [text]
+
+
+# ------------------------------------------------------------------------------------------------
+# Opening and schemas
+# ------------------------------------------------------------------------------------------------
+
+
+class PropertyFacts(NamedTuple):
+    """`realm_property_info_t` in Python's terms."""
+
+    name: str
+    type: int
+    collection: int
+    target: str
+    key: int
+    flags: int
+
+
+class ClassFacts(NamedTuple):
+    """`realm_class_info_t` in Python's terms, with its stored properties."""
+
+    name: str
+    primary_key: str
+    key: int
+    flags: int
+    properties: Tuple[PropertyFacts, ...]
+
+
+def make_config(path: bytes, mode: int, key: Optional[bytes]) -> int:
+    """A config handle, to be released."""
+    config = get_pointer(lib.realm_config_new)
+    lib.realm_clear_last_error()
+    lib.realm_config_set_path(config, path)
+    lib.realm_config_set_schema_mode(config, mode)
+    error = last_error()
+    if not error and key is not None and not lib.realm_config_set_encryption_key(config, key, len(key)):
+        error = last_error()
+    if error:
+        lib.realm_release(config)
+        raise error
+    return config
+
+
+def persisted_schema_version(config: int, path: str) -> int:
+    lib.realm_clear_last_error()
+    version = lib.realm_get_persisted_schema_version(config)
+    error = last_error(path)
+    if error:
+        raise error
+    return version
+
+
+def make_schema(classes: Sequence[ClassFacts]) -> int:
+    """A schema handle, to be released. The texts live in `infos` and `blocks` during the call."""
+    infos = (ClassInfo * len(classes))()
+    blocks = []
+    for info, facts in zip(infos, classes):
+        block = (PropertyInfo * len(facts.properties))()
+        for p, facts_of_property in zip(block, facts.properties):
+            p.name = c_name(facts_of_property.name)
+            p.public_name = p.link_origin_property_name = b""
+            p.type = facts_of_property.type
+            p.collection_type = facts_of_property.collection
+            p.link_target = c_name(facts_of_property.target)
+            p.key = INVALID_PROPERTY_KEY
+            p.flags = facts_of_property.flags
+        blocks.append(block)
+        info.name = c_name(facts.name)
+        info.primary_key = c_name(facts.primary_key)
+        info.num_properties = len(facts.properties)
+        info.key = INVALID_CLASS_KEY
+        info.flags = facts.flags
+    pointers = (ctypes.POINTER(PropertyInfo) * len(classes))(
+        *[ctypes.cast(block, ctypes.POINTER(PropertyInfo)) for block in blocks]
+    )
+    return get_pointer(lib.realm_schema_new, infos, len(classes), pointers)
+
+
+def c_name(name: str) -> bytes:
+    """A text that ends with its first NUL in C."""
+    data = encode_text(name)
+    if b"\0" in data:
+        raise DataError(f"{name!r} has a NUL character in it")
+    return data
+
+
+def read_schema(realm: int) -> List[ClassFacts]:
+    """All classes of an open realm, in the order of their names."""
+    room = lib.realm_get_num_classes(realm)
+    keys = (c_uint32 * max(room, 1))()
+    count = c_size_t()
+    if not lib.realm_get_class_keys(realm, keys, room, byref(count)):
+        fail()
+    classes = []
+    for class_key in keys[: min(room, count.value)]:
+        info = ClassInfo()
+        if not lib.realm_get_class(realm, class_key, byref(info)):
+            fail()
+        number = info.num_properties + info.num_computed_properties
+        block = (PropertyInfo * max(number, 1))()
+        if not lib.realm_get_class_properties(realm, class_key, block, number, byref(count)):
+            fail()
+        properties = tuple(
+            PropertyFacts(
+                p.name.decode("utf-8"),
+                p.type,
+                p.collection_type,
+                p.link_target.decode("utf-8"),
+                p.key,
+                p.flags,
+            )
+            for p in block[: info.num_properties]
+        )
+        classes.append(
+            ClassFacts(
+                info.name.decode("utf-8"),
+                info.primary_key.decode("utf-8"),
+                class_key,
+                info.flags,
+                properties,
+            )
+        )
+    return classes

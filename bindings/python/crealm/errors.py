@@ -1,0 +1,279 @@
+"""Exceptions. One table maps the library's error numbers to classes.
+
+    Error
+     ├─ UsageError (RuntimeError)     ClosedError, ForkedError, InvalidatedError, NotInWriteError,
+     │                                ReadOnlyError, WrongThreadError
+     ├─ NotSupportedError (NotImplementedError)
+     ├─ QueryError (ValueError)
+     ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError)
+     ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
+     └─ FileError (OSError)           CorruptFileError, DiskFullError, FileExists, FileNotFound,
+                                      LockedError, PermissionDenied, UnsupportedFormat, WrongKeyError
+
+Where a built-in exception means the same, the class inherits from it too: `except FileNotFoundError`
+works.
+"""
+
+from __future__ import annotations
+
+import errno
+from typing import Dict, List, Optional, Tuple, Type
+
+
+class Error(Exception):
+    """Base of everything this package raises on purpose.
+
+    message: what happened.
+    code:    the library's error number; None when the package itself noticed.
+    path:    the file concerned, if known.
+    hint:    what to do about it, if there is something to say; "" otherwise.
+    """
+
+    default_hint = ""
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: Optional[int] = None,
+        path: Optional[str] = None,
+        hint: Optional[str] = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.path = path
+        self.hint = self.default_hint if hint is None else hint
+
+    def __str__(self) -> str:
+        if not self.hint:
+            return self.message
+        return f"{self.message.rstrip('.')}. {self.hint}"
+
+    def __reduce__(self) -> Tuple[object, ...]:
+        return _rebuild, (type(self), self.message, self.code, self.path, self.hint)
+
+
+def _rebuild(
+    kind: Type[Error], message: str, code: Optional[int], path: Optional[str], hint: str
+) -> Error:
+    return kind(message, code=code, path=path, hint=hint)
+
+
+class UsageError(Error, RuntimeError):
+    """The program did something that cannot work at this point."""
+
+
+class ClosedError(UsageError):
+    """The database was closed."""
+
+
+class ForkedError(UsageError):
+    """The database was opened before a fork, by the parent process."""
+
+    default_hint = "Open the file again in the child process."
+
+
+class InvalidatedError(UsageError):
+    """The object was deleted, or the collection is gone or was replaced."""
+
+
+class NotInWriteError(UsageError):
+    """A change outside `with db.write():`."""
+
+    default_hint = "Changes belong inside `with db.write():`."
+
+
+class ReadOnlyError(UsageError):
+    """A change to a database that was opened for reading."""
+
+    default_hint = 'Open the file with mode="rw" to change it.'
+
+
+class WrongThreadError(UsageError):
+    """A database, or something read from it, was used on a thread that did not open it."""
+
+    default_hint = (
+        "A database belongs to the thread that opened it: open the file again on this thread, "
+        "or hand over plain values such as obj.to_dict()."
+    )
+
+
+class NotSupportedError(Error, NotImplementedError):
+    """Not done by this version of the library or of this package."""
+
+
+class QueryError(Error, ValueError):
+    """A query that cannot be understood."""
+
+
+class SchemaError(Error):
+    """Classes and properties that contradict each other or the file."""
+
+
+class MigrationRequired(SchemaError):
+    """The file's schema differs in ways that opening does not change by itself."""
+
+    @property
+    def changes(self) -> List[str]:
+        """One sentence for each difference."""
+        return [line[2:] for line in self.message.splitlines() if line.startswith("- ")]
+
+
+class ConstraintError(SchemaError):
+    """A value that the property's declaration forbids."""
+
+
+class DuplicateKeyError(ConstraintError):
+    """The primary key is taken."""
+
+
+class DataError(Error, ValueError):
+    """A value that cannot be stored or read."""
+
+
+class TypeMismatch(DataError, TypeError):
+    """A value of the wrong type."""
+
+
+class LimitExceeded(DataError):
+    """A value out of the range that can be stored."""
+
+
+class OutOfRange(DataError, IndexError):
+    """A position beyond the end."""
+
+
+class FileError(Error, OSError):
+    """The file cannot be used."""
+
+    default_errno: Optional[int] = None
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: Optional[int] = None,
+        path: Optional[str] = None,
+        hint: Optional[str] = None,
+    ) -> None:
+        super().__init__(message, code=code, path=path, hint=hint)
+        self.errno = self.default_errno
+        self.strerror = message
+        self.filename = path
+
+
+class CorruptFileError(FileError):
+    """Not a realm file, or a damaged one."""
+
+    default_hint = "An encrypted file looks like this when the key is missing or wrong."
+
+
+class DiskFullError(FileError):
+    """No space left."""
+
+    default_errno = errno.ENOSPC
+
+
+class FileExists(FileError, FileExistsError):
+    """The file is there already."""
+
+    default_errno = errno.EEXIST
+
+
+class FileNotFound(FileError, FileNotFoundError):
+    """No such file or folder."""
+
+    default_errno = errno.ENOENT
+
+
+class LockedError(FileError):
+    """Somebody else uses the file in a way that excludes this one."""
+
+    default_errno = errno.EBUSY
+
+
+class PermissionDenied(FileError, PermissionError):
+    """The system refuses access."""
+
+    default_errno = errno.EACCES
+
+
+class UnsupportedFormat(FileError):
+    """A realm file of a format or kind that cannot be opened this way."""
+
+
+class WrongKeyError(FileError):
+    """The encryption key does not fit the file."""
+
+
+_CLASSES: Dict[int, Type[Error]] = {
+    1004: DiskFullError,
+    1005: FileError,
+    1006: FileError,
+    1007: LockedError,
+    1008: LockedError,
+    1009: QueryError,
+    1011: UnsupportedFormat,
+    1013: DuplicateKeyError,
+    1017: FileError,
+    1018: PermissionDenied,
+    1019: FileNotFound,
+    1020: FileExists,
+    1021: CorruptFileError,
+    1022: WrongKeyError,
+    1023: UnsupportedFormat,
+    1024: UnsupportedFormat,
+    1025: SchemaError,
+    1999: FileError,
+    2001: NotSupportedError,
+    2003: ConstraintError,
+    2004: DuplicateKeyError,
+    2005: NotInWriteError,
+    2006: WrongThreadError,
+    2007: UsageError,
+    2009: InvalidatedError,
+    2010: InvalidatedError,
+    2011: ReadOnlyError,
+    2012: LockedError,
+    2013: UsageError,
+    2014: ClosedError,
+    2015: UsageError,
+    2016: SchemaError,
+    2017: MigrationRequired,
+    2018: SchemaError,
+    2019: MigrationRequired,
+    2020: SchemaError,
+    2021: UsageError,
+    3000: DataError,
+    3001: TypeMismatch,
+    3002: ConstraintError,
+    3003: UsageError,
+    3004: DataError,
+    3005: DataError,
+    3006: DataError,
+    3007: ConstraintError,
+    3008: QueryError,
+    3009: SchemaError,
+    3010: SchemaError,
+    3011: DataError,
+    3012: DataError,
+    3013: QueryError,
+    3014: DataError,
+    3015: QueryError,
+    3016: InvalidatedError,
+    3017: OutOfRange,
+    3018: LimitExceeded,
+    3019: TypeMismatch,
+    3020: SchemaError,
+    3021: SchemaError,
+    3022: UsageError,
+}
+
+
+def from_code(
+    code: int, message: str, *, path: Optional[str] = None, hint: Optional[str] = None
+) -> Error:
+    """The exception for an error number of the library. Unknown numbers give a plain Error."""
+    kind = _CLASSES.get(code, Error)
+    return kind(message or f"Error {code}", code=code, path=path, hint=hint)
