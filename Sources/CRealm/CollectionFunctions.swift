@@ -92,9 +92,9 @@ public func realm_list_get_dictionary(_ l: OpaquePointer?, _ index: Int) -> Opaq
 @_cdecl("realm_list_get_linked_object")
 public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     guard let h = list(l) else { return nil }
-    return attemptHandle { () throws(RealmError) in
+    return attemptObject { () throws(RealmError) in
         guard case .typedLink(let t, let k) = try h.list().get(index) else { return nil }
-        return ObjectHandle(h.box, t, k)
+        return ObjectHandle.make(h.box, t, k)
     }
 }
 
@@ -172,11 +172,11 @@ public func realm_dictionary_get_dictionary(_ d: OpaquePointer?, _ key: realm_va
 @_cdecl("realm_dictionary_get_linked_object")
 public func realm_dictionary_get_linked_object(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
     guard let h = dictionary(d) else { return nil }
-    return attemptHandle { () throws(RealmError) in
+    return attemptObject { () throws(RealmError) in
         guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
         let content = try h.dictionary()
         guard let i = try content.find(name), case .typedLink(let t, let k) = try content.value(i) else { return nil }
-        return ObjectHandle(h.box, t, k)
+        return ObjectHandle.make(h.box, t, k)
     }
 }
 @_cdecl("realm_dictionary_contains_key")

@@ -34,14 +34,16 @@ public func realm_free(_ buffer: UnsafeMutableRawPointer?) { free(buffer) }
 @_cdecl("realm_release")
 public func realm_release(_ p: UnsafeMutableRawPointer?) {
     guard let p else { return }
-    Unmanaged<Handle>.fromOpaque(p).release()
+    let u = Unmanaged<Handle>.fromOpaque(p)
+    if u._withUnsafeGuaranteedRef({ $0.kind == .object }) { return ObjectHandle.recycle(.fromOpaque(p)) }
+    u.release()
 }
 @_cdecl("realm_clone")
 public func realm_clone(_ p: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
     guard let p else { return fail(nullArgument()) }
     let h = Unmanaged<Handle>.fromOpaque(p).takeUnretainedValue()
-    guard let copy = h.cloned() else { return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned")) }
-    return Unmanaged.passRetained(copy).toOpaque()
+    guard let copy = h.clonedPointer() else { return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned")) }
+    return UnsafeMutableRawPointer(copy)
 }
 @_cdecl("realm_equals")
 public func realm_equals(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?) -> Bool {

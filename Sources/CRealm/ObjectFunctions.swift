@@ -14,10 +14,10 @@ public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: U
 @_cdecl("realm_get_object")
 public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
     guard let r = realmHandle(r) else { return nil }
-    return attemptHandle { () throws(RealmError) in
+    return attemptObject { () throws(RealmError) in
         let t = TableKey(table), k = ObjKey(key)
         guard try r.realm.objectExists(t, k) else { throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try r.realm.tableName(t))'") }
-        return ObjectHandle(r.box, t, k)
+        return ObjectHandle.make(r.box, t, k)
     }
 }
 @_cdecl("realm_object_get_parent")
@@ -25,7 +25,7 @@ public func realm_object_get_parent(_ o: OpaquePointer?, _ parent: UnsafeMutable
     guard let o = objectHandle(o) else { return false }
     return attempt { () throws(RealmError) in
         guard let (t, k) = try o.realm.parent(o.table, o.key) else { throw RealmError(.invalidDatabase, "An embedded object without parent") }
-        parent?.pointee = ObjectHandle(o.box, t, k).out()
+        parent?.pointee = ObjectHandle.make(o.box, t, k)
         table?.pointee = t.raw
     }
 }
@@ -38,19 +38,19 @@ public func realm_object_find_with_primary_key(
     do throws(RealmError) {
         guard let key = try r.realm.find(TableKey(table), primaryKey: try load(pk)) else { return nil }
         found?.pointee = true
-        return ObjectHandle(r.box, TableKey(table), key).out()
+        return ObjectHandle.make(r.box, TableKey(table), key)
     } catch { return fail(error) }
 }
 @_cdecl("realm_object_create")
 public func realm_object_create(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
     guard let r = realmHandle(r) else { return nil }
-    return attemptHandle { () throws(RealmError) in ObjectHandle(r.box, TableKey(table), try r.realm.create(TableKey(table))) }
+    return attemptObject { () throws(RealmError) in ObjectHandle.make(r.box, TableKey(table), try r.realm.create(TableKey(table))) }
 }
 @_cdecl("realm_object_create_with_primary_key")
 public func realm_object_create_with_primary_key(_ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t) -> OpaquePointer? {
     guard let r = realmHandle(r) else { return nil }
-    return attemptHandle { () throws(RealmError) in
-        ObjectHandle(r.box, TableKey(table), try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
+    return attemptObject { () throws(RealmError) in
+        ObjectHandle.make(r.box, TableKey(table), try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
     }
 }
 @_cdecl("realm_object_get_or_create_with_primary_key")
@@ -58,10 +58,10 @@ public func realm_object_get_or_create_with_primary_key(
     _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ didCreate: UnsafeMutablePointer<Bool>?
 ) -> OpaquePointer? {
     guard let r = realmHandle(r) else { return nil }
-    return attemptHandle { () throws(RealmError) in
+    return attemptObject { () throws(RealmError) in
         let (key, new) = try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: false)
         didCreate?.pointee = new
-        return ObjectHandle(r.box, TableKey(table), key)
+        return ObjectHandle.make(r.box, TableKey(table), key)
     }
 }
 @_cdecl("realm_object_delete")
@@ -76,7 +76,7 @@ public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer
         guard let out else { throw nullArgument() }
         out.pointee = nil
         try r.realm.verify()
-        if r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle(r.box, o.table, o.key).out() }
+        if r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
     }
 }
 @_cdecl("realm_object_add_int")
@@ -139,9 +139,9 @@ public func realm_set_values(
 @_cdecl("realm_get_linked_object")
 public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
     guard let o = objectHandle(o) else { return nil }
-    return attemptHandle { () throws(RealmError) in
+    return attemptObject { () throws(RealmError) in
         switch try o.realm.value(o.table, o.key, ColKey(property)) {
-        case .typedLink(let t, let k): return ObjectHandle(o.box, t, k)
+        case .typedLink(let t, let k): return ObjectHandle.make(o.box, t, k)
         case .null where o.realm.isLinkProperty(o.table, ColKey(property)): return nil
         default: throw RealmError(.invalidTableRef, "The property is not a link")
         }

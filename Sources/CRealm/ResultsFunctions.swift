@@ -105,7 +105,7 @@ public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> Opaqu
         return try u.borrow { (r: ResultsHandle) throws(RealmError) -> OpaquePointer in
             guard r.kind == .results else { throw RealmError(.invalidArgument, "A handle of another kind was passed") }
             let (t, k) = try r.object(index)
-            return ObjectHandle(r.box, t, k).out()
+            return ObjectHandle.make(r.box, t, k)
         }
     } catch { return fail(error) }
 }

@@ -17,7 +17,7 @@
  *
  * Environment: MUTATE_SECONDS, time limit of a round (10); MUTATE_VALUES, most values visited in one
  * traversal (300000); MUTATE_INLINE, do not fork, for debuggers; MUTATE_LARGE, percentage of rounds
- * with fixtures above 1 MB (1); MUTATE_ONLY, use only fixtures whose name contains this text;
+ * with fixtures above 1 MB (1; with 0 they are left out altogether); MUTATE_ONLY, use only fixtures whose name contains this text;
  * MUTATE_NO_VERIFY, leave crealm_verify() out.
  *
  * Build: cc -O1 -g -Wall -Wextra -Werror -Iinclude mutate.c -ldl -o mutate
@@ -688,6 +688,7 @@ struct fixture {
     uint32_t *nodes, *live; /* all places that look like a node, and those reachable from the top */
     size_t node_count, live_count;
 };
+static unsigned large_percent = 1;
 static struct fixture* fixtures;
 static size_t fixture_count;
 
@@ -756,7 +757,9 @@ static uint8_t* slurp(const char* path, size_t* size) {
 }
 static void add_fixture(const char* path, const char* name) {
     const char* only = getenv("MUTATE_ONLY");
+    struct stat info;
     if (only && !strstr(name, only)) return;
+    if (large_percent == 0 && !stat(path, &info) && info.st_size > 1 << 20) return;
     fixtures = realloc(fixtures, (fixture_count + 1) * sizeof *fixtures);
     struct fixture* f = &fixtures[fixture_count++];
     memset(f, 0, sizeof *f);
@@ -1034,7 +1037,7 @@ int main(int argc, char** argv) {
     if (keep_folder) mkdir(keep_folder, 0700);
     if (getenv("MUTATE_SECONDS")) seconds = (unsigned)atoi(getenv("MUTATE_SECONDS"));
     if (getenv("MUTATE_VALUES")) value_limit = strtoull(getenv("MUTATE_VALUES"), NULL, 0);
-    unsigned large = getenv("MUTATE_LARGE") ? (unsigned)atoi(getenv("MUTATE_LARGE")) : 1;
+    if (getenv("MUTATE_LARGE")) large_percent = (unsigned)atoi(getenv("MUTATE_LARGE"));
     const char* base = getenv("TMPDIR");
     snprintf(folder, sizeof folder, "%.200s/mutate-XXXXXX", base ? base : "/tmp");
     if (!mkdtemp(folder)) { perror(folder); return 2; }
@@ -1064,7 +1067,7 @@ int main(int argc, char** argv) {
         random_state = (first + i) * 0xD1342543DE82EF95u + 1;
         next_random();
         struct fixture* f;
-        bool small = small_count && (small_count == fixture_count || below(100) >= large);
+        bool small = small_count && (small_count == fixture_count || below(100) >= large_percent);
         do f = &fixtures[below(fixture_count)]; while (small && f->size > 1 << 20);
         copy.fixture = f;
         copy.size = f->size;

@@ -1,6 +1,14 @@
 import CRealmHeaders
 import CoreEngine
 
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// What a pointer handed to C refers to. One final class per kind; the base carries the kind, so that a handle of another kind is told apart
 /// without trusting its class.
 ///
@@ -18,6 +26,7 @@ class Handle {
     func isEqual(to other: Handle) -> Bool { self === other }
     /// A new handle to the same thing; nil for kinds that cannot be cloned.
     func cloned() -> Handle? { nil }
+    func clonedPointer() -> OpaquePointer? { cloned()?.out() }
 }
 
 /// The handle behind a pointer, when it is of the wanted kind; otherwise the last error is set.
@@ -81,25 +90,96 @@ final class RealmHandle: Handle {
 @inline(__always) func realmHandle(_ p: OpaquePointer?) -> RealmHandle? { handle(p, .realm, RealmHandle.self) }
 
 /// An object: its Realm and its keys.
+///
+/// Programs make and release these by the million, so released ones wait in a pool of their thread for the next use. An object handle is
+/// referred to by its C pointer only, never from inside the library; that is what makes recycling it at release right.
 final class ObjectHandle: Handle {
-    let box: RealmBox
-    /// Kept alive by `box`.
-    let unmanagedRealm: Unmanaged<Realm>
-    let table: TableKey
-    let key: ObjKey
-    @inline(__always) var realm: Realm { box.realm }
-    init(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) {
-        self.box = box
+    /// Owned; empty while in a pool.
+    private var ownedBox: Unmanaged<RealmBox>
+    /// Kept alive by the box.
+    private(set) var unmanagedRealm: Unmanaged<Realm>
+    private(set) var table: TableKey
+    private(set) var key: ObjKey
+    private var isPooled = false
+    var box: RealmBox { ownedBox.takeUnretainedValue() }
+    @inline(__always) var realm: Realm { unmanagedRealm.takeUnretainedValue() }
+
+    private init(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) {
+        ownedBox = .passRetained(box)
         unmanagedRealm = box.unmanagedRealm
         self.table = table
         self.key = key
         super.init(.object)
     }
+    deinit { if !isPooled { ownedBox.release() } }
+
+    /// A handle, for C to own.
+    @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
+        if let u = ObjectPool.current?.pop() {
+            u._withUnsafeGuaranteedRef { h in
+                h.ownedBox = .passRetained(box)
+                h.unmanagedRealm = box.unmanagedRealm
+                h.table = table
+                h.key = key
+                h.isPooled = false
+            }
+            return OpaquePointer(u.toOpaque())
+        }
+        return ObjectHandle(box, table, key).out()
+    }
+    /// C gives its reference back.
+    @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
+        guard let pool = ObjectPool.current, pool.hasRoom else { return u.release() }
+        u._withUnsafeGuaranteedRef { h in
+            h.ownedBox.release()
+            h.isPooled = true
+        }
+        pool.push(u)
+    }
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? ObjectHandle else { return false }
-        return o.box.realm === box.realm && o.table == table && o.key == key
+        return o.realm === realm && o.table == table && o.key == key
     }
-    override func cloned() -> Handle? { ObjectHandle(box, table, key) }
+    override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, key) }
+}
+
+/// Released object handles of one thread.
+struct ObjectPool {
+    private static let capacity = 64
+    /// Word 0: how many; then the handles.
+    private let words: UnsafeMutablePointer<UInt>
+
+    static var current: ObjectPool? {
+        @inline(__always) get {
+            if let p = pthread_getspecific(ThreadSlots.objectPool) { return ObjectPool(words: p.assumingMemoryBound(to: UInt.self)) }
+            return make()
+        }
+    }
+    @inline(never) private static func make() -> ObjectPool? {
+        let words = UnsafeMutablePointer<UInt>.allocate(capacity: capacity + 1)
+        words.initialize(repeating: 0, count: capacity + 1)
+        guard pthread_setspecific(ThreadSlots.objectPool, words) == 0 else {
+            words.deallocate()
+            return nil
+        }
+        return ObjectPool(words: words)
+    }
+    @inline(__always) var hasRoom: Bool { words[0] < UInt(Self.capacity) }
+    @inline(__always) func push(_ u: Unmanaged<ObjectHandle>) {
+        words[0] &+= 1
+        words[Int(words[0])] = UInt(bitPattern: u.toOpaque())
+    }
+    @inline(__always) func pop() -> Unmanaged<ObjectHandle>? {
+        guard words[0] > 0, let p = UnsafeRawPointer(bitPattern: words[Int(words[0])]) else { return nil }
+        words[0] &-= 1
+        return Unmanaged.fromOpaque(p)
+    }
+    /// The thread ends.
+    static func destroy(_ p: UnsafeMutableRawPointer) {
+        let pool = ObjectPool(words: p.assumingMemoryBound(to: UInt.self))
+        while let u = pool.pop() { u.release() }
+        pool.words.deallocate()
+    }
 }
 @inline(__always) func objectHandle(_ p: OpaquePointer?) -> ObjectHandle? { handle(p, .object, ObjectHandle.self) }
 

@@ -62,6 +62,17 @@ enum ThreadSlots {
         }
         return key
     }()
+    static let objectPool: pthread_key_t = {
+        var key = pthread_key_t()
+        pthread_key_create(&key) { p in
+            #if canImport(Darwin)
+                ObjectPool.destroy(p)
+            #else
+                if let p { ObjectPool.destroy(p) }
+            #endif
+        }
+        return key
+    }()
     static let userCode: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
@@ -106,6 +117,10 @@ enum ThreadSlots {
         try body()
         return true
     } catch { return failed(error) }
+}
+/// The same for object handles, which come as pointers.
+@inline(__always) func attemptObject(_ body: () throws(RealmError) -> OpaquePointer?) -> OpaquePointer? {
+    do throws(RealmError) { return try body() } catch { return fail(error) }
 }
 /// The shape of every function that returns a handle; nil without an error is allowed.
 @inline(__always) func attemptHandle(_ body: () throws(RealmError) -> Handle?) -> OpaquePointer? {

@@ -6,7 +6,6 @@ Texts and bytes that the library shows are copied here, before control goes back
 from __future__ import annotations
 
 import ctypes
-import math
 import operator
 import struct
 from ctypes import byref, c_bool, c_int64, c_size_t, c_uint32, c_void_p
@@ -411,33 +410,35 @@ def decimal_to_bits(value: Decimal) -> Tuple[int, int]:
     """
     sign, digits, exponent = value.as_tuple()
     top = sign << 63
-    coefficient = int("".join(map(str, digits)) or "0")
-    if not isinstance(exponent, int):
-        if exponent == "F":
-            return top | 0x7800_0000_0000_0000, 0
-        if coefficient > _MAX_PAYLOAD:
-            raise LimitExceeded(f"{value} has too many digits for a Decimal128")
+    if exponent == "F":
+        return top | 0x7800_0000_0000_0000, 0
+    text = "".join(map(str, digits))
+    if exponent in ("n", "N"):
+        if len(text) > 33:
+            raise LimitExceeded(f"{value} has more digits than a Decimal128")
+        payload = int(text or "0")
         top |= 0x7E00_0000_0000_0000 if exponent == "N" else 0x7C00_0000_0000_0000
-        return top | coefficient >> 64, coefficient & 0xFFFF_FFFF_FFFF_FFFF
-    if coefficient == 0:
+        return top | payload >> 64, payload & 0xFFFF_FFFF_FFFF_FFFF
+    assert isinstance(exponent, int)
+    zeros = len(text) - len(text.rstrip("0"))
+    if zeros == len(text):
+        text = "0"
         exponent = min(max(exponent, _MIN_EXPONENT), _MAX_EXPONENT)
     else:
-        # Trailing zeros make room at one end, new ones at the other; both leave the number as it is.
-        surplus = max(len(digits) - 34, _MIN_EXPONENT - exponent)
+        # Zeros at the end may go or come with the exponent: the number stays what it is.
+        surplus = max(len(text) - 34, _MIN_EXPONENT - exponent)
+        if surplus > zeros:
+            raise LimitExceeded(f"{value} has more digits than a Decimal128")
         if surplus > 0:
-            surplus = min(surplus, len(digits))
-            coefficient, rest = divmod(coefficient, 10**surplus)
+            text = text[:-surplus]
             exponent += surplus
-            if rest or coefficient > _MAX_COEFFICIENT or coefficient == 0:
-                raise LimitExceeded(f"{value} has more digits than a Decimal128")
         missing = exponent - _MAX_EXPONENT
+        if len(text) + missing > 34 and missing > 0:
+            raise LimitExceeded(f"{value} is too large for a Decimal128")
         if missing > 0:
-            if missing > 34 or coefficient * 10**missing > _MAX_COEFFICIENT:
-                raise LimitExceeded(f"{value} is too large for a Decimal128")
-            coefficient *= 10**missing
+            text += "0" * missing
             exponent = _MAX_EXPONENT
-        if exponent < _MIN_EXPONENT:
-            raise LimitExceeded(f"{value} is too small for a Decimal128")
+    coefficient = int(text)
     return top | (exponent + _BIAS) << 49 | coefficient >> 64, coefficient & 0xFFFF_FFFF_FFFF_FFFF
 
 

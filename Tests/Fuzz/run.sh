@@ -1,0 +1,64 @@
+#!/usr/bin/env bash
+# Builds the library and the fuzz driver and opens damaged copies of the fixtures.
+#
+#   Tests/Fuzz/run.sh [--sanitize] FIXTURES [COUNT [SEED]]
+#
+# COUNT rounds (20000; with --sanitize 1000) from seed SEED (the time) on, split over all processors.
+# --sanitize uses a debug build with AddressSanitizer, in a scratch folder of its own. Damaged files
+# that made a round fail are kept in .build/fuzz/keep. KEEP_LIBRARY=PATH skips building and uses that
+# library. Exit status: 0 when every round passed.
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
+cd "$root"
+
+sanitize=
+if [[ ${1-} == --sanitize ]]; then
+    sanitize=1
+    shift
+fi
+if [[ $# -lt 1 || $# -gt 3 ]]; then
+    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    exit 2
+fi
+fixtures=$1
+count=${2:-$([[ $sanitize ]] && echo 1000 || echo 20000)}
+seed=${3:-$(date +%s)000}
+work=.build/fuzz
+mkdir -p "$work/keep"
+rm -f "$work"/log.*
+
+cc -O1 -g -Wall -Wextra -Werror -Iinclude Tests/Fuzz/mutate.c -ldl -o "$work/mutate"
+
+preload=
+if [[ $sanitize ]]; then
+    library=.build/asan/debug/libCRealm.so
+    [[ ${KEEP_LIBRARY-} ]] ||
+        swift build --scratch-path .build/asan -c debug --sanitize=address --product CRealm
+    # The library is linked without the runtime of the sanitizer: that of the toolchain is loaded first.
+    preload=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
+    [[ -f $preload ]] || preload=$(clang -print-runtime-dir)/libclang_rt.asan.so
+    # Leaks are not looked for: a child ends without cleaning up.
+    export ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:${ASAN_OPTIONS-}
+    export MUTATE_SECONDS=${MUTATE_SECONDS:-60} MUTATE_VALUES=${MUTATE_VALUES:-20000} MUTATE_LARGE=0
+else
+    library=.build/release/libCRealm.so
+    [[ ${KEEP_LIBRARY-} ]] || swift build -c release --product CRealm
+fi
+library=${KEEP_LIBRARY:-$library}
+
+jobs=${JOBS:-$(getconf _NPROCESSORS_ONLN)}
+(( jobs <= count )) || jobs=$count
+pids=()
+for (( job = 0; job < jobs; job++ )); do
+    share=$(( count / jobs + (job < count % jobs) ))
+    log=$work/log.$job
+    LD_PRELOAD=$preload "$work/mutate" "$library" "$fixtures" "$share" "$seed" "$work/keep" >"$log" 2>&1 &
+    pids+=($!)
+    seed=$(( seed + share ))
+done
+status=0
+for pid in "${pids[@]}"; do wait "$pid" || status=1; done
+cat "$work"/log.[0-9]* | grep -v ' passed, ' || true
+for (( job = 0; job < jobs; job++ )); do tail -n 1 "$work/log.$job"; done |
+    awk '/ passed, / { passed += $1; failed += $3; n++ } END { print passed + 0 " passed, " failed + 0 " failed"; exit n == 0 }' || status=1
+exit $status

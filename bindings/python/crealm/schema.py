@@ -1,0 +1,267 @@
+"""Classes and properties, as a program declares them and as a file describes itself.
+
+    crealm.ClassSchema("Person", {
+        "id": int,
+        "name": crealm.Prop(str, indexed=True),
+        "born": Optional[datetime],
+        "tags": list[str],
+        "friend": "Person",               # a link: the name of a class
+        "pets": list["Dog"],
+        "extra": dict[str, Any],
+    }, primary_key="id")
+
+Types: int, bool, float, Float32, str, bytes, datetime, Decimal, UUID, ObjectId, typing.Any, and the
+name of a class for a link; Optional[...] of these; list[...], set[...] and dict[str, ...] of those.
+A single link and Any may always be None, in a dictionary too; lists and sets hold no None links.
+"""
+
+from __future__ import annotations
+
+import sys
+import typing
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union
+from uuid import UUID
+
+from . import _marshal as c
+from .errors import SchemaError
+from .values import Float32, ObjectId, Timestamp
+
+_TYPES: Dict[Any, int] = {
+    int: c.P_INT,
+    bool: c.P_BOOL,
+    str: c.P_STRING,
+    bytes: c.P_BINARY,
+    Any: c.P_MIXED,
+    object: c.P_MIXED,
+    datetime: c.P_TIMESTAMP,
+    Timestamp: c.P_TIMESTAMP,
+    Float32: c.P_FLOAT,
+    float: c.P_DOUBLE,
+    Decimal: c.P_DECIMAL,
+    ObjectId: c.P_OBJECT_ID,
+    UUID: c.P_UUID,
+}
+_PYTHON_TYPES: Dict[int, Any] = {
+    number: kind for kind, number in _TYPES.items() if kind not in (object, Timestamp)
+}
+_NAMES: Dict[int, str] = {
+    number: "Any" if kind is Any else kind.__name__ for number, kind in _PYTHON_TYPES.items()
+}
+_COLLECTIONS: Dict[Any, int] = {list: c.C_LIST, set: c.C_SET, dict: c.C_DICTIONARY}
+_COLLECTION_NAMES: Dict[int, Optional[str]] = {
+    c.C_NONE: None,
+    c.C_LIST: "list",
+    c.C_SET: "set",
+    c.C_DICTIONARY: "dict",
+}
+# `int | None` has a type of its own from Python 3.10 on.
+_UNIONS: Tuple[Any, ...] = (Union,)
+if sys.version_info >= (3, 10):
+    import types
+
+    _UNIONS = (Union, types.UnionType)
+
+
+class Prop:
+    """One property: Prop(type, optional=False, indexed=False, fulltext=False).
+
+    Attributes: `type` is a Python type or, for links, the name of the class; `collection` is None,
+    "list", "set" or "dict"; `optional` says whether the value, or an element, may be None.
+    """
+
+    __slots__ = ("type", "collection", "optional", "indexed", "fulltext", "_type", "_collection")
+
+    def __init__(
+        self, type: Any, *, optional: bool = False, indexed: bool = False, fulltext: bool = False
+    ) -> None:
+        element, many, may_be_none = _parse(type)
+        self._collection = many
+        self._type = c.P_OBJECT if isinstance(element, str) else _TYPES[element]
+        self.type: Any = element if isinstance(element, str) else _PYTHON_TYPES[self._type]
+        self.collection: Optional[str] = _COLLECTION_NAMES[many]
+        self.optional = optional or may_be_none
+        if self._type == c.P_MIXED or (
+            self._type == c.P_OBJECT and many in (c.C_NONE, c.C_DICTIONARY)
+        ):
+            self.optional = True
+        self.indexed = indexed
+        self.fulltext = fulltext
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it holds objects of a class, `type` being its name."""
+        return self._type == c.P_OBJECT
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prop):
+            return NotImplemented
+        return all(getattr(self, name) == getattr(other, name) for name in Prop.__slots__)
+
+    def __hash__(self) -> int:
+        return hash((self._type, self._collection, self.type, self.optional))
+
+    def __str__(self) -> str:
+        """The type as one would write it: `list[str]`, `Optional[int]`, `Person`."""
+        text = self.type if self.is_link else _NAMES[self._type]
+        if self.optional and self._type not in (c.P_MIXED, c.P_OBJECT):
+            text = f"Optional[{text}]"
+        if self._collection == c.C_DICTIONARY:
+            return f"dict[str, {text}]"
+        return f"{self.collection}[{text}]" if self.collection else text
+
+    def __repr__(self) -> str:
+        marks = "".join(f", {name}=True" for name in ("indexed", "fulltext") if getattr(self, name))
+        return f"Prop({self}{marks})"
+
+    def _facts(self, name: str, is_primary_key: bool) -> c.PropertyFacts:
+        flags = (
+            c.NULLABLE * self.optional
+            | c.PRIMARY_KEY * is_primary_key
+            | c.INDEXED * self.indexed
+            | c.FULLTEXT_INDEXED * self.fulltext
+        )
+        target = self.type if self.is_link else ""
+        return c.PropertyFacts(name, self._type, self._collection, target, -1, flags)
+
+    @classmethod
+    def _from_facts(cls, facts: c.PropertyFacts) -> "Prop":
+        self = cls.__new__(cls)
+        self._type, self._collection = facts.type, facts.collection
+        self.type = facts.target if facts.type == c.P_OBJECT else _PYTHON_TYPES[facts.type]
+        self.collection = _COLLECTION_NAMES[facts.collection]
+        self.optional = bool(facts.flags & c.NULLABLE)
+        self.fulltext = bool(facts.flags & c.FULLTEXT_INDEXED)
+        # A primary key is indexed without being declared so.
+        self.indexed = bool(facts.flags & c.INDEXED) and not facts.flags & c.PRIMARY_KEY
+        return self
+
+
+def _parse(annotation: Any) -> Tuple[Any, int, bool]:
+    """Element type (a Python type or a class name), collection, whether an element may be None."""
+    element, may_be_none = _strip_optional(annotation)
+    many = _COLLECTIONS.get(typing.get_origin(element), c.C_NONE)
+    if many != c.C_NONE:
+        if may_be_none:
+            raise SchemaError(f"{annotation}: a collection cannot be None, only its elements can")
+        arguments = typing.get_args(element)
+        if many == c.C_DICTIONARY:
+            if arguments[0] is not str:
+                raise SchemaError(f"{annotation}: the keys of a dictionary are str")
+            arguments = arguments[1:]
+        element, may_be_none = _strip_optional(arguments[0])
+    if isinstance(element, typing.ForwardRef):
+        element = element.__forward_arg__
+    if isinstance(element, str):
+        if not element:
+            raise SchemaError("A link needs the name of a class")
+    elif element in _COLLECTIONS:
+        raise SchemaError(f"{element.__name__} of what? Write {element.__name__}[...]")
+    elif not _is_known(element):
+        raise SchemaError(f"{annotation!r} is no type that a property can have")
+    return element, many, may_be_none
+
+
+def _is_known(element: Any) -> bool:
+    try:
+        return element in _TYPES
+    except TypeError:
+        return False
+
+
+def _strip_optional(annotation: Any) -> Tuple[Any, bool]:
+    if typing.get_origin(annotation) not in _UNIONS:
+        return annotation, False
+    arguments = [a for a in typing.get_args(annotation) if a is not type(None)]
+    if len(arguments) != 1 or len(typing.get_args(annotation)) != 2:
+        raise SchemaError(f"{annotation}: of unions only Optional[...] is possible; Any takes all types")
+    return arguments[0], True
+
+
+class ClassSchema:
+    """One class: ClassSchema(name, {property: type or Prop}, primary_key=None, embedded=False).
+
+    Objects of an embedded class live inside exactly one object of another class.
+    """
+
+    __slots__ = ("name", "properties", "primary_key", "embedded", "_flags")
+
+    def __init__(
+        self,
+        name: str,
+        properties: Mapping[str, Any],
+        *,
+        primary_key: Optional[str] = None,
+        embedded: bool = False,
+    ) -> None:
+        self.name = name
+        self.properties: Dict[str, Prop] = {
+            key: value if isinstance(value, Prop) else Prop(value) for key, value in properties.items()
+        }
+        if primary_key is not None and primary_key not in self.properties:
+            raise SchemaError(f"{name}: the primary key {primary_key!r} is not among the properties")
+        self.primary_key = primary_key
+        self.embedded = embedded
+        self._flags = c.CLASS_EMBEDDED if embedded else 0
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ClassSchema):
+            return NotImplemented
+        return (self.name, self.properties, self.primary_key, self._flags) == (
+            other.name,
+            other.properties,
+            other.primary_key,
+            other._flags,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(self.properties)))
+
+    def __repr__(self) -> str:
+        inside = ", ".join(f"{name!r}: {prop!r}" for name, prop in self.properties.items())
+        key = f", primary_key={self.primary_key!r}" if self.primary_key else ""
+        return f"ClassSchema({self.name!r}, {{{inside}}}{key}{', embedded=True' * self.embedded})"
+
+    def _facts(self) -> c.ClassFacts:
+        return c.ClassFacts(
+            self.name,
+            self.primary_key or "",
+            -1,
+            self._flags,
+            tuple(p._facts(name, name == self.primary_key) for name, p in self.properties.items()),
+        )
+
+    @classmethod
+    def _from_facts(cls, facts: c.ClassFacts) -> "ClassSchema":
+        self = cls.__new__(cls)
+        self.name = facts.name
+        self.properties = {p.name: Prop._from_facts(p) for p in facts.properties}
+        self.primary_key = facts.primary_key or None
+        self.embedded = facts.flags & 3 == c.CLASS_EMBEDDED
+        self._flags = facts.flags
+        return self
+
+
+class BoundClass:
+    """A class of an open database: its declaration and the keys that stand for its names."""
+
+    __slots__ = ("schema", "name", "key", "properties", "primary_key")
+
+    def __init__(self, facts: c.ClassFacts) -> None:
+        self.schema = ClassSchema._from_facts(facts)
+        self.name = facts.name
+        self.key = facts.key
+        self.properties: Dict[str, c.PropertyFacts] = {p.name: p for p in facts.properties}
+        self.primary_key = self.properties.get(facts.primary_key)
+
+
+def class_facts(schema: Union[Iterable[ClassSchema], Mapping[str, ClassSchema]]) -> Tuple[c.ClassFacts, ...]:
+    """What a program declares, for the library. Another database's `schema` is taken too."""
+    classes = schema.values() if isinstance(schema, Mapping) else schema
+    facts = []
+    for declared in classes:
+        if not isinstance(declared, ClassSchema):
+            raise TypeError(f"A schema is made of ClassSchema, not of {type(declared).__name__}")
+        facts.append(declared._facts())
+    return tuple(facts)
