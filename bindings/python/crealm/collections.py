@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NoReturn, T
 from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
-from .errors import DataError, Error, InvalidatedError, NotSupportedError, UsageError
+from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError
 
 if TYPE_CHECKING:
     from .database import Database
@@ -35,7 +35,7 @@ class View:
     __slots__ = ("_db", "_handle", "_property")
     _is_valid: Callable[[int], bool]
 
-    def __init__(self, db: "Database", pointer: int, property: c.PropertyFacts) -> None:
+    def __init__(self, db: Database, pointer: int, property: c.PropertyFacts) -> None:
         self._db = db
         self._handle = Handle(db._owner, pointer)
         self._property = property
@@ -97,14 +97,11 @@ class List(View, Sequence):
     def __contains__(self, value: object) -> bool:
         if isinstance(value, (View, list, dict)):
             return any(value == element for element in self)
+        pointer = self._handle.get()
         try:
-            encoded = self._encode(value)
-        except (DataError, NotSupportedError, UsageError):
-            self._handle.get()
-            return False
-        if value is None and not self._property.flags & c.NULLABLE:
-            return False
-        return c.find_in_list(self._handle.get(), encoded) >= 0
+            return c.find_in_list(pointer, self._encode(value)) >= 0
+        except (ConstraintError, DataError):
+            return False  # A value that the list could not hold.
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, (str, bytes, bytearray, memoryview)):
@@ -151,12 +148,11 @@ class SetView(View, Set):
             index += 1
 
     def __contains__(self, value: object) -> bool:
+        pointer = self._handle.get()
         try:
-            encoded = self._encode(value)
-        except (DataError, NotSupportedError, UsageError):
-            self._handle.get()
-            return False
-        return c.find_in_set(self._handle.get(), encoded)
+            return c.find_in_set(pointer, self._encode(value))
+        except (ConstraintError, DataError):
+            return False  # A value that the set could not hold.
 
     def _plain(self, limit: int) -> Any:
         shown = []
@@ -290,7 +286,7 @@ class Results(Sequence):
     __slots__ = ("_db", "_handle", "_class_key")
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, db: "Database", pointer: int, class_key: int) -> None:
+    def __init__(self, db: Database, pointer: int, class_key: int) -> None:
         self._db = db
         self._handle = Handle(db._owner, pointer)
         self._class_key = class_key
@@ -316,9 +312,10 @@ class Results(Sequence):
     def _existing(self, keys: Iterable[int]) -> Iterator[Any]:
         for key in keys:
             try:
-                yield self._db._object(self._class_key, key)
+                found = self._db._object(self._class_key, key)
             except InvalidatedError:
-                self._handle.get()
+                continue  # Deleted since its key was read.
+            yield found
 
     def __contains__(self, value: object) -> bool:
         return any(value == element for element in self)

@@ -5,7 +5,8 @@
      │                                ReadOnlyError, WrongThreadError
      ├─ NotSupportedError (NotImplementedError)
      ├─ QueryError (ValueError)
-     ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError)
+     ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError),
+     │                                NoSuchClass (KeyError), NoSuchProperty (AttributeError, KeyError)
      ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
      └─ FileError (OSError)           CorruptFileError, DiskFullError, FileExists, FileNotFound,
                                       LockedError, PermissionDenied, UnsupportedFormat, WrongKeyError
@@ -109,6 +110,14 @@ class QueryError(Error, ValueError):
 
 class SchemaError(Error):
     """Classes and properties that contradict each other or the file."""
+
+
+class NoSuchClass(SchemaError, KeyError):
+    """The database has no class of this name."""
+
+
+class NoSuchProperty(SchemaError, AttributeError, KeyError):
+    """The class has no property of this name."""
 
 
 class MigrationRequired(SchemaError):
@@ -254,7 +263,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     3006: DataError,
     3007: ConstraintError,
     3008: QueryError,
-    3009: SchemaError,
+    3009: NoSuchProperty,
     3010: SchemaError,
     3011: DataError,
     3012: DataError,
@@ -265,7 +274,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     3017: OutOfRange,
     3018: LimitExceeded,
     3019: TypeMismatch,
-    3020: SchemaError,
+    3020: NoSuchClass,
     3021: SchemaError,
     3022: UsageError,
 }

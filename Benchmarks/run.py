@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Runs the same workloads on the library and on SQLite, alternately, and prints a table: medians and SQLite's time / ours.
+
+    run.py LIB.so [N] [--rounds R] [--markdown]
+"""
+import argparse
+import datetime
+import os
+import pathlib
+import platform
+import statistics
+import subprocess
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent
+# Workload: (goal: SQLite's time / ours, what realm-core reaches)
+GOALS = {"insert_bulk": (2.5, 1.3), "write_txn_small": (0.9, 0.28), "pk_lookup": (4, 2.0), "iterate_3props": (2, 0.65),
+         "update_all_int": (4, 2.0)}
+
+
+def build(out: pathlib.Path, *command: str) -> str:
+    subprocess.run([os.environ.get("CC", "cc"), "-O2", "-w", *command, "-o", str(out)], check=True)
+    return str(out)
+
+
+def run(command):
+    rows = {}
+    for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines():
+        parts = line.split("\t")
+        if not line.startswith("#") and len(parts) == 3:
+            rows[parts[0].strip()] = (float(parts[1]), float(parts[2]))
+    return rows
+
+
+def cpu() -> str:
+    try:
+        for line in open("/proc/cpuinfo"):
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.machine()
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("library")
+    p.add_argument("n", nargs="?", type=int, default=1_000_000)
+    p.add_argument("--rounds", type=int, default=3)
+    a = p.parse_args()
+    work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
+    ours = build(work / "bench", "-I", str(ROOT / "include"), str(HERE / "bench.c"), "-ldl")
+    sqlite = build(work / "bench_sqlite", str(HERE / "bench_sqlite.c"), "-lsqlite3")
+    runs = {"ours": [], "sqlite": []}
+    for _ in range(a.rounds):
+        runs["ours"].append(run([ours, os.path.abspath(a.library), str(work), str(a.n)]))
+        runs["sqlite"].append(run([sqlite, str(work), str(a.n)]))
+        for f in work.glob("bench.realm*"):
+            f.unlink()
+
+    def median(engine, name):
+        values = [r[name][0] for r in runs[engine] if name in r]
+        return statistics.median(values) if values else None
+
+    print(f"N = {a.n:,}, median of {a.rounds} alternating rounds, {cpu()}, {os.cpu_count()} cores, {datetime.date.today()}\n")
+    print("| workload | CRealm | SQLite | SQLite / CRealm | goal | realm-core |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: |")
+    for name in runs["ours"][0]:
+        x, y = median("ours", name), median("sqlite", name)
+        if name not in GOALS:
+            continue
+        goal, core = GOALS[name]
+        ops = runs["ours"][0][name][1]
+        unit = lambda s: f"{s * 1e3:,.0f} ms ({s / ops * 1e9:,.0f} ns each)"
+        print(f"| {name} | {unit(x)} | {unit(y)} | {y / x:.2f} | ≥ {goal} | {core} |")
+    print(f"| bytes per object | {median('ours', 'bytes_per_object'):.1f} | {median('sqlite', 'bytes_per_object'):.1f} | | ≤ 83 | 82.6 |")
+    print(f"| reopen and first read | {median('ours', 'reopen_first_read') * 1e3:.2f} ms | | | < 1 ms | 0.44 ms |")
+    print(f"| peak memory | {median('ours', 'peak_rss_mb'):.0f} MB | {median('sqlite', 'peak_rss_mb'):.0f} MB | | | |")
+    for f in work.iterdir():
+        f.unlink()
+    work.rmdir()
+
+
+main()

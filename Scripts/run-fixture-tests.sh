@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# Files written by other engines, and histories that must leave the same file as realm-core left. Prints 'N passed, M failed'.
+# Needs the shared fixtures and tools (CREALM_FIXTURES, CREALM_CHECKERS); says so loudly and passes when they are absent.
+set -u
+cd "$(dirname "$0")/.."
+fixtures=${CREALM_FIXTURES:-../shared/fixtures} tools=${CREALM_CHECKERS:-../shared/tools}
+lib=$PWD/.build/release/libCRealm.so
+if [ ! -d "$fixtures/ops" ] || [ ! -f "$tools/dump.c" ]; then
+    echo "!!! NO FIXTURES at $fixtures or no tools at $tools: nothing of this part was tested !!!"
+    echo "0 passed, 0 failed"
+    exit 0
+fi
+out=.build/work/fixtures
+rm -rf "$out" && mkdir -p "$out"
+out=$(cd "$out" && pwd)
+for t in dump ops; do "${CC:-cc}" -O2 -w -Iinclude "$tools/$t.c" -ldl -o "$out/$t" || exit 1; done
+passed=0 failed=0
+check() {
+    local name=$1
+    shift
+    if "$@" >"$out/log" 2>&1; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "  FAIL  $name" && tail -5 "$out/log"
+    fi
+}
+same() { # the dump of a file equals the expected JSON; reading read-only does not change the file
+    local expected=$1 file=$2 before
+    before=$(md5sum <"$file")
+    "$out/dump" "$lib" "$file" ${3:-} >"$out/got.json" && cmp "$out/got.json" "$expected" || return 1
+    [ -z "${3:-}" ] || [ "$before" = "$(md5sum <"$file")" ]
+}
+objects() { python3 - "$1" "$2" <<'P'
+import json, sys
+a, b = (json.load(open(f)) for f in sys.argv[1:3])
+assert a["schema_version"] == b["schema_version"] and a["classes"].keys() == b["classes"].keys()
+for name, c in b["classes"].items():
+    assert a["classes"][name].get("objects") == c.get("objects"), name
+    strip = lambda ps: [p[:4] for p in ps]
+    assert strip(a["classes"][name]["properties"]) == strip(c["properties"]), name
+P
+}
+refused() { # opening for writing fails with a number, file untouched
+    local number=$1 file=$2 before
+    before=$(md5sum <"$file")
+    "$out/dump" "$lib" "$file" 2>"$out/err" >/dev/null && return 1
+    cat "$out/err"
+    grep -q "error $number" "$out/err" && [ "$before" = "$(md5sum <"$file")" ]
+}
+for realm in "$fixtures"/ops/*.realm "$fixtures"/sdk/*.realm; do
+    name=$(basename "$realm" .realm) json=${realm%.realm}.json
+    [ -f "$json.gz" ] && gunzip -c "$json.gz" >"$out/$name.json" && json=$out/$name.json
+    rm -rf "$out/w" && mkdir "$out/w" && cp "$realm" "$out/w/f.realm"
+    case $name in
+        *encrypted*) check "$name is refused" refused 1021 "$out/w/f.realm" ;;
+        *sync-client*) check "$name is refused for writing" refused 1023 "$out/w/f.realm" ;;
+        f24-* | deep-* | full-* | nested-* | scalar-*)
+            check "$name read-only" same "$json" "$out/w/f.realm" --readonly
+            check "$name leaves no file" test "$(ls -A "$out/w")" = f.realm
+            check "$name read-write" same "$json" "$out/w/f.realm" ;;
+        *)
+            "$out/dump" "$lib" "$out/w/f.realm" --readonly >"$out/ro.json" 2>"$out/err" || cat "$out/err"
+            check "$name read-only" objects "$out/ro.json" "$json"
+            check "$name leaves no file" test "$(ls -A "$out/w")" = f.realm
+            check "$name needs an upgrade for writing" refused 1024 "$out/w/f.realm" ;;
+    esac
+done
+for seed in 1 2 3; do
+    f=$out/s$seed.realm
+    check "history $seed" "$out/ops" "$lib" "$f" $seed 40 40 --scalar --reopen 10
+    check "history $seed equals realm-core's" same "$fixtures/ops/scalar-$seed.json" "$f" --readonly
+done
+check "deep history" "$out/ops" "$lib" "$out/deep.realm" 9 12 4000 --big --scalar
+check "deep history equals realm-core's" same "$out/deep-scalar.json" "$out/deep.realm" --readonly
+for seed in $(seq 1 "${SEEDS:-25}"); do check "history $seed runs" "$out/ops" "$lib" "$out/r$seed.realm" "$seed" 40 40 --scalar --reopen 10; done
+check "storage of all files" python3 "$tools/realm_storage_check.py" "$out"/*.realm
+for f in "$out"/*.realm; do check "data of $(basename "$f")" python3 "$tools/realm_data_check.py" --check "$f"; done
+rm -f "$out"/*.realm*
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,29 @@
+#!/usr/bin/env bash
+# All tests. Each part prints its own summary; the run fails when a part fails.
+set -u
+cd "$(dirname "$0")/.."
+python=python3
+[ -x .build/venv/bin/python ] && python=.build/venv/bin/python
+passed=0 failed=0
+part() {
+    local name=$1 start=$SECONDS
+    shift
+    echo "== $name"
+    if "$@"; then passed=$((passed + 1)); else
+        failed=$((failed + 1))
+        echo "== $name FAILED"
+    fi
+    echo "== $name: $((SECONDS - start)) s"
+}
+emitted=$(find .build -path '*release*' -name CRealm-Swift.h | head -1)
+part "structure" Scripts/tidy.sh
+part "header against exports" Scripts/check-abi.sh .build/release/libCRealm.so $emitted
+part "the ABI check itself" Scripts/test_abi_check.sh
+part "C programs" Scripts/run-c-tests.sh
+part "files of other engines" Scripts/run-fixture-tests.sh
+part "Python" "$python" -m pytest -q bindings/python/tests
+[ -x Tests/Fuzz/run.sh ] && part "mutated files (short)" Tests/Fuzz/run.sh "${FUZZ_COUNT:-600}" 7
+[ -x Tests/Crash/run.sh ] && part "killed writers (short)" Tests/Crash/run.sh "${CRASH_SECONDS:-10}"
+part "engine" swift test --quiet
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Guards the structure: calls go down, only Platform talks to the system, exported functions never trap, no machine paths.
+set -u
+cd "$(dirname "$0")/.."
+failed=0
+complain() {
+    failed=$((failed + 1))
+    echo "  $1"
+    echo "$2" | head -5 | sed 's/^/      /'
+}
+engine=Sources/CoreEngine
+found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r $engine --include='*.swift' | grep -v "^$engine/Platform/")
+[ -z "$found" ] || complain "only Platform may import the C library" "$found"
+found=$(grep -rnE '^ *(@preconcurrency )?import Foundation' Sources)
+[ -z "$found" ] || complain "no Foundation in Sources" "$found"
+found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine --include='*.swift')
+[ -z "$found" ] || complain "a trap would end the host program" "$found"
+found=$(grep -lE '@_cdecl' -r $engine)
+[ -z "$found" ] || complain "exports belong to CRealm" "$found"
+# Types that only an upper room may name.
+below() { # room folder, forbidden words; texts and comments do not count
+    local hits
+    hits=$(find "$engine/$1" -name '*.swift' -exec perl -ne 's/"(\\.|[^"\\])*"//g; s{//.*}{}; print "$ARGV:$.: $_" if /\b('"$2"')\b/; close ARGV if eof' {} +)
+    [ -z "$hits" ] || complain "$1 reaches up" "$hits"
+}
+below Format 'NodeStore|Table|Group|Transaction|Realm|Schema'
+below Values 'NodeStore|Table|Group|Transaction|Realm|Schema'
+below Storage 'LeafKind|BPlusTree|ClusterTree|SearchIndex|Table|Group|Transaction|Realm|Schema'
+below Arrays 'BPlusTree|ClusterTree|SearchIndex|Table|Group|Transaction|Realm|Schema'
+below Trees 'Table|Group|Transaction|Realm|Schema|ChangesetEncoder'
+below Tables 'Transaction|Realm|Schema|ChangesetEncoder|Database'
+below History 'Transaction|Realm|Schema|Database'
+below Transactions 'Realm|Schema|RealmConfiguration'
+found=$(git grep -nE '/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
+[ -z "$found" ] || complain "paths of a machine" "$found"
+[ "$failed" = 0 ] && echo "  ok"
+echo "$((failed == 0)) passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,95 @@
+/// A live object: a place in a Realm, read and written by property name.
+///
+/// Thread rule: that of its Realm. After deletion or `close` access throws 2010.
+public struct RealmObject: Equatable {
+    public let realm: Realm
+    public let table: TableKey
+    public let key: ObjKey
+
+    public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.key == b.key }
+    /// Whether the object still exists.
+    public var isValid: Bool { realm.isValid(table, key) }
+    /// Name of its class.
+    public var className: String { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
+
+    private func property(_ name: String) throws(RealmError) -> Property {
+        guard let i = realm.schema.index(of: table), let p = realm.schema.classes[i].property(named: name) else {
+            throw RealmError(.invalidProperty, "Class '\(className)' has no property '\(name)'")
+        }
+        return p
+    }
+    /// The value of a property, copied: collections come as arrays and entries.
+    public func get(_ name: String) throws(RealmError) -> RealmValue {
+        let p = try property(name)
+        if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
+        if p.collection != .none {
+            guard let content = try realm.collection(CollectionPath(table: table, object: key, column: p.key)) else { return .list([]) }
+            return try realm.reading().group.copy(content)
+        }
+        return try realm.reading().group.copy(try realm.value(table, key, p.key))
+    }
+    /// Stores a single value; inside a write transaction.
+    public func set(_ name: String, _ value: RealmValue) throws(RealmError) {
+        let p = try property(name)
+        if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
+        try value.withMixed { (m) throws(RealmError) in try realm.set(table, key, p.key, m) }
+    }
+    /// Links this object's property to `other`; nil clears.
+    public func set(_ name: String, to other: RealmObject?) throws(RealmError) { try set(name, other.map { .link($0.table, $0.key) } ?? .null) }
+    /// The object a property links to.
+    public func object(_ name: String) throws(RealmError) -> RealmObject? {
+        guard case .link(let t, let k) = try get(name) else { return nil }
+        return RealmObject(realm: realm, table: t, key: k)
+    }
+    /// As `get`, for reading where failure means null: deleted objects and unknown names read as null.
+    public subscript(name: String) -> RealmValue { (try? get(name)) ?? .null }
+
+    private func linkingObjects(_ p: Property) throws(RealmError) -> [RealmObject] {
+        guard let origin = realm.schema[p.linkTarget], let column = origin.property(named: p.linkOrigin) else { return [] }
+        return try realm.backlinks(table, key, from: origin.key, column.key).map { RealmObject(realm: realm, table: origin.key, key: $0) }
+    }
+    /// Deletes the object with everything it owns; inside a write transaction.
+    public func delete() throws(RealmError) { try realm.delete(table, key) }
+}
+
+/// All objects of a class, in key order, live.
+public struct RealmObjects: RandomAccessCollection {
+    let realm: Realm
+    let table: TableKey
+    public var startIndex: Int { 0 }
+    /// Number of objects now; 0 when the Realm is closed.
+    public var endIndex: Int { (try? realm.objectCount(table)) ?? 0 }
+    public subscript(position: Int) -> RealmObject {
+        // An index that went out of range meanwhile gives an object that is not valid, rather than ending the program.
+        RealmObject(realm: realm, table: table, key: (try? realm.objectKey(table, at: position)) ?? .null)
+    }
+}
+
+extension Realm {
+    private func classKey(_ name: String) throws(RealmError) -> TableKey {
+        guard let c = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
+        return c.key
+    }
+    /// All objects of a class.
+    public func objects(_ className: String) throws(RealmError) -> RealmObjects { RealmObjects(realm: self, table: try classKey(className)) }
+    /// The object with a primary key, nil when there is none.
+    public func object(_ className: String, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
+        let t = try classKey(className)
+        guard let key = try primaryKey.withMixed({ (m) throws(RealmError) in try find(t, primaryKey: m) }) else { return nil }
+        return RealmObject(realm: self, table: t, key: key)
+    }
+    /// A new object (or, with a primary key that exists and `update`, that one) with the given values; inside a write transaction.
+    @discardableResult
+    public func create(_ className: String, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [String: RealmValue] = [:]) throws(RealmError) -> RealmObject {
+        let t = try classKey(className)
+        let key: ObjKey
+        if let primaryKey {
+            key = try primaryKey.withMixed { (m) throws(RealmError) in try create(t, primaryKey: m, mustBeNew: !update).0 }
+        } else {
+            key = try create(t)
+        }
+        let object = RealmObject(realm: self, table: t, key: key)
+        for (name, value) in values { try object.set(name, value) }
+        return object
+    }
+}

@@ -1,0 +1,117 @@
+/// A value as Swift programs hold it: owns its bytes, stays good after the snapshot moved.
+public enum RealmValue: Sendable, Equatable {
+    case null
+    case int(Int64)
+    case bool(Bool)
+    case string(String)
+    case data([UInt8])
+    case date(Timestamp)
+    case float(Float)
+    case double(Double)
+    case decimal(Decimal128)
+    case objectId(ObjectId)
+    case uuid(UUIDValue)
+    /// An object of some class, by its keys.
+    case link(TableKey, ObjKey)
+    case list([RealmValue])
+    /// Entries in key order.
+    case dictionary([Entry])
+
+    public struct Entry: Sendable, Equatable {
+        public let key: String
+        public let value: RealmValue
+    }
+}
+
+extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByNilLiteral
+{
+    public init(integerLiteral value: Int64) { self = .int(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(booleanLiteral value: Bool) { self = .bool(value) }
+    public init(floatLiteral value: Double) { self = .double(value) }
+    public init(nilLiteral: ()) { self = .null }
+
+    public var int: Int64? { if case .int(let v) = self { v } else { nil } }
+    public var string: String? { if case .string(let v) = self { v } else { nil } }
+    public var bool: Bool? { if case .bool(let v) = self { v } else { nil } }
+    public var double: Double? { if case .double(let v) = self { v } else { nil } }
+    public var isNull: Bool { self == .null }
+}
+
+extension RealmValue: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .null: "null"
+        case .int(let v): String(v)
+        case .bool(let v): String(v)
+        case .string(let v): v
+        case .data(let v): "\(v.count) bytes"
+        case .date(let v): "\(v.seconds).\(v.nanoseconds.magnitude)"
+        case .float(let v): String(v)
+        case .double(let v): String(v)
+        case .decimal(let v): v.description
+        case .objectId(let v): v.description
+        case .uuid(let v): v.description
+        case .link(_, let k): "object \(k.raw)"
+        case .list(let v): "[" + v.map(\.description).joined(separator: ", ") + "]"
+        case .dictionary(let v): "{" + v.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+        }
+    }
+}
+
+extension Group {
+    /// Copies a value out of the snapshot, nested collections included.
+    func copy(_ v: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        switch v {
+        case .null, .slot, .link: return .null
+        case .int(let i): return .int(i)
+        case .bool(let b): return .bool(b)
+        case .string(let b): return .string(String(decoding: b, as: UTF8.self))
+        case .binary(let b): return .data(Array(b))
+        case .timestamp(let t): return .date(t)
+        case .float(let f): return .float(f)
+        case .double(let d): return .double(d)
+        case .decimal(let d): return .decimal(d)
+        case .objectId(let o): return .objectId(o)
+        case .uuid(let u): return .uuid(u)
+        case .typedLink(let t, let k): return .link(t, k)
+        case .list(let r): return try copy(.list(ElementList(store, root: r, kind: .mixed, target: .null)), depth: depth + 1)
+        case .dictionary(let r): return try copy(.dictionary(ElementDictionary(store, root: r, keyType: .string, format: 24)), depth: depth + 1)
+        }
+    }
+    func copy(_ content: CollectionContent, depth: Int = 0) throws(RealmError) -> RealmValue {
+        switch content {
+        case .list(let l):
+            var all: [RealmValue] = []
+            for i in 0..<l.count { all.append(try copy(try l.get(i), depth: depth)) }
+            return .list(all)
+        case .dictionary(let d):
+            var all: [RealmValue.Entry] = []
+            for i in 0..<d.count { all.append(RealmValue.Entry(key: try copy(try d.key(i)).description, value: try copy(try d.value(i), depth: depth))) }
+            return .dictionary(all)
+        }
+    }
+}
+
+extension RealmValue {
+    /// Calls `body` with the engine's form, whose bytes are good inside the call.
+    func withMixed<R>(_ body: (Mixed) throws(RealmError) -> R) throws(RealmError) -> R {
+        switch self {
+        case .null: return try body(.null)
+        case .int(let v): return try body(.int(v))
+        case .bool(let v): return try body(.bool(v))
+        case .string(let v): return try Array(v.utf8).withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        case .data(let v): return try v.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
+        case .date(let v): return try body(.timestamp(v))
+        case .float(let v): return try body(.float(v))
+        case .double(let v): return try body(.double(v))
+        case .decimal(let v): return try body(.decimal(v))
+        case .objectId(let v): return try body(.objectId(v))
+        case .uuid(let v): return try body(.uuid(v))
+        case .link(let t, let k): return try body(.typedLink(t, k))
+        case .list, .dictionary: throw RealmError(.notSupported, "Collections cannot be written yet")
+        }
+    }
+}
