@@ -2,7 +2,7 @@
 # Builds and runs every C test program, as C and where it matters as C++. Prints 'N passed, M failed'.
 set -u
 cd "$(dirname "$0")/.."
-lib=.build/release out=.build/work/c
+lib=.build/release out=.build/out/c
 mkdir -p "$out"
 passed=0 failed=0
 run() {

@@ -10,7 +10,7 @@ if [ ! -d "$fixtures/ops" ] || [ ! -f "$tools/dump.c" ]; then
     echo "0 passed, 0 failed"
     exit 0
 fi
-out=.build/work/fixtures
+out=.build/out/fixtures
 rm -rf "$out" && mkdir -p "$out"
 out=$(cd "$out" && pwd)
 for t in dump ops; do "${CC:-cc}" -O2 -w -Iinclude "$tools/$t.c" -ldl -o "$out/$t" || exit 1; done

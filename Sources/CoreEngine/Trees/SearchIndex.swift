@@ -80,7 +80,7 @@ struct SearchIndex {
         return low
     }
 
-    /// The first object (in key order) with this value.
+    /// The first object (in key order) with this value. The cursor of the rows moves to it: whoever looks an object up reads it next.
     func find(_ value: Mixed) throws(RealmError) -> ObjKey? { try find(value, inserting: nil).found }
 
     /// The object with this value, or a new entry for `key`, in one descent where possible. For unique values.
@@ -118,6 +118,10 @@ struct SearchIndex {
             }
             if entry.isTagged {
                 let key = ObjKey(Int64(entry.integer))
+                if inserting == nil {
+                    guard let other = try rows.get(key, column) else { return (nil, false) }
+                    return (Mixed.equal(other, value) ? key : nil, false)
+                }
                 return (try matches(key, value) ? key : nil, false)
             }
             let child = try store.node(entry.ref)

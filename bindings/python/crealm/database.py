@@ -25,6 +25,7 @@ from .errors import (
 )
 from .objects import Object, Table
 from .schema import BoundClass, ClassSchema, class_facts
+from .values import Float32
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 Schema = Union[Iterable[ClassSchema], Mapping[str, ClassSchema]]
@@ -271,10 +272,11 @@ class Database:
 
     def _rich(self, value: Any, facts: c.PropertyFacts) -> Any:
         """What users see of a value that came from the library."""
-        if isinstance(value, c.Link):
+        kind = type(value)
+        if kind is c.Link:
             return self._object(value.class_key, value.object_key)
-        if facts.type == c.P_FLOAT and value is not None:
-            return float(value)
+        if kind is Float32 and facts.type == c.P_FLOAT:
+            return float(value)  # The property says what it is; only in Any the value has to.
         return value
 
     def _plain(self, value: Any) -> Any:

@@ -173,9 +173,8 @@ class FileError(Error, OSError):
 
 
 class CorruptFileError(FileError):
-    """Not a realm file, or a damaged one."""
-
-    default_hint = "An encrypted file looks like this when the key is missing or wrong."
+    """Not a realm file, or a damaged one. An encrypted file looks like this when the key is missing
+    or wrong."""
 
 
 class DiskFullError(FileError):

@@ -82,7 +82,7 @@ class Object:
         pointer = self._handle.get()
         if facts.collection == c.C_NONE:
             value = c.get_value(lib.realm_get_value, pointer, facts.key)
-            if not isinstance(value, c.Nested):
+            if type(value) is not c.Nested:
                 return self._db._rich(value, facts)
             shape = c.C_LIST if value.kind == c.LIST else c.C_DICTIONARY
         else:

@@ -1,0 +1,59 @@
+"""Shared by all tests: the package on the path, a fresh file for each test that is checked at the
+end, and the folder with files that other implementations wrote."""
+
+import gc
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[1]
+REPOSITORY = PACKAGE_ROOT.parents[1]
+sys.path.insert(0, str(PACKAGE_ROOT))
+
+import crealm  # noqa: E402
+
+FIXTURES = Path(os.environ.get("CREALM_FIXTURES", REPOSITORY.parent / "shared" / "fixtures"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    if not FIXTURES.is_dir():
+        terminalreporter.write_line(
+            f"!!! NO FIXTURES at {FIXTURES}: files of other implementations were NOT read. "
+            "Set CREALM_FIXTURES. !!!",
+            red=True,
+            bold=True,
+        )
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A place for a realm file. What the test leaves there must be sound."""
+    file = tmp_path / "test.realm"
+    yield file
+    gc.collect()
+    if file.exists():
+        with crealm.open(file) as db:
+            assert db.verify() == []
+
+
+@pytest.fixture
+def people(path):
+    """An open database with three people: Ann -> Bob -> Ann, and Cyd."""
+    db = crealm.open(path, schema=[PERSON])
+    with db.write():
+        table = db["Person"]
+        ann = table.create(1, name="Ann", age=31)
+        bob = table.create(2, name="Bob", age=42, friend=ann)
+        ann.friend = bob
+        table.create(3, name="Cyd", age=53)
+    yield db
+    db.close()
+
+
+PERSON = crealm.ClassSchema(
+    "Person",
+    {"id": int, "name": str, "age": int, "friend": "Person"},
+    primary_key="id",
+)
