@@ -12,7 +12,7 @@
  *
  * FIXTURES is a directory, searched with its subdirectories for *.realm; NAME.key beside NAME.realm
  * holds the encryption key. Before the first round each fixture is read and written undamaged. Round i
- * uses seed SEED + i, so `mutate LIBRARY FIXTURES 1 N` repeats round N alone. Failing rounds are
+ * uses seed SEED + i, so `mutate LIBRARY FIXTURES 1 N` in the same environment repeats it alone. Failing rounds are
  * reported with seed, fixture, signal and place, and their damaged file goes to the directory KEEP.
  *
  * Environment: MUTATE_SECONDS, time limit of a round (10); MUTATE_VALUES, most values visited in one

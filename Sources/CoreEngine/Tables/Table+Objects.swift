@@ -168,6 +168,10 @@ extension Table {
             if case .typedLink(let t, let k) = value { try addMixedBacklink(key, c, t, k) }
         default:
             if column < indexRoots.count, !indexRoots[column].isNull {
+                if try enterPending(key, column, value) {
+                    guard try rows.set(key, column, value) else { return false }
+                    break
+                }
                 guard let old = try rows.get(key, column) else { return false }
                 try updateIndex(key, c, old: old, new: value)
             }
@@ -177,19 +181,22 @@ extension Table {
         return true
     }
 
+    /// The newest object gets its first value in an indexed column: its default never went in, so there is nothing to take out.
+    private func enterPending(_ key: ObjKey, _ column: Int, _ value: Mixed) throws(RealmError) -> Bool {
+        guard key == pendingObject, let i = pendingColumns.firstIndex(of: column) else { return false }
+        pendingColumns.remove(at: i)
+        if pendingColumns.isEmpty { pendingObject = .null }
+        var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+        try index.insert(value, key)
+        indexRoots[column] = index.root
+        return true
+    }
+
     /// Moves the object from under its old value to under the new one. The old value still stands in the row.
     private func updateIndex(_ key: ObjKey, _ c: ColumnFacts, old: Mixed, new: Mixed) throws(RealmError) {
         let column = c.key.index
         if !pendingObject.isNull {
-            if key == pendingObject, let i = pendingColumns.firstIndex(of: column) {
-                // Its default never went in.
-                pendingColumns.remove(at: i)
-                if pendingColumns.isEmpty { pendingObject = .null }
-                var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-                try index.insert(new, key)
-                indexRoots[column] = index.root
-                return
-            }
+            if try enterPending(key, column, new) { return }
             if key != pendingObject { try settlePending() }
         }
         var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)

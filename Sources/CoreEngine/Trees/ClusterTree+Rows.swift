@@ -207,7 +207,9 @@ extension ClusterTree {
         for c in 0..<columns.count {
             guard let column = columns[c] else { continue }
             let leaf = try n.child(c + 1)
-            let value = initial.map { $0.column == c ? $0.value : column.initial } ?? column.initial
+            var value = column.initial
+            if let initial, initial.column == c { value = initial.value }
+            if try column.kind.appendInitial(store, leaf, position, value) != nil { continue }
             let new = try column.kind.insert(store, leaf, position, value)
             if new != leaf { store.setSlot(n, c + 1, new) }
         }

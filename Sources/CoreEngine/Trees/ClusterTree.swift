@@ -57,6 +57,8 @@ final class ClusterTree {
     private var opened: UnsafeMutablePointer<OpenedColumn>
     private var openedCount = 0
     private var generation: UInt64 = 1
+    /// Never reused, whatever `generation` goes back to.
+    private var newestGeneration: UInt64 = 1
 
     init(_ store: NodeStore, root: Ref, columns: [Column?]) {
         self.store = store
@@ -87,7 +89,10 @@ final class ClusterTree {
         for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn()) }
     }
     /// Forgets opened column leaves: the cursor moved, or rows were inserted or erased.
-    @inline(__always) func forgetOpened() { generation &+= 1 }
+    @inline(__always) func forgetOpened() {
+        newestGeneration &+= 1
+        generation = newestGeneration
+    }
 
     /// An empty tree with the columns' empty leaves.
     static func create(_ store: NodeStore, columns: [Column?]) throws(RealmError) -> Ref {
@@ -435,13 +440,15 @@ final class ClusterTree {
             let k = UInt64(bitPattern: key.raw)
             if k >= cursor.low && k <= cursor.high { return try get(key, column) }
         }
+        // The column leaves opened for the cursor stay as they are: this path does not use them.
+        let kept = generation
         swap(&cursor, &probe)
-        forgetOpened()
         defer {
             swap(&cursor, &probe)
-            forgetOpened()
+            generation = kept
         }
-        return try get(key, column)
+        guard let row = try locate(key) else { return nil }
+        return try getClosed(row, column)
     }
     /// Stores a value; false when there is no such object.
     @inline(__always) func set(_ key: ObjKey, _ column: Int, _ v: Mixed) throws(RealmError) -> Bool {

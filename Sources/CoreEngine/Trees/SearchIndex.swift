@@ -267,7 +267,13 @@ struct SearchIndex {
             try list.insert(try position(list, 0..<count, key), .int(key.raw))
             return RefOrTagged(list.root)
         }
-        let range = try equalRange(list, v, offset)
+        if isUniform(offset), !child.isInner, !child.hasRefs, count < capacity, child.get(count &- 1) < key.raw, Mixed.equal(w, v) {
+            // A single leaf of one value, and the key is the largest: appended without a descent.
+            var leaf = try store.integers(entry.ref)
+            try store.appendInteger(&leaf, key.raw)
+            return RefOrTagged(leaf.ref)
+        }
+        let range = isUniform(offset) && Mixed.equal(w, v) ? 0..<count : try equalRange(list, v, offset)
         if !range.isEmpty {
             let p = try position(list, range, key)
             if p < range.upperBound, try self.key(list, p) == key { return entry }

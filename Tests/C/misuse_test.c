@@ -1,0 +1,2122 @@
+/*
+ * Wrong use of every function of the C API. Goal: each misuse that the header describes gives exactly
+ * the error it promises, no misuse crashes, and the library works as before afterwards. Method: one
+ * realm with a class for each situation; each section calls the functions in one wrong way and
+ * compares the last error; between the sections a round trip must succeed.
+ *
+ *     misuse_test [FIXTURES]
+ *
+ * FIXTURES is the folder that holds ops/ and sdk/ with files of other writers; with it collections that
+ * have elements are covered too. Compiles as C11 and as C++17. Exit status 1 when a check failed.
+ */
+
+#include <crealm.h>
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- Checking --------------------------------------------------------------------------------- */
+
+static int passed, failed;
+static const char* section = "";
+
+static void result(bool good, int line, const char* what, const char* detail) {
+    if (good) {
+        passed++;
+    } else {
+        failed++;
+        printf("FAIL line %d, %s: %s%s%s\n", line, section, what, *detail ? ": " : "", detail);
+        fflush(stdout);
+    }
+}
+static int last_error(void) {
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    return realm_get_last_error(&error) ? (int)error.error : 0;
+}
+static void expect(int line, const char* what, bool failed_call, int wanted) {
+    char detail[400] = "";
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    bool any = realm_get_last_error(&error);
+    int got = any ? (int)error.error : 0;
+    bool good = failed_call && got == wanted && (!any || (error.message && error.categories));
+    if (!good)
+        snprintf(detail, sizeof detail, "%s, error %d instead of %d (%s)", failed_call ? "failed" : "succeeded", got,
+                 wanted, any && error.message ? error.message : "none");
+    result(good, line, what, detail);
+    realm_clear_last_error();
+}
+
+/* A condition. */
+#define CHECK(condition) result((condition), __LINE__, #condition, "")
+/* A call that must fail with an error. */
+#define FAILS(number, call)                                                                       \
+    do {                                                                                          \
+        realm_clear_last_error();                                                                 \
+        bool gone_wrong = !(call);                                                                \
+        expect(__LINE__, #call, gone_wrong, (int)(number));                                       \
+    } while (0)
+/* A call without a result, or with one that does not matter, that must set an error. */
+#define SETS(number, call)                                                                        \
+    do {                                                                                          \
+        realm_clear_last_error();                                                                 \
+        (void)(call);                                                                             \
+        expect(__LINE__, #call, true, (int)(number));                                             \
+    } while (0)
+/* A call that must give zero, NULL or false without an error. */
+#define QUIET(call)                                                                               \
+    do {                                                                                          \
+        realm_clear_last_error();                                                                 \
+        bool nothing = !(call);                                                                   \
+        expect(__LINE__, #call, nothing, 0);                                                      \
+    } while (0)
+/* A call that must succeed. */
+#define WORKS(call)                                                                               \
+    do {                                                                                          \
+        realm_clear_last_error();                                                                 \
+        bool success = (call) ? true : false;                                                     \
+        char number[40] = "";                                                                     \
+        if (!success) snprintf(number, sizeof number, "error %d", last_error());                  \
+        result(success, __LINE__, #call, number);                                                 \
+        realm_clear_last_error();                                                                 \
+    } while (0)
+
+/* ---- Values ----------------------------------------------------------------------------------- */
+
+static realm_value_t of_type(int type) {
+    realm_value_t v;
+    memset(&v, 0, sizeof v);
+    v.type = (realm_value_type_e)type;
+    return v;
+}
+static realm_value_t null_value(void) { return of_type(RLM_TYPE_NULL); }
+static realm_value_t integer(int64_t i) {
+    realm_value_t v = of_type(RLM_TYPE_INT);
+    v.integer = i;
+    return v;
+}
+static realm_value_t bytes_as_text(const char* data, size_t size) {
+    realm_value_t v = of_type(RLM_TYPE_STRING);
+    v.string.data = data;
+    v.string.size = size;
+    return v;
+}
+static realm_value_t text(const char* s) { return bytes_as_text(s, strlen(s)); }
+static realm_value_t binary(const uint8_t* data, size_t size) {
+    realm_value_t v = of_type(RLM_TYPE_BINARY);
+    v.binary.data = data;
+    v.binary.size = size;
+    return v;
+}
+static realm_value_t moment(int64_t seconds, int32_t nanoseconds) {
+    realm_value_t v = of_type(RLM_TYPE_TIMESTAMP);
+    v.timestamp.seconds = seconds;
+    v.timestamp.nanoseconds = nanoseconds;
+    return v;
+}
+static realm_value_t link_to(realm_class_key_t table, realm_object_key_t key) {
+    realm_value_t v = of_type(RLM_TYPE_LINK);
+    v.link.target_table = table;
+    v.link.target = key;
+    return v;
+}
+
+/* ---- Schema ----------------------------------------------------------------------------------- */
+
+static realm_property_info_t property(const char* name, int type, int collection, const char* target, int flags) {
+    realm_property_info_t p;
+    memset(&p, 0, sizeof p);
+    p.name = name;
+    p.public_name = "";
+    p.type = (realm_property_type_e)type;
+    p.collection_type = (realm_collection_type_e)collection;
+    p.link_target = target;
+    p.link_origin_property_name = "";
+    p.key = RLM_INVALID_PROPERTY_KEY;
+    p.flags = flags;
+    return p;
+}
+static realm_property_info_t computed(const char* name, const char* target, const char* origin) {
+    realm_property_info_t p = property(name, RLM_PROPERTY_TYPE_LINKING_OBJECTS, RLM_COLLECTION_TYPE_LIST, target, 0);
+    p.link_origin_property_name = origin;
+    return p;
+}
+static realm_property_info_t alias(const char* public_name, realm_property_info_t p) {
+    p.public_name = public_name;
+    return p;
+}
+enum { INT = RLM_PROPERTY_TYPE_INT, BOOL = RLM_PROPERTY_TYPE_BOOL, STRING = RLM_PROPERTY_TYPE_STRING,
+       BINARY = RLM_PROPERTY_TYPE_BINARY, MIXED = RLM_PROPERTY_TYPE_MIXED, DATE = RLM_PROPERTY_TYPE_TIMESTAMP,
+       FLOAT = RLM_PROPERTY_TYPE_FLOAT, DOUBLE = RLM_PROPERTY_TYPE_DOUBLE, DECIMAL = RLM_PROPERTY_TYPE_DECIMAL128,
+       LINK = RLM_PROPERTY_TYPE_OBJECT, COMPUTED = RLM_PROPERTY_TYPE_LINKING_OBJECTS,
+       OID = RLM_PROPERTY_TYPE_OBJECT_ID, UUID = RLM_PROPERTY_TYPE_UUID };
+enum { ONE = RLM_COLLECTION_TYPE_NONE, LIST = RLM_COLLECTION_TYPE_LIST, SET = RLM_COLLECTION_TYPE_SET,
+       DICTIONARY = RLM_COLLECTION_TYPE_DICTIONARY };
+enum { PLAIN = 0, NULLABLE = RLM_PROPERTY_NULLABLE, PRIMARY = RLM_PROPERTY_PRIMARY_KEY,
+       INDEXED = RLM_PROPERTY_INDEXED, FULL_TEXT = RLM_PROPERTY_FULLTEXT_INDEXED };
+
+/* A schema put together class by class: add_class(), then add() for each of its properties. */
+struct draft {
+    realm_class_info_t classes[8];
+    realm_property_info_t properties[8][64];
+    const realm_property_info_t* pointers[8];
+    size_t count;
+};
+static struct draft draft;
+static void start(void) { draft.count = 0; }
+static void add_class(const char* name, const char* primary_key, int flags) {
+    realm_class_info_t* c = &draft.classes[draft.count];
+    memset(c, 0, sizeof *c);
+    c->name = name;
+    c->primary_key = primary_key;
+    c->key = RLM_INVALID_CLASS_KEY;
+    c->flags = flags;
+    draft.pointers[draft.count] = draft.properties[draft.count];
+    draft.count++;
+}
+/* Stored properties come first, then the computed ones. */
+static void add(realm_property_info_t p) {
+    realm_class_info_t* c = &draft.classes[draft.count - 1];
+    draft.properties[draft.count - 1][c->num_properties + c->num_computed_properties] = p;
+    if (p.type == RLM_PROPERTY_TYPE_LINKING_OBJECTS) c->num_computed_properties++;
+    else c->num_properties++;
+}
+static realm_schema_t* finish(void) { return realm_schema_new(draft.classes, draft.count, draft.pointers); }
+
+/* ---- Files and configs ------------------------------------------------------------------------ */
+
+static char folder[] = "/tmp/misuse-XXXXXX";
+/* The path of a file of this test. Good until the end of the program. */
+static const char* path_of(const char* name) {
+    static char paths[64][200];
+    static int count;
+    char path[200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (int i = 0; i < count; i++)
+        if (!strcmp(paths[i], path)) return paths[i];
+    return strcpy(paths[count++], path);
+}
+static void write_bytes(const char* path, const void* data, size_t size) {
+    FILE* f = fopen(path, "wb");
+    if (f && (size == 0 || fwrite(data, 1, size, f) == size)) { fclose(f); return; }
+    perror(path);
+    exit(2);
+}
+static bool copy_file(const char* from, const char* to) {
+    FILE *in = fopen(from, "rb"), *out = in ? fopen(to, "wb") : NULL;
+    static char buffer[65536];
+    size_t n;
+    while (out && (n = fread(buffer, 1, sizeof buffer, in)) > 0) fwrite(buffer, 1, n, out);
+    if (out) fclose(out);
+    if (in) fclose(in);
+    return out != NULL;
+}
+static realm_config_t* config_for(const char* path, realm_schema_t* schema, uint64_t version, int mode) {
+    realm_config_t* c = realm_config_new();
+    realm_config_set_path(c, path);
+    if (schema) {
+        realm_config_set_schema(c, schema);
+        realm_config_set_schema_version(c, version);
+    }
+    realm_config_set_schema_mode(c, (realm_schema_mode_e)mode);
+    realm_config_set_automatic_change_notifications(c, false);
+    return c;
+}
+/* Opens and gives the schema and the config back. */
+static realm_t* open_with(const char* path, realm_schema_t* schema, uint64_t version, int mode) {
+    realm_config_t* c = config_for(path, schema, version, mode);
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    realm_release(schema);
+    return r;
+}
+
+/* ---- The stage -------------------------------------------------------------------------------- */
+
+static realm_t* realm;
+static realm_class_key_t plain_class, pk_int, pk_string, pk_null, pk_oid, pk_uuid, target_class, embedded_class;
+static realm_object_t *object, *target, *deleted;
+static realm_list_t *list, *deleted_list, *mixed_list;
+static realm_set_t *set, *deleted_set;
+static realm_dictionary_t *dictionary, *deleted_dictionary, *mixed_dictionary;
+static realm_results_t *results, *backlinks;
+static realm_config_t* config;
+static realm_schema_t* schema;
+static realm_scheduler_t* scheduler;
+static realm_callback_token_t* token;
+static realm_async_error_t* async_error;
+
+enum kind { K_REALM, K_OBJECT, K_LIST, K_SET, K_DICTIONARY, K_RESULTS, K_CONFIG, K_SCHEMA, K_SCHEDULER, K_TOKEN,
+            K_ERROR, KINDS };
+static void* handles[KINDS];
+
+static realm_property_key_t key_of(realm_class_key_t table, const char* name) {
+    bool found = false;
+    realm_property_info_t info;
+    if (!realm_find_property(realm, table, name, &found, &info) || !found) { printf("no property %s\n", name); exit(2); }
+    return info.key;
+}
+static realm_property_key_t key(const char* name) { return key_of(plain_class, name); }
+static realm_class_key_t class_named(const char* name) {
+    bool found = false;
+    realm_class_info_t info;
+    if (!realm_find_class(realm, name, &found, &info) || !found) { printf("no class %s\n", name); exit(2); }
+    return info.key;
+}
+static void on_change(realm_userdata_t userdata) { ++*(int*)userdata; }
+static int change_count;
+
+static realm_schema_t* stage_schema(void) {
+    start();
+    add_class("Plain", "", RLM_CLASS_NORMAL);
+    add(property("i", INT, ONE, "", PLAIN));
+    add(property("i_n", INT, ONE, "", NULLABLE));
+    add(property("b", BOOL, ONE, "", PLAIN));
+    add(property("s", STRING, ONE, "", PLAIN));
+    add(property("s_n", STRING, ONE, "", NULLABLE));
+    add(property("d", BINARY, ONE, "", PLAIN));
+    add(property("t", DATE, ONE, "", PLAIN));
+    add(property("f", FLOAT, ONE, "", PLAIN));
+    add(property("g", DOUBLE, ONE, "", PLAIN));
+    add(property("dec", DECIMAL, ONE, "", PLAIN));
+    add(property("o", OID, ONE, "", PLAIN));
+    add(property("u", UUID, ONE, "", PLAIN));
+    add(property("m", MIXED, ONE, "", NULLABLE));
+    add(property("link", LINK, ONE, "Target", NULLABLE));
+    add(property("emb", LINK, ONE, "Embedded", NULLABLE));
+    add(property("l_i", INT, LIST, "", PLAIN));
+    add(property("l_m", MIXED, LIST, "", NULLABLE));
+    add(property("l_link", LINK, LIST, "Target", PLAIN));
+    add(property("e_i", INT, SET, "", PLAIN));
+    add(property("h_i", INT, DICTIONARY, "", PLAIN));
+    add(property("h_m", MIXED, DICTIONARY, "", NULLABLE));
+    add_class("PkInt", "id", RLM_CLASS_NORMAL);
+    add(property("id", INT, ONE, "", PRIMARY));
+    add_class("PkString", "id", RLM_CLASS_NORMAL);
+    add(property("id", STRING, ONE, "", PRIMARY));
+    add_class("PkNull", "id", RLM_CLASS_NORMAL);
+    add(property("id", INT, ONE, "", PRIMARY | NULLABLE));
+    add_class("PkOid", "id", RLM_CLASS_NORMAL);
+    add(property("id", OID, ONE, "", PRIMARY));
+    add_class("PkUuid", "id", RLM_CLASS_NORMAL);
+    add(property("id", UUID, ONE, "", PRIMARY));
+    add_class("Target", "", RLM_CLASS_NORMAL);
+    add(alias("public_n", property("n", INT, ONE, "", PLAIN)));
+    add(computed("origins", "Plain", "link"));
+    add_class("Embedded", "", RLM_CLASS_EMBEDDED);
+    add(property("x", INT, ONE, "", PLAIN));
+    return finish();
+}
+/* Objects and collections of `realm`, one of each; the deleted ones come from an object that is gone. */
+static void build(void) {
+    plain_class = class_named("Plain");
+    pk_int = class_named("PkInt");
+    pk_string = class_named("PkString");
+    pk_null = class_named("PkNull");
+    pk_oid = class_named("PkOid");
+    pk_uuid = class_named("PkUuid");
+    target_class = class_named("Target");
+    embedded_class = class_named("Embedded");
+    WORKS(realm_begin_write(realm));
+    object = realm_object_create(realm, plain_class);
+    target = realm_object_create(realm, target_class);
+    deleted = realm_object_create(realm, plain_class);
+    deleted_list = realm_get_list(deleted, key("l_i"));
+    deleted_set = realm_get_set(deleted, key("e_i"));
+    deleted_dictionary = realm_get_dictionary(deleted, key("h_i"));
+    WORKS(realm_object_delete(deleted));
+    WORKS(realm_set_value(object, key("link"), link_to(target_class, realm_object_get_key(target)), false));
+    WORKS(realm_commit(realm));
+    list = realm_get_list(object, key("l_i"));
+    mixed_list = realm_get_list(object, key("l_m"));
+    set = realm_get_set(object, key("e_i"));
+    dictionary = realm_get_dictionary(object, key("h_i"));
+    mixed_dictionary = realm_get_dictionary(object, key("h_m"));
+    results = realm_object_find_all(realm, plain_class);
+    backlinks = realm_get_backlinks(target, plain_class, key("link"));
+    CHECK(object && target && deleted && list && set && dictionary && results && backlinks);
+    CHECK(deleted_list && deleted_set && deleted_dictionary && mixed_list && mixed_dictionary);
+}
+static void give_back(void) {
+    realm_release(object), realm_release(target), realm_release(deleted), realm_release(list);
+    realm_release(mixed_list), realm_release(deleted_list), realm_release(set), realm_release(deleted_set);
+    realm_release(dictionary), realm_release(mixed_dictionary), realm_release(deleted_dictionary);
+    realm_release(results), realm_release(backlinks);
+}
+/* Whether the library works as if nothing had happened. */
+static void still_works(const char* after) {
+    static int64_t n;
+    section = after;
+    n++;
+    bool found = false;
+    realm_value_t v;
+    WORKS(realm_begin_write(realm));
+    realm_object_t* o = realm_object_get_or_create_with_primary_key(realm, pk_int, integer(n), NULL);
+    CHECK(o != NULL);
+    WORKS(realm_set_value(object, key("i"), integer(n), false));
+    WORKS(realm_commit(realm));
+    realm_release(o);
+    o = realm_object_find_with_primary_key(realm, pk_int, integer(n), &found);
+    CHECK(o != NULL && found);
+    realm_release(o);
+    WORKS(realm_get_value(object, key("i"), &v));
+    CHECK(v.type == RLM_TYPE_INT && v.integer == n);
+    WORKS(crealm_verify(realm, NULL));
+}
+
+/* Runs a piece of code that might crash in a child; the child's exit status is its verdict. */
+static bool survives(void (*body)(void)) {
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        body();
+        _exit(0);
+    }
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+/* ---- NULL and handles of another kind ----------------------------------------------------------- */
+
+/* Runs `line` with `h` as NULL and as a handle of each other kind. */
+#define REFUSED(kind, type, call)                                                                 \
+    for (int k = -1; k < KINDS; k++) {                                                            \
+        if (k == (int)(kind)) continue;                                                           \
+        type* h = k < 0 ? NULL : (type*)handles[k];                                               \
+        FAILS(RLM_ERR_INVALID_ARGUMENT, call);                                                    \
+    }
+/* The same for functions that cannot fail: the call is an expression that must be true. */
+#define HARMLESS(kind, type, condition)                                                           \
+    for (int k = -1; k < KINDS; k++) {                                                            \
+        if (k == (int)(kind)) continue;                                                           \
+        type* h = k < 0 ? NULL : (type*)handles[k];                                               \
+        CHECK(condition);                                                                         \
+        realm_clear_last_error();                                                                 \
+    }
+/* The same for functions without a result. */
+#define IGNORED(kind, type, call)                                                                 \
+    for (int k = -1; k < KINDS; k++) {                                                            \
+        if (k == (int)(kind)) continue;                                                           \
+        type* h = k < 0 ? NULL : (type*)handles[k];                                               \
+        realm_clear_last_error();                                                                 \
+        call;                                                                                     \
+        expect(__LINE__, #call, true, RLM_ERR_INVALID_ARGUMENT);                                  \
+    }
+
+static int free_count;
+static void count_free(realm_userdata_t userdata) { (void)userdata; free_count++; }
+static void count_into(realm_userdata_t userdata) { ++*(int*)userdata; }
+
+static void wrong_realm_handles(void) {
+    bool flag;
+    realm_version_id_t id;
+    uint64_t n;
+    size_t size;
+    realm_class_key_t class_keys[16];
+    realm_class_info_t class_info;
+    realm_property_info_t properties[64];
+    realm_property_key_t keys[64];
+    realm_object_t* resolved;
+    char* report;
+    REFUSED(K_REALM, realm_t, realm_get_version_id(h, &flag, &id));
+    REFUSED(K_REALM, realm_t, realm_get_num_versions(h, &n));
+    REFUSED(K_REALM, realm_t, realm_close(h));
+    HARMLESS(K_REALM, realm_t, !realm_is_closed(h));
+    REFUSED(K_REALM, realm_t, realm_begin_read(h));
+    REFUSED(K_REALM, realm_t, realm_begin_write(h));
+    HARMLESS(K_REALM, realm_t, !realm_is_writable(h));
+    REFUSED(K_REALM, realm_t, realm_commit(h));
+    REFUSED(K_REALM, realm_t, realm_rollback(h));
+    REFUSED(K_REALM, realm_t, realm_refresh(h, &flag));
+    free_count = 0;
+    REFUSED(K_REALM, realm_t, realm_add_realm_changed_callback(h, on_change, &change_count, count_free));
+    CHECK(free_count == KINDS);
+    free_count = 0;
+    REFUSED(K_REALM, realm_t, realm_add_realm_refresh_callback(h, on_change, &change_count, count_free));
+    CHECK(free_count == KINDS);
+    REFUSED(K_REALM, realm_t, realm_get_schema(h));
+    HARMLESS(K_REALM, realm_t, realm_get_schema_version(h) == UINT64_MAX || realm_get_schema_version(h) == 0);
+    HARMLESS(K_REALM, realm_t, realm_get_num_classes(h) == 0);
+    REFUSED(K_REALM, realm_t, realm_get_class_keys(h, class_keys, 16, &size));
+    REFUSED(K_REALM, realm_t, realm_find_class(h, "Plain", &flag, &class_info));
+    REFUSED(K_REALM, realm_t, realm_get_class(h, plain_class, &class_info));
+    REFUSED(K_REALM, realm_t, realm_get_class_properties(h, plain_class, properties, 64, &size));
+    REFUSED(K_REALM, realm_t, realm_get_property_keys(h, plain_class, keys, 64, &size));
+    REFUSED(K_REALM, realm_t, realm_get_property(h, plain_class, key("i"), properties));
+    REFUSED(K_REALM, realm_t, realm_find_property(h, plain_class, "i", &flag, properties));
+    REFUSED(K_REALM, realm_t, realm_find_property_by_public_name(h, plain_class, "i", &flag, properties));
+    REFUSED(K_REALM, realm_t, realm_get_num_objects(h, plain_class, &size));
+    REFUSED(K_REALM, realm_t, realm_get_object(h, plain_class, 0));
+    REFUSED(K_REALM, realm_t, realm_object_find_with_primary_key(h, pk_int, integer(1), &flag));
+    REFUSED(K_REALM, realm_t, realm_object_find_all(h, plain_class));
+    REFUSED(K_REALM, realm_t, realm_object_create(h, plain_class));
+    REFUSED(K_REALM, realm_t, realm_object_create_with_primary_key(h, pk_int, integer(1)));
+    REFUSED(K_REALM, realm_t, realm_object_get_or_create_with_primary_key(h, pk_int, integer(1), &flag));
+    REFUSED(K_REALM, realm_t, realm_object_resolve_in(object, h, &resolved));
+    REFUSED(K_REALM, realm_t, crealm_verify(h, &report));
+}
+static void wrong_object_handles(void) {
+    realm_value_t v, values[2] = {integer(1), integer(2)};
+    realm_property_key_t i = key("i"), keys[2] = {i, i};
+    realm_object_t* other;
+    realm_class_key_t table;
+    realm_link_t address;
+    REFUSED(K_OBJECT, realm_object_t, realm_get_value_by_property_index(h, 0, &v));
+    REFUSED(K_OBJECT, realm_object_t, realm_object_get_parent(h, &other, &table));
+    REFUSED(K_OBJECT, realm_object_t, realm_object_delete(h));
+    REFUSED(K_OBJECT, realm_object_t, realm_object_resolve_in(h, realm, &other));
+    REFUSED(K_OBJECT, realm_object_t, realm_object_add_int(h, i, 1));
+    HARMLESS(K_OBJECT, realm_object_t, !realm_object_is_valid(h));
+    HARMLESS(K_OBJECT, realm_object_t, realm_object_get_key(h) <= 0);
+    HARMLESS(K_OBJECT, realm_object_t, realm_object_get_table(h) == RLM_INVALID_CLASS_KEY || realm_object_get_table(h) == 0);
+    HARMLESS(K_OBJECT, realm_object_t, (address = realm_object_as_link(h), address.target <= 0));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_value(h, i, &v));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_values(h, 2, keys, values));
+    REFUSED(K_OBJECT, realm_object_t, realm_set_value(h, i, integer(1), false));
+    REFUSED(K_OBJECT, realm_object_t, realm_set_values(h, 2, keys, values, false));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_linked_object(h, i));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_list(h, i));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_set(h, i));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_dictionary(h, i));
+    REFUSED(K_OBJECT, realm_object_t, realm_get_backlinks(h, plain_class, key("link")));
+}
+static void wrong_collection_handles(void) {
+    realm_value_t v = integer(1), k_value = text("k");
+    realm_property_info_t info;
+    size_t n;
+    bool flag;
+    QUIET(realm_list_is_valid(NULL));
+    QUIET(realm_set_is_valid(NULL));
+    QUIET(realm_dictionary_is_valid(NULL));
+    HARMLESS(K_LIST, realm_list_t, !realm_list_is_valid(h));
+    REFUSED(K_LIST, realm_list_t, realm_list_size(h, &n));
+    REFUSED(K_LIST, realm_list_t, realm_list_get_property(h, &info));
+    REFUSED(K_LIST, realm_list_t, realm_list_get(h, 0, &v));
+    REFUSED(K_LIST, realm_list_t, realm_list_find(h, &v, &n, &flag));
+    REFUSED(K_LIST, realm_list_t, realm_list_get_list(h, 0));
+    REFUSED(K_LIST, realm_list_t, realm_list_get_dictionary(h, 0));
+    REFUSED(K_LIST, realm_list_t, realm_list_get_linked_object(h, 0));
+    HARMLESS(K_SET, realm_set_t, !realm_set_is_valid(h));
+    REFUSED(K_SET, realm_set_t, realm_set_size(h, &n));
+    REFUSED(K_SET, realm_set_t, realm_set_get_property(h, &info));
+    REFUSED(K_SET, realm_set_t, realm_set_get(h, 0, &v));
+    REFUSED(K_SET, realm_set_t, realm_set_find(h, v, &n, &flag));
+    HARMLESS(K_DICTIONARY, realm_dictionary_t, !realm_dictionary_is_valid(h));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_size(h, &n));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get_property(h, &info));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_find(h, k_value, &v, &flag));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get(h, 0, &v, &v));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get_list(h, k_value));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get_dictionary(h, k_value));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get_linked_object(h, k_value));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_contains_key(h, k_value, &flag));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_contains_value(h, v, &n));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_is_valid(h, &flag));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_count(h, &n));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_get(h, 0, &v));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_get_object(h, 0));
+}
+static bool init_fails(realm_userdata_t userdata, realm_t* r) { (void)r; realm_register_user_code_callback_error(userdata); return false; }
+static bool migrates(realm_userdata_t userdata, realm_t* old_realm, realm_t* new_realm, const realm_schema_t* s) {
+    (void)userdata, (void)old_realm, (void)new_realm, (void)s;
+    return true;
+}
+static bool compacts(realm_userdata_t userdata, uint64_t total, uint64_t used) { (void)userdata; return total == used; }
+
+static void wrong_config_handles(void) {
+    uint8_t bytes[64] = {0};
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_path(h) == NULL || !*realm_config_get_path(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_path(h, "x"));
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_encryption_key(h, bytes) == 0);
+    REFUSED(K_CONFIG, realm_config_t, realm_config_set_encryption_key(h, bytes, 64));
+    REFUSED(K_CONFIG, realm_config_t, realm_config_get_schema(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_schema(h, schema));
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_schema_version(h) == 0);
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_schema_version(h, 1));
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_schema_mode(h) == 0);
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_schema_mode(h, RLM_SCHEMA_MODE_MANUAL));
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_schema_subset_mode(h) == 0);
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_schema_subset_mode(h, RLM_SCHEMA_SUBSET_MODE_STRICT));
+    free_count = 0;
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_migration_function(h, migrates, bytes, count_free));
+    CHECK(free_count == KINDS);
+    free_count = 0;
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_data_initialization_function(h, init_fails, bytes, count_free));
+    CHECK(free_count == KINDS);
+    free_count = 0;
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_should_compact_on_launch_function(h, compacts, bytes, count_free));
+    CHECK(free_count == KINDS);
+    HARMLESS(K_CONFIG, realm_config_t, !realm_config_get_disable_format_upgrade(h));
+    REFUSED(K_CONFIG, realm_config_t, realm_config_needs_file_format_upgrade(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_disable_format_upgrade(h, true));
+    HARMLESS(K_CONFIG, realm_config_t, !realm_config_get_automatic_change_notifications(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_automatic_change_notifications(h, true));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_scheduler(h, scheduler));
+    HARMLESS(K_CONFIG, realm_config_t, !realm_config_get_force_sync_history(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_force_sync_history(h, true));
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_max_number_of_active_versions(h) == 0);
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_max_number_of_active_versions(h, 1));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_in_memory(h, true));
+    HARMLESS(K_CONFIG, realm_config_t, !realm_config_get_in_memory(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_fifo_path(h, "/tmp"));
+    HARMLESS(K_CONFIG, realm_config_t, realm_config_get_fifo_path(h) == NULL || !*realm_config_get_fifo_path(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_cached(h, true));
+    HARMLESS(K_CONFIG, realm_config_t, !realm_config_get_cached(h));
+    IGNORED(K_CONFIG, realm_config_t, realm_config_set_automatic_backlink_handling(h, true));
+    REFUSED(K_CONFIG, realm_config_t, realm_open(h));
+    for (int k = -1; k < KINDS; k++)
+        if (k != K_CONFIG) {
+            SETS(RLM_ERR_INVALID_ARGUMENT, realm_get_persisted_schema_version(k < 0 ? NULL : (realm_config_t*)handles[k]));
+            CHECK(realm_get_persisted_schema_version(k < 0 ? NULL : (realm_config_t*)handles[k]) == UINT64_MAX);
+        }
+}
+static void perform_null(void) { realm_scheduler_perform_work(NULL); }
+static void perform_other(void) { for (int k = 0; k < KINDS; k++) realm_scheduler_perform_work((realm_work_queue_t*)handles[k]); }
+
+static void wrong_other_handles(void) {
+    int fd;
+    bool flag;
+    realm_error_t error;
+    REFUSED(K_SCHEMA, realm_schema_t, realm_schema_validate(h, 0));
+    REFUSED(K_SCHEDULER, realm_scheduler_t, crealm_scheduler_get_fd(h, &fd));
+    REFUSED(K_SCHEDULER, realm_scheduler_t, crealm_scheduler_run(h, 0, &flag));
+    realm_config_t* c = realm_config_new();
+    for (int k = 0; k < KINDS; k++) {
+        realm_clear_last_error();
+        if (k != K_SCHEMA) SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_schema(c, (realm_schema_t*)handles[k]), 0));
+        if (k != K_SCHEDULER) SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_scheduler(c, (realm_scheduler_t*)handles[k]), 0));
+        if (k != K_ERROR) CHECK(!realm_get_async_error((realm_async_error_t*)handles[k], &error));
+        CHECK(!realm_is_frozen(handles[k]));
+        for (int j = 0; j < KINDS; j++) CHECK(realm_equals(handles[k], handles[j]) == (j == k));
+        CHECK(!realm_equals(handles[k], NULL) && !realm_equals(NULL, handles[k]));
+    }
+    QUIET(realm_config_get_schema(c));
+    QUIET((realm_config_set_scheduler(c, NULL), NULL)); /* back to the default scheduler */
+    QUIET((realm_config_set_schema(c, NULL), NULL));
+    realm_release(c);
+    QUIET(realm_get_async_error(NULL, &error));
+    QUIET(realm_is_frozen(NULL));
+    CHECK(realm_equals(NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_clone(NULL));
+    FAILS(RLM_ERR_NOT_CLONABLE, realm_clone(config));
+    FAILS(RLM_ERR_NOT_CLONABLE, realm_clone(token));
+    realm_release(NULL);
+    realm_free(NULL);
+    CHECK(survives(perform_null));
+    CHECK(survives(perform_other));
+}
+
+/* NULL for the other pointers. Those that the header marks optional must be accepted. */
+static void null_pointers(void) {
+    realm_property_key_t i = key("i"), keys[1] = {i};
+    realm_value_t v = integer(1);
+    bool found;
+    size_t n;
+    WORKS(realm_get_version_id(realm, NULL, NULL));
+    WORKS(realm_get_num_versions(realm, NULL));
+    WORKS(realm_refresh(realm, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_add_realm_changed_callback(realm, NULL, NULL, NULL));
+    free_count = 0;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_add_realm_changed_callback(realm, NULL, &n, count_free));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_add_realm_refresh_callback(realm, NULL, &n, count_free));
+    CHECK(free_count == 2);
+    WORKS(realm_get_class_keys(realm, NULL, 0, NULL));
+    WORKS(realm_get_class_keys(realm, NULL, SIZE_MAX, &n));
+    CHECK(n == 8);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_class(realm, NULL, &found, NULL));
+    WORKS(realm_find_class(realm, "Plain", NULL, NULL));
+    WORKS(realm_get_class(realm, plain_class, NULL));
+    WORKS(realm_get_class_properties(realm, plain_class, NULL, SIZE_MAX, &n));
+    CHECK(n == 21);
+    WORKS(realm_get_class_properties(realm, plain_class, NULL, 0, NULL));
+    WORKS(realm_get_property_keys(realm, plain_class, NULL, SIZE_MAX, &n));
+    CHECK(n == 21);
+    WORKS(realm_get_property(realm, plain_class, i, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_property(realm, plain_class, NULL, &found, NULL));
+    WORKS(realm_find_property(realm, plain_class, "i", NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_property_by_public_name(realm, plain_class, NULL, &found, NULL));
+    WORKS(realm_find_property_by_public_name(realm, plain_class, "i", NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_value_by_property_index(object, 0, NULL));
+    WORKS(realm_get_num_objects(realm, plain_class, NULL));
+    QUIET(realm_object_find_with_primary_key(realm, pk_int, integer(-77), NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_resolve_in(object, realm, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_value(object, i, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_values(object, 1, NULL, &v));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_values(object, 1, keys, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_values(object, SIZE_MAX, NULL, NULL));
+    WORKS(realm_get_values(object, 0, NULL, NULL));
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_values(object, 1, NULL, &v, false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_values(object, 1, keys, NULL, false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_values(object, SIZE_MAX, NULL, NULL, false));
+    WORKS(realm_set_values(object, 0, NULL, NULL, false));
+    realm_object_t* o = realm_object_get_or_create_with_primary_key(realm, pk_int, integer(123456), NULL);
+    CHECK(o != NULL);
+    realm_release(o);
+    WORKS(realm_rollback(realm));
+    WORKS(realm_list_size(list, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_list_get_property(list, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_list_find(list, NULL, &n, &found));
+    WORKS(realm_list_find(list, &v, NULL, NULL));
+    WORKS(realm_set_size(set, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_get_property(set, NULL));
+    WORKS(realm_set_find(set, v, NULL, NULL));
+    WORKS(realm_dictionary_size(dictionary, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_property(dictionary, NULL));
+    WORKS(realm_dictionary_find(dictionary, text("k"), NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_contains_key(dictionary, text("k"), NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_contains_value(dictionary, v, NULL));
+    WORKS(realm_results_is_valid(results, NULL));
+    WORKS(realm_results_count(results, NULL));
+    WORKS(realm_results_get(results, 0, NULL));
+    WORKS(crealm_verify(realm, NULL));
+
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(NULL, &found));
+    WORKS(realm_delete_files(path_of("nothing"), NULL));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_path(config, NULL), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_fifo_path(config, NULL), 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_config_set_encryption_key(config, NULL, 64));
+    WORKS(realm_config_set_encryption_key(config, NULL, 0));
+    CHECK(realm_config_get_encryption_key(config, NULL) == 0);
+    free_count = 0;
+    realm_config_t* c = realm_config_new();
+    realm_config_set_migration_function(c, NULL, &n, count_free);
+    realm_config_set_data_initialization_function(c, NULL, NULL, NULL);
+    realm_config_set_should_compact_on_launch_function(c, NULL, NULL, NULL);
+    realm_release(c);
+    CHECK(free_count == 1);
+    free_count = 0;
+    realm_scheduler_t* s = realm_scheduler_new(&n, count_free, NULL, NULL, NULL, NULL);
+    CHECK(s != NULL);
+    int fd;
+    FAILS(RLM_ERR_NOT_SUPPORTED, crealm_scheduler_get_fd(s, &fd));
+    realm_release(s);
+    CHECK(free_count == 1);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_scheduler_get_fd(scheduler, NULL));
+    WORKS(crealm_scheduler_run(scheduler, 0, NULL));
+    QUIET(realm_scheduler_get_frozen());
+
+    SETS(RLM_ERR_INVALID_ARGUMENT, realm_get_log_level_category(NULL));
+    SETS(RLM_ERR_INVALID_ARGUMENT, realm_set_log_level_category(NULL, RLM_LOG_LEVEL_OFF));
+    CHECK(realm_get_category_names(0, NULL) == 15);
+    CHECK(realm_get_category_names(15, NULL) == 0);
+    CHECK(realm_get_category_names(SIZE_MAX, NULL) == 0);
+    realm_set_log_callback(NULL, NULL, NULL);
+    free_count = 0;
+    realm_set_log_callback(NULL, &n, count_free);
+    realm_set_log_callback(NULL, NULL, NULL);
+    CHECK(free_count == 1);
+    realm_get_library_version_numbers(NULL, NULL, NULL, NULL);
+    realm_register_user_code_callback_error(NULL);
+    realm_clear_last_error();
+    QUIET(realm_get_last_error(NULL));
+    QUIET(realm_clear_last_error());
+    QUIET(realm_get_last_error_as_async_error());
+
+    realm_schema_t* empty = realm_schema_new(NULL, 0, NULL);
+    CHECK(empty != NULL);
+    realm_release(empty);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_new(NULL, 1, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_new(NULL, SIZE_MAX, NULL));
+    start();
+    add_class("A", "", 0);
+    add(property("x", INT, ONE, "", 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_new(draft.classes, 1, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_new(NULL, 1, draft.pointers));
+    draft.pointers[0] = NULL;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    draft.classes[0].num_properties = SIZE_MAX;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    draft.classes[0].num_properties = 0;
+    draft.classes[0].num_computed_properties = SIZE_MAX;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    start();
+    add_class(NULL, "", 0);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    start();
+    add_class("A", "", 0);
+    add(property(NULL, INT, ONE, "", 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+}
+
+/* ---- Wrong keys, types, positions --------------------------------------------------------------- */
+
+static void wrong_keys(void) {
+    static const realm_class_key_t no_class[] = {RLM_INVALID_CLASS_KEY, 0x7ffffffe, 0xffffffff, 0x12345};
+    static const realm_property_key_t no_property[] = {RLM_INVALID_PROPERTY_KEY, INT64_MAX, INT64_MIN, 0x7fff0000, -2};
+    bool found;
+    size_t n;
+    realm_value_t v = integer(1);
+    realm_property_info_t info;
+    for (size_t k = 0; k < 4; k++) {
+        realm_class_key_t c = no_class[k];
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_class(realm, c, NULL));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_class_properties(realm, c, NULL, 0, &n));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_property_keys(realm, c, NULL, 0, &n));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_property(realm, c, key("i"), &info));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_find_property(realm, c, "i", &found, &info));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_find_property_by_public_name(realm, c, "i", &found, &info));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_num_objects(realm, c, &n));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_object(realm, c, 0));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_find_with_primary_key(realm, c, v, &found));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_find_all(realm, c));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_backlinks(target, c, key("link")));
+        WORKS(realm_begin_write(realm));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_create(realm, c));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_create_with_primary_key(realm, c, v));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_get_or_create_with_primary_key(realm, c, v, &found));
+        WORKS(realm_rollback(realm));
+    }
+    WORKS(realm_begin_write(realm));
+    for (size_t k = 0; k < 5; k++) {
+        realm_property_key_t p = no_property[k];
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_property(realm, plain_class, p, &info));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_value(object, p, &v));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_values(object, 1, &p, &v));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_value(object, p, integer(1), false));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_values(object, 1, &p, &v, false));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_object_add_int(object, p, 1));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_linked_object(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_list(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_set(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_dictionary(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_backlinks(target, plain_class, p));
+    }
+    /* The key of another class's property, and of the hidden backlink column. */
+    realm_property_key_t foreign = key_of(target_class, "n");
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_value(object, foreign, &v));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_value(object, foreign, integer(1), false));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_backlinks(target, plain_class, key("i")));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_backlinks(target, plain_class, key("emb")));
+    for (int64_t index = 0; index < 8; index++) {
+        realm_property_key_t hidden = index | 14 << 16 | index << 30;
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_value(target, hidden, &v));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_value(target, hidden, integer(1), false));
+    }
+    WORKS(realm_rollback(realm));
+    static const realm_object_key_t no_object[] = {-1, -2, 1000, INT64_MAX, INT64_MIN};
+    for (size_t k = 0; k < 5; k++) FAILS(RLM_ERR_NO_SUCH_OBJECT, realm_get_object(realm, plain_class, no_object[k]));
+    WORKS(realm_find_class(realm, "Nobody", &found, NULL));
+    CHECK(!found);
+    WORKS(realm_find_class(realm, "", &found, NULL));
+    CHECK(!found);
+    WORKS(realm_find_property(realm, plain_class, "nothing", &found, NULL));
+    CHECK(!found);
+    WORKS(realm_find_property(realm, target_class, "public_n", &found, NULL));
+    CHECK(!found);
+    WORKS(realm_find_property_by_public_name(realm, target_class, "public_n", &found, &info));
+    CHECK(found && !strcmp(info.name, "n"));
+    WORKS(realm_find_property_by_public_name(realm, target_class, "n", &found, NULL));
+    CHECK(!found);
+}
+/* Each property gets a value of each type: only its own type may pass. */
+static void wrong_types(void) {
+    static const struct { const char* name; int type; } properties[] = {
+        {"i", RLM_TYPE_INT}, {"b", RLM_TYPE_BOOL}, {"s", RLM_TYPE_STRING}, {"d", RLM_TYPE_BINARY},
+        {"t", RLM_TYPE_TIMESTAMP}, {"f", RLM_TYPE_FLOAT}, {"g", RLM_TYPE_DOUBLE}, {"dec", RLM_TYPE_DECIMAL128},
+        {"o", RLM_TYPE_OBJECT_ID}, {"u", RLM_TYPE_UUID}, {"link", RLM_TYPE_LINK}};
+    realm_value_t values[12], v;
+    realm_object_key_t target_key = realm_object_get_key(target);
+    for (int t = 0; t < 12; t++) values[t] = of_type(t);
+    values[RLM_TYPE_STRING] = text("text");
+    values[RLM_TYPE_BINARY] = binary((const uint8_t*)"bytes", 5);
+    values[RLM_TYPE_LINK] = link_to(target_class, target_key);
+    WORKS(realm_begin_write(realm));
+    for (size_t k = 0; k < sizeof properties / sizeof *properties; k++) {
+        realm_property_key_t p = key(properties[k].name);
+        bool is_link = properties[k].type == RLM_TYPE_LINK;
+        for (int t = 0; t < 12; t++) {
+            if (t == properties[k].type || (is_link && t == RLM_TYPE_NULL)) WORKS(realm_set_value(object, p, values[t], false));
+            else if (t == RLM_TYPE_NULL) FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_set_value(object, p, values[t], false));
+            else FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, p, values[t], false));
+        }
+        for (int t = 14; t < 40; t += 5) FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, p, of_type(t), false));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, p, of_type(-1), false));
+    }
+    for (int t = 0; t < 12; t++) WORKS(realm_set_value(object, key("m"), values[t], false));
+    FAILS(RLM_ERR_NOT_SUPPORTED, realm_set_value(object, key("m"), of_type(RLM_TYPE_LIST), false));
+    FAILS(RLM_ERR_NOT_SUPPORTED, realm_set_value(object, key("m"), of_type(RLM_TYPE_DICTIONARY), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("m"), of_type(99), false));
+    /* Texts and bytes without data are null. */
+    FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_set_value(object, key("s"), bytes_as_text(NULL, 0), false));
+    FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_set_value(object, key("d"), binary(NULL, 0), false));
+    WORKS(realm_set_value(object, key("s_n"), bytes_as_text(NULL, 0), false));
+    WORKS(realm_get_value(object, key("s_n"), &v));
+    CHECK(v.type == RLM_TYPE_NULL);
+
+    static const char* const collections[] = {"l_i", "l_m", "l_link", "e_i", "h_i", "h_m"};
+    for (size_t k = 0; k < 6; k++) {
+        realm_property_key_t p = key(collections[k]);
+        FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_value(object, p, &v));
+        FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, p, integer(1), false));
+        FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, p, null_value(), false));
+        if (k > 2) FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_list(object, p));
+        if (k != 3) FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_set(object, p));
+        if (k < 4) FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_dictionary(object, p));
+        FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_add_int(object, p, 1));
+    }
+    for (size_t k = 0; k < sizeof properties / sizeof *properties; k++) {
+        realm_property_key_t p = key(properties[k].name);
+        FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_list(object, p));
+        FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_set(object, p));
+        FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_dictionary(object, p));
+        if (properties[k].type != RLM_TYPE_LINK) FAILS(RLM_ERR_INVALID_TABLE_REF, realm_get_linked_object(object, p));
+        if (properties[k].type != RLM_TYPE_INT) FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_add_int(object, p, 1));
+    }
+    WORKS(realm_set_value(object, key("i_n"), null_value(), false));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_add_int(object, key("i_n"), 1));
+    WORKS(realm_set_value(object, key("m"), null_value(), false));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_add_int(object, key("m"), 1));
+    WORKS(realm_set_value(object, key("m"), text("five"), false));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_add_int(object, key("m"), 1));
+    WORKS(realm_set_value(object, key("i"), integer(INT64_MAX), false));
+    WORKS(realm_object_add_int(object, key("i"), 1));
+    WORKS(realm_get_value(object, key("i"), &v));
+    CHECK(v.integer == INT64_MIN);
+
+    /* A Mixed property that holds no collection gives handles that are not valid. */
+    realm_list_t* no_list = realm_get_list(object, key("m"));
+    realm_set_t* no_set = realm_get_set(object, key("m"));
+    realm_dictionary_t* no_dictionary = realm_get_dictionary(object, key("m"));
+    CHECK(no_list && !realm_list_is_valid(no_list));
+    CHECK(no_set && !realm_set_is_valid(no_set));
+    CHECK(no_dictionary && !realm_dictionary_is_valid(no_dictionary));
+    if (no_list) FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_size(no_list, NULL));
+    if (no_set) FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_size(no_set, NULL));
+    if (no_dictionary) FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_size(no_dictionary, NULL));
+    realm_release(no_list);
+    realm_release(no_set);
+    realm_release(no_dictionary);
+
+    /* realm_set_values() checks everything first. */
+    realm_property_key_t keys[3] = {key("i"), key("s"), key("b")};
+    realm_value_t three[3] = {integer(77), integer(0), integer(0)};
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_values(object, 3, keys, three, false));
+    WORKS(realm_get_value(object, key("i"), &v));
+    CHECK(v.integer == INT64_MIN);
+    WORKS(realm_rollback(realm));
+
+    /* Find functions: lists refuse what they cannot hold, sets and dictionaries do not find it. */
+    size_t at;
+    bool found;
+    v = text("one");
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_list_find(list, &v, &at, &found));
+    v = null_value();
+    FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_list_find(list, &v, &at, &found));
+    v = integer(5);
+    WORKS(realm_list_find(list, &v, &at, &found));
+    CHECK(!found && at == SIZE_MAX);
+    WORKS(realm_set_find(set, text("one"), &at, &found));
+    CHECK(!found && at == SIZE_MAX);
+    WORKS(realm_set_find(set, null_value(), &at, &found));
+    CHECK(!found && at == SIZE_MAX);
+    WORKS(realm_dictionary_find(dictionary, integer(1), &v, &found));
+    CHECK(!found);
+    WORKS(realm_dictionary_contains_value(dictionary, text("one"), &at));
+    CHECK(at == SIZE_MAX);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_contains_key(dictionary, integer(1), &found));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_contains_key(dictionary, null_value(), &found));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_list(mixed_dictionary, integer(1)));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_dictionary(mixed_dictionary, null_value()));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_linked_object(dictionary, integer(1)));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_dictionary_get_list(dictionary, text("k")));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_dictionary_get_dictionary(dictionary, text("k")));
+    QUIET(realm_dictionary_get_linked_object(dictionary, text("k")));
+    realm_list_t* absent = realm_dictionary_get_list(mixed_dictionary, text("absent"));
+    CHECK(absent && !realm_list_is_valid(absent));
+    if (absent) FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_size(absent, &at));
+    realm_release(absent);
+}
+static void wrong_positions(void) {
+    static const size_t far[] = {1000, SIZE_MAX, SIZE_MAX - 1, (size_t)1 << 63, ((size_t)1 << 63) - 1, (size_t)1 << 32};
+    realm_value_t v;
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get(list, 0, &v));
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_set_get(set, 0, &v));
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_dictionary_get(dictionary, 0, &v, &v));
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get(results, 1, &v));
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get(backlinks, 1, &v));
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_get_value_by_property_index(object, 21, &v));
+    for (size_t k = 0; k < 6; k++) {
+        size_t i = far[k];
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get(list, i, &v));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get_list(mixed_list, i));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get_dictionary(mixed_list, i));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get_linked_object(list, i));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_set_get(set, i, &v));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_dictionary_get(dictionary, i, &v, &v));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get(results, i, &v));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get_object(results, i));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get(backlinks, i, &v));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get_object(backlinks, i));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_get_value_by_property_index(object, i, &v));
+    }
+}
+
+/* ---- Texts ------------------------------------------------------------------------------------ */
+
+static void bad_texts(void) {
+    static const char* const bad[] = {
+        "\xff", "a\x80", "\xc0\x80", "\xc1\xbf", "\xe0\x80\x80", "\xed\xa0\x80", "\xed\xbf\xbf", "\xf0\x80\x80\x80",
+        "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\xf0\x9f\x98", "\xc3", "abcdefgh\xfe", "abcdefghijklmno\xe2\x28\xa1"};
+    bool found;
+    size_t at;
+    realm_value_t v;
+    const char* before = realm_config_get_path(config);
+    char old_path[300];
+    snprintf(old_path, sizeof old_path, "%s", before ? before : "");
+    WORKS(realm_begin_write(realm));
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        const char* b = bad[k];
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_class(realm, b, &found, NULL));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_property(realm, plain_class, b, &found, NULL));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_property_by_public_name(realm, plain_class, b, &found, NULL));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(b, &found));
+        SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_path(config, b), 0));
+        SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_fifo_path(config, b), 0));
+        SETS(RLM_ERR_INVALID_ARGUMENT, realm_set_log_level_category(b, RLM_LOG_LEVEL_OFF));
+        SETS(RLM_ERR_INVALID_ARGUMENT, realm_get_log_level_category(b));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("s"), text(b), false));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("m"), text(b), false));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_create_with_primary_key(realm, pk_string, text(b)));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_get_or_create_with_primary_key(realm, pk_string, text(b), &found));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_find_with_primary_key(realm, pk_string, text(b), &found));
+        v = text(b);
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_list_find(mixed_list, &v, &at, &found));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_find(set, v, &at, &found));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_find(dictionary, v, &v, &found));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_contains_key(dictionary, v, &found));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_contains_value(dictionary, v, &at));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_list(mixed_dictionary, v));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_dictionary(mixed_dictionary, v));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_linked_object(dictionary, v));
+        start();
+        add_class(b, "", 0);
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+        start();
+        add_class("A", b, 0);
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+        start();
+        add_class("A", "", 0);
+        add(property(b, INT, ONE, "", 0));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+        start();
+        add_class("A", "", 0);
+        add(property("x", LINK, ONE, b, NULLABLE));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+        start();
+        add_class("A", "", 0);
+        add(alias(b, property("x", INT, ONE, "", 0)));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    }
+    CHECK(!strcmp(realm_config_get_path(config), old_path));
+    /* Zeroes inside a text are part of it. */
+    WORKS(realm_set_value(object, key("s"), bytes_as_text("a\0b", 3), false));
+    WORKS(realm_get_value(object, key("s"), &v));
+    CHECK(v.type == RLM_TYPE_STRING && v.string.size == 3 && !memcmp(v.string.data, "a\0b", 3));
+    /* Sizes: the largest text and the largest bytes that fit, and one byte more. */
+    size_t most = 0xFFFFF8 - 8;
+    char* big = (char*)malloc(most + 1);
+    memset(big, 'x', most + 1);
+    WORKS(realm_set_value(object, key("s"), bytes_as_text(big, most - 1), false));
+    WORKS(realm_set_value(object, key("d"), binary((const uint8_t*)big, most), false));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_set_value(object, key("s"), bytes_as_text(big, most), false));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_set_value(object, key("d"), binary((const uint8_t*)big, most + 1), false));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_set_value(object, key("m"), bytes_as_text(big, most), false));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_set_value(object, key("m"), binary((const uint8_t*)big, most + 1), false));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_object_create_with_primary_key(realm, pk_string, bytes_as_text(big, most)));
+    free(big);
+    /* Times. */
+    WORKS(realm_set_value(object, key("t"), moment(-1, -999999999), false));
+    WORKS(realm_set_value(object, key("t"), moment(INT64_MAX, 999999999), false));
+    WORKS(realm_set_value(object, key("t"), moment(INT64_MIN, -999999999), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("t"), moment(1, -1), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("t"), moment(-1, 1), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("t"), moment(0, 1000000000), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("t"), moment(0, -1000000000), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("t"), moment(0, INT32_MIN), false));
+    WORKS(realm_rollback(realm));
+    SETS(RLM_ERR_INVALID_ARGUMENT, realm_set_log_level_category("Realm.Nothing", RLM_LOG_LEVEL_OFF));
+    SETS(RLM_ERR_INVALID_ARGUMENT, realm_set_log_level_category("", RLM_LOG_LEVEL_OFF));
+}
+static void wrong_enums(void) {
+    realm_log_level_e level = realm_get_log_level_category("Realm");
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_set_log_level((realm_log_level_e)9), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_set_log_level((realm_log_level_e)-1), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, realm_set_log_level_category("Realm", (realm_log_level_e)9));
+    CHECK(realm_get_log_level_category("Realm") == level);
+    realm_config_t* c = realm_config_new();
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_schema_mode(c, (realm_schema_mode_e)8), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_schema_mode(c, (realm_schema_mode_e)-1), 0));
+    CHECK(realm_config_get_schema_mode(c) == RLM_SCHEMA_MODE_AUTOMATIC);
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_schema_subset_mode(c, (realm_schema_subset_mode_e)4), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_schema_subset_mode(c, (realm_schema_subset_mode_e)-1), 0));
+    CHECK(realm_config_get_schema_subset_mode(c) == RLM_SCHEMA_SUBSET_MODE_STRICT);
+    uint8_t bytes[65] = {0};
+    static const size_t sizes[] = {1, 32, 63, 65, 128, SIZE_MAX};
+    WORKS(realm_config_set_encryption_key(c, bytes, 64));
+    for (size_t k = 0; k < 6; k++) FAILS(RLM_ERR_INVALID_ENCRYPTION_KEY, realm_config_set_encryption_key(c, bytes, sizes[k]));
+    FAILS(RLM_ERR_INVALID_ENCRYPTION_KEY, realm_config_set_encryption_key(c, NULL, SIZE_MAX));
+    CHECK(realm_config_get_encryption_key(c, bytes) == 64);
+    realm_release(c);
+    static const int types[] = {3, 5, 7, 13, 16, 18, 99, -1};
+    for (size_t k = 0; k < 8; k++) {
+        start();
+        add_class("A", "", 0);
+        add(property("x", types[k], ONE, "", 0));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    }
+    static const int collections[] = {3, 5, 8, -1};
+    for (size_t k = 0; k < 4; k++) {
+        start();
+        add_class("A", "", 0);
+        add(property("x", INT, collections[k], "", 0));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    }
+    start();
+    add_class("A", "", 3);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_new(draft.classes, SIZE_MAX, draft.pointers));
+}
+
+/* ---- Transactions, deleted objects, closed realms, threads ---------------------------------------- */
+
+static void outside_transactions(void) {
+    realm_value_t v = integer(1);
+    realm_property_key_t i = key("i");
+    bool flag;
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_rollback(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(realm, plain_class));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create_with_primary_key(realm, pk_int, integer(5)));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(-9), &flag));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_delete(object));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_add_int(object, i, 1));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_set_value(object, i, v, false));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_set_values(object, 1, &i, &v, false));
+    CHECK(!realm_is_writable(realm));
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(realm));
+    CHECK(realm_is_writable(realm));
+    flag = true;
+    WORKS(realm_refresh(realm, &flag));
+    CHECK(!flag);
+    WORKS(realm_begin_read(realm));
+    WORKS(realm_rollback(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_rollback(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(realm));
+    WORKS(realm_begin_write(realm));
+    WORKS(realm_commit(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(realm));
+}
+/* A handle to an object that is gone, and collections of it. */
+static void deleted_things(void) {
+    realm_value_t v = integer(1);
+    realm_property_key_t i = key("i");
+    realm_property_info_t info;
+    realm_object_t* other = NULL;
+    size_t n;
+    bool flag;
+    for (int writing = 0; writing < 2; writing++) {
+        if (writing) WORKS(realm_begin_write(realm));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_value(deleted, i, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_values(deleted, 1, &i, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_value(deleted, i, integer(1), false));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(deleted, 1, &i, &v, false));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_value_by_property_index(deleted, 0, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_linked_object(deleted, key("link")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_list(deleted, key("l_i")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_set(deleted, key("e_i")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_dictionary(deleted, key("h_i")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_add_int(deleted, i, 1));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_delete(deleted));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_get_parent(deleted, &other, NULL));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_backlinks(deleted, plain_class, key("link")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_resolve_in(deleted, realm, &other));
+        CHECK(!realm_object_is_valid(deleted));
+        CHECK(realm_object_get_table(deleted) == plain_class);
+        CHECK(realm_object_get_key(deleted) == realm_object_as_link(deleted).target && realm_object_get_key(deleted) >= 0);
+        CHECK(!realm_list_is_valid(deleted_list) && !realm_set_is_valid(deleted_set) && !realm_dictionary_is_valid(deleted_dictionary));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_size(deleted_list, &n));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get(deleted_list, 0, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_find(deleted_list, &v, &n, &flag));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get_property(deleted_list, &info));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get_list(deleted_list, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get_dictionary(deleted_list, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get_linked_object(deleted_list, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_size(deleted_set, &n));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_get(deleted_set, 0, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_find(deleted_set, integer(1), &n, &flag));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_get_property(deleted_set, &info));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_size(deleted_dictionary, &n));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get(deleted_dictionary, 0, &v, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_find(deleted_dictionary, text("k"), &v, &flag));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get_property(deleted_dictionary, &info));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get_list(deleted_dictionary, text("k")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get_dictionary(deleted_dictionary, text("k")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get_linked_object(deleted_dictionary, text("k")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_contains_key(deleted_dictionary, text("k"), &flag));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_contains_value(deleted_dictionary, integer(1), &n));
+        if (writing) WORKS(realm_rollback(realm));
+    }
+    /* Deleted in a transaction that is rolled back: gone, then back. */
+    WORKS(realm_begin_write(realm));
+    WORKS(realm_object_delete(target));
+    CHECK(!realm_object_is_valid(target));
+    WORKS(realm_results_is_valid(backlinks, &flag));
+    CHECK(flag);
+    n = 7;
+    WORKS(realm_results_count(backlinks, &n));
+    CHECK(n == 0);
+    QUIET(realm_get_linked_object(object, key("link")));
+    FAILS(RLM_ERR_NO_SUCH_OBJECT, realm_set_value(object, key("link"), link_to(target_class, realm_object_get_key(target)), false));
+    FAILS(RLM_ERR_NO_SUCH_OBJECT, realm_set_value(object, key("m"), link_to(target_class, realm_object_get_key(target)), false));
+    WORKS(realm_rollback(realm));
+    CHECK(realm_object_is_valid(target));
+    WORKS(realm_results_count(backlinks, &n));
+    CHECK(n == 1);
+    /* Made in a transaction that is rolled back. */
+    WORKS(realm_begin_write(realm));
+    realm_object_t* brief = realm_object_create(realm, plain_class);
+    CHECK(brief && realm_object_is_valid(brief));
+    WORKS(realm_rollback(realm));
+    CHECK(!realm_object_is_valid(brief));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_value(brief, i, &v));
+    realm_release(brief);
+}
+/* Everything on `realm`, which is closed or may not be used on this thread. The numbers: what realm
+ * functions, functions that create objects, object functions and results functions have to say. */
+static void unusable(int realm_error, int create_error, int object_error, int results_error, bool strict) {
+    realm_value_t v = integer(1);
+    realm_property_key_t i = 0, l = 0;
+    realm_object_t* other = NULL;
+    realm_property_info_t info;
+    size_t n;
+    uint64_t versions;
+    bool flag;
+    bool found = false;
+    if (realm_find_property(realm, plain_class, "i", &found, &info) && found) i = info.key;
+    CHECK(found);
+    if (realm_find_property(realm, plain_class, "link", &found, &info) && found) l = info.key;
+    CHECK(found);
+    FAILS(realm_error, realm_begin_write(realm));
+    FAILS(realm_error, realm_commit(realm));
+    FAILS(realm_error, realm_rollback(realm));
+    FAILS(realm_error, realm_refresh(realm, &flag));
+    FAILS(create_error, realm_object_create(realm, plain_class));
+    FAILS(create_error, realm_object_create_with_primary_key(realm, pk_int, integer(1)));
+    FAILS(create_error, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(1), &flag));
+    if (strict) {
+        FAILS(realm_error, realm_begin_read(realm));
+        FAILS(realm_error, realm_get_num_versions(realm, &versions));
+        FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
+        FAILS(realm_error, realm_get_object(realm, plain_class, 0));
+        FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));
+        FAILS(realm_error, realm_object_find_all(realm, plain_class));
+        FAILS(realm_error, crealm_verify(realm, NULL));
+        free_count = 0;
+        FAILS(realm_error, realm_add_realm_changed_callback(realm, on_change, &n, count_free));
+        FAILS(realm_error, realm_add_realm_refresh_callback(realm, on_change, &n, count_free));
+        CHECK(free_count == 2);
+    }
+    FAILS(object_error, realm_get_value(object, i, &v));
+    FAILS(object_error, realm_get_values(object, 1, &i, &v));
+    FAILS(object_error, realm_set_value(object, i, integer(1), false));
+    FAILS(object_error, realm_set_values(object, 1, &i, &v, false));
+    FAILS(object_error, realm_get_value_by_property_index(object, 0, &v));
+    FAILS(object_error, realm_get_linked_object(object, l));
+    FAILS(object_error, realm_get_list(object, i));
+    FAILS(object_error, realm_get_set(object, i));
+    FAILS(object_error, realm_get_dictionary(object, i));
+    FAILS(object_error, realm_object_add_int(object, i, 1));
+    FAILS(object_error, realm_object_delete(object));
+    FAILS(object_error, realm_object_get_parent(object, &other, NULL));
+    FAILS(object_error, realm_get_backlinks(target, plain_class, l));
+    CHECK(realm_object_get_key(object) >= 0 && realm_object_get_table(object) == plain_class);
+    CHECK(realm_object_as_link(object).target_table == plain_class);
+    CHECK(!realm_list_is_valid(list) && !realm_set_is_valid(set) && !realm_dictionary_is_valid(dictionary));
+    FAILS(object_error, realm_list_size(list, &n));
+    FAILS(object_error, realm_list_get_property(list, &info));
+    FAILS(object_error, realm_list_get(list, 0, &v));
+    FAILS(object_error, realm_list_find(list, &v, &n, &flag));
+    FAILS(object_error, realm_list_get_list(mixed_list, 0));
+    FAILS(object_error, realm_list_get_dictionary(mixed_list, 0));
+    FAILS(object_error, realm_list_get_linked_object(list, 0));
+    FAILS(object_error, realm_set_size(set, &n));
+    FAILS(object_error, realm_set_get_property(set, &info));
+    FAILS(object_error, realm_set_get(set, 0, &v));
+    FAILS(object_error, realm_set_find(set, integer(1), &n, &flag));
+    FAILS(object_error, realm_dictionary_size(dictionary, &n));
+    FAILS(object_error, realm_dictionary_get_property(dictionary, &info));
+    FAILS(object_error, realm_dictionary_find(dictionary, text("k"), &v, &flag));
+    FAILS(object_error, realm_dictionary_get(dictionary, 0, &v, &v));
+    FAILS(object_error, realm_dictionary_get_list(mixed_dictionary, text("k")));
+    FAILS(object_error, realm_dictionary_get_dictionary(mixed_dictionary, text("k")));
+    FAILS(object_error, realm_dictionary_get_linked_object(dictionary, text("k")));
+    FAILS(object_error, realm_dictionary_contains_key(dictionary, text("k"), &flag));
+    FAILS(object_error, realm_dictionary_contains_value(dictionary, integer(1), &n));
+    FAILS(results_error, realm_results_count(results, &n));
+    FAILS(results_error, realm_results_get(results, 0, &v));
+    FAILS(results_error, realm_results_get_object(results, 0));
+    FAILS(results_error, realm_results_count(backlinks, &n));
+    FAILS(results_error, realm_results_get(backlinks, 0, &v));
+    FAILS(results_error, realm_results_get_object(backlinks, 0));
+    /* What goes on working: look-ups, cloning, comparing. */
+    realm_class_info_t c;
+    WORKS(realm_find_class(realm, "Plain", &flag, &c));
+    CHECK(flag && c.key == plain_class);
+    WORKS(realm_get_class(realm, plain_class, &c));
+    WORKS(realm_get_class_keys(realm, NULL, 0, &n));
+    WORKS(realm_get_property(realm, plain_class, i, &info));
+    WORKS(realm_get_class_properties(realm, plain_class, NULL, 0, &n));
+    WORKS(realm_get_property_keys(realm, plain_class, NULL, 0, &n));
+    WORKS(realm_find_property_by_public_name(realm, plain_class, "i", &flag, &info));
+    CHECK(realm_get_num_classes(realm) == 8 && realm_get_schema_version(realm) == 1);
+    realm_schema_t* s = realm_get_schema(realm);
+    CHECK(s != NULL);
+    realm_release(s);
+    realm_object_t* twin = (realm_object_t*)realm_clone(object);
+    CHECK(twin && realm_equals(twin, object));
+    realm_release(twin);
+}
+static bool on_thread_answer = true;
+static bool is_on_thread(realm_userdata_t userdata) { (void)userdata; return on_thread_answer; }
+static void notify_nothing(realm_userdata_t userdata, realm_work_queue_t* queue) { (void)userdata, (void)queue; }
+
+static void* on_other_thread(void* argument) {
+    (void)argument;
+    bool found = true;
+    realm_version_id_t id;
+    unusable(RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_TRANSACTION_STATE, RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, false);
+    FAILS(RLM_ERR_WRONG_THREAD, realm_results_is_valid(results, &found));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_get_version_id(realm, &found, &id));
+    FAILS(RLM_ERR_WRONG_THREAD, crealm_scheduler_run(scheduler, 0, &found));
+    CHECK(realm_object_is_valid(object));
+    CHECK(!realm_is_closed(realm));
+    CHECK(!realm_is_writable(realm));
+    return NULL;
+}
+/* While the realm's own thread is in a write transaction. */
+static void* writing_on_other_thread(void* argument) {
+    (void)argument;
+    FAILS(RLM_ERR_WRONG_THREAD, realm_object_create(realm, plain_class));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_object_create_with_primary_key(realm, pk_int, integer(-31)));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(-31), NULL));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_set_value(object, key("i"), integer(1), false));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_object_delete(object));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_begin_write(realm));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_commit(realm));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_rollback(realm));
+    return NULL;
+}
+static void on_thread(void* (*body)(void*)) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, body, NULL)) { perror("pthread_create"); exit(2); }
+    pthread_join(thread, NULL);
+}
+static void wrong_threads(void) {
+    /* The default scheduler, on a real thread. */
+    on_thread(on_other_thread);
+    WORKS(realm_begin_write(realm));
+    on_thread(writing_on_other_thread);
+    WORKS(realm_commit(realm));
+    still_works("after use on another thread");
+
+    /* A scheduler that answers false. */
+    section = "scheduler says no";
+    realm_t* keep_realm = realm;
+    realm_object_t *o = object, *t = target, *x = deleted;
+    realm_list_t *l = list, *dl = deleted_list, *ml = mixed_list;
+    realm_set_t *e = set, *de = deleted_set;
+    realm_dictionary_t *d = dictionary, *dd = deleted_dictionary, *md = mixed_dictionary;
+    realm_results_t *rs = results, *bl = backlinks;
+    realm_scheduler_t* s = realm_scheduler_new(NULL, NULL, notify_nothing, is_on_thread, NULL, NULL);
+    realm_schema_t* sch = stage_schema();
+    realm_config_t* c = config_for(path_of("said-no.realm"), sch, 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_config_set_scheduler(c, s);
+    on_thread_answer = true;
+    realm = realm_open(c);
+    CHECK(realm != NULL);
+    realm_release(c), realm_release(s), realm_release(sch);
+    build();
+    on_thread_answer = false;
+    unusable(RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_TRANSACTION_STATE, RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, false);
+    on_thread_answer = true;
+    still_works("after the scheduler said no");
+    on_thread_answer = false;
+    WORKS(realm_close(realm)); /* any thread */
+    CHECK(realm_is_closed(realm));
+    on_thread_answer = true;
+    give_back();
+    realm_release(realm);
+    /* A scheduler without a function is never on its thread. */
+    s = realm_scheduler_new(NULL, NULL, NULL, NULL, NULL, NULL);
+    c = config_for(path_of("said-no.realm"), NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_config_set_scheduler(c, s);
+    realm_t* never = realm_open(c);
+    CHECK(never != NULL);
+    FAILS(RLM_ERR_WRONG_THREAD, realm_begin_write(never));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_refresh(never, NULL));
+    FAILS(RLM_ERR_NOT_SUPPORTED, crealm_scheduler_run(s, 0, NULL));
+    int fd;
+    FAILS(RLM_ERR_NOT_SUPPORTED, crealm_scheduler_get_fd(s, &fd));
+    WORKS(realm_close(never));
+    realm_release(never), realm_release(c), realm_release(s);
+
+    realm = keep_realm;
+    object = o, target = t, deleted = x;
+    list = l, deleted_list = dl, mixed_list = ml;
+    set = e, deleted_set = de;
+    dictionary = d, deleted_dictionary = dd, mixed_dictionary = md;
+    results = rs, backlinks = bl;
+}
+static void closed_realm(void) {
+    bool flag = true;
+    realm_version_id_t id;
+    realm_object_t* other = NULL;
+    int freed = 0;
+    realm_callback_token_t* watching = realm_add_realm_changed_callback(realm, on_change, &freed, count_into);
+    CHECK(watching != NULL);
+    WORKS(realm_begin_write(realm));
+    WORKS(realm_set_value(object, key("i"), integer(4711), false));
+    WORKS(realm_close(realm)); /* rolls back */
+    CHECK(realm_is_closed(realm) && !realm_is_writable(realm));
+    WORKS(realm_close(realm));
+    unusable(RLM_ERR_CLOSED_REALM, RLM_ERR_CLOSED_REALM, RLM_ERR_INVALIDATED_OBJECT, RLM_ERR_STALE_ACCESSOR, true);
+    CHECK(!realm_object_is_valid(object));
+    WORKS(realm_get_version_id(realm, &flag, &id));
+    CHECK(!flag && id.version == 0);
+    WORKS(realm_results_is_valid(results, &flag));
+    CHECK(!flag);
+    realm_t* twin = (realm_t*)realm_clone(realm);
+    CHECK(twin && realm_equals(twin, realm) && realm_is_closed(twin));
+    realm_release(twin);
+    realm_release(watching);
+    CHECK(freed == 1);
+
+    realm_t* fresh = open_with(path_of("stage.realm"), stage_schema(), 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    CHECK(fresh != NULL);
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_resolve_in(object, fresh, &other));
+    realm_object_t* row = realm_get_object(fresh, plain_class, realm_object_get_key(object));
+    CHECK(row != NULL);
+    FAILS(RLM_ERR_CLOSED_REALM, realm_object_resolve_in(row, realm, &other));
+    realm_value_t v;
+    realm_property_info_t info;
+    WORKS(realm_find_property(fresh, plain_class, "i", &flag, &info));
+    WORKS(realm_get_value(row, info.key, &v));
+    CHECK(v.integer != 4711);
+    realm_release(row);
+    realm_release(realm);
+    realm = fresh;
+    give_back();
+    build();
+}
+
+/* ---- Primary keys, embedded classes, links -------------------------------------------------------- */
+
+static void primary_keys(void) {
+    bool created, found = true;
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_MISSING_PRIMARY_KEY, realm_object_create(realm, pk_int));
+    FAILS(RLM_ERR_MISSING_PRIMARY_KEY, realm_object_create(realm, pk_string));
+    FAILS(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_create_with_primary_key(realm, plain_class, integer(1)));
+    FAILS(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_get_or_create_with_primary_key(realm, plain_class, integer(1), &created));
+    FAILS(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_create_with_primary_key(realm, plain_class, null_value()));
+    struct { realm_class_key_t table; realm_value_t value; } good[] = {
+        {pk_int, integer(-5)}, {pk_string, text("key")}, {pk_string, text("")}, {pk_null, null_value()}, {pk_null, integer(0)},
+        {pk_oid, of_type(RLM_TYPE_OBJECT_ID)}, {pk_uuid, of_type(RLM_TYPE_UUID)}};
+    for (size_t k = 0; k < sizeof good / sizeof *good; k++) {
+        realm_object_t* o = realm_object_create_with_primary_key(realm, good[k].table, good[k].value);
+        CHECK(o != NULL);
+        FAILS(RLM_ERR_OBJECT_ALREADY_EXISTS, realm_object_create_with_primary_key(realm, good[k].table, good[k].value));
+        realm_object_t* same = realm_object_get_or_create_with_primary_key(realm, good[k].table, good[k].value, &created);
+        CHECK(same && !created && realm_equals(same, o));
+        realm_release(same);
+        same = realm_object_find_with_primary_key(realm, good[k].table, good[k].value, &found);
+        CHECK(same && found && realm_equals(same, o));
+        realm_release(same);
+        realm_release(o);
+    }
+    realm_class_key_t tables[] = {pk_int, pk_string, pk_oid, pk_uuid};
+    int types[] = {RLM_TYPE_INT, RLM_TYPE_STRING, RLM_TYPE_OBJECT_ID, RLM_TYPE_UUID};
+    for (size_t k = 0; k < 4; k++) {
+        FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_object_create_with_primary_key(realm, tables[k], null_value()));
+        FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_object_get_or_create_with_primary_key(realm, tables[k], null_value(), &created));
+        for (int t = 1; t < 12; t++) {
+            if (t == types[k]) continue;
+            realm_value_t v = t == RLM_TYPE_STRING ? text("x") : t == RLM_TYPE_BINARY ? binary((const uint8_t*)"x", 1) : of_type(t);
+            FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_object_create_with_primary_key(realm, tables[k], v));
+            FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_object_get_or_create_with_primary_key(realm, tables[k], v, &created));
+            QUIET(realm_object_find_with_primary_key(realm, tables[k], v, &found));
+            CHECK(!found);
+        }
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_create_with_primary_key(realm, tables[k], of_type(50)));
+        QUIET(realm_object_find_with_primary_key(realm, tables[k], null_value(), &found));
+    }
+    QUIET(realm_object_find_with_primary_key(realm, plain_class, integer(1), &found));
+    QUIET(realm_object_find_with_primary_key(realm, pk_int, integer(987654321), &found));
+    CHECK(!found);
+    WORKS(realm_rollback(realm));
+}
+static void embedded_and_links(void) {
+    realm_object_t* parent = NULL;
+    realm_object_key_t plain_key = realm_object_get_key(object), target_key = realm_object_get_key(target);
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_create(realm, embedded_class));
+    FAILS(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_create_with_primary_key(realm, embedded_class, integer(1)));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_set_value(object, key("emb"), link_to(embedded_class, 0), false));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_set_value(object, key("m"), link_to(embedded_class, 0), false));
+    WORKS(realm_set_value(object, key("emb"), null_value(), false));
+    FAILS(RLM_ERR_TOP_LEVEL_OBJECT, realm_object_get_parent(object, &parent, NULL));
+    FAILS(RLM_ERR_TOP_LEVEL_OBJECT, realm_object_get_parent(object, NULL, NULL));
+    static const realm_object_key_t nobody[] = {-1, -2, 999, INT64_MAX, INT64_MIN};
+    for (size_t k = 0; k < 5; k++) {
+        FAILS(RLM_ERR_NO_SUCH_OBJECT, realm_set_value(object, key("link"), link_to(target_class, nobody[k]), false));
+        FAILS(RLM_ERR_NO_SUCH_OBJECT, realm_set_value(object, key("m"), link_to(target_class, nobody[k]), false));
+    }
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, key("link"), link_to(plain_class, plain_key), false));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, key("link"), link_to(RLM_INVALID_CLASS_KEY, 0), false));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_set_value(object, key("i"), link_to(target_class, target_key), false));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, realm_set_value(object, key("m"), link_to(0x12345, 0), false));
+    realm_value_t v;
+    WORKS(realm_get_value(object, key("link"), &v)); /* none of the refused values got through */
+    CHECK(v.type == RLM_TYPE_LINK && v.link.target == target_key && v.link.target_table == target_class);
+    WORKS(realm_rollback(realm));
+}
+
+/* ---- Schemas ------------------------------------------------------------------------------------ */
+
+/* The draft must be refused, with this text somewhere in the message, by validation and by an open. */
+static void refused(int line, const char* rule, uint64_t mode, const char* fragment) {
+    realm_schema_t* s = finish();
+    char what[200];
+    snprintf(what, sizeof what, "schema: %s", rule);
+    realm_clear_last_error();
+    bool gone_wrong = s && !realm_schema_validate(s, mode);
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    bool named = realm_get_last_error(&error) && error.message && strstr(error.message, fragment) != NULL;
+    if (gone_wrong && !named) printf("message: %s\n", error.message ? error.message : "none");
+    expect(line, what, gone_wrong, RLM_ERR_SCHEMA_VALIDATION_FAILED);
+    result(named, line, what, "the message does not name the culprit");
+    if (mode == 0) {
+        realm_clear_last_error();
+        realm_config_t* c = config_for(path_of("refused.realm"), s, 1, RLM_SCHEMA_MODE_AUTOMATIC);
+        realm_t* r = realm_open(c);
+        expect(line, what, r == NULL, RLM_ERR_SCHEMA_VALIDATION_FAILED);
+        realm_release(r), realm_release(c);
+        struct stat info;
+        result(stat(path_of("refused.realm"), &info) != 0, line, what, "a file was made");
+    }
+    realm_release(s);
+}
+#define INVALID_SCHEMA(rule, fragment) refused(__LINE__, rule, 0, fragment)
+#define INVALID_IN_MODE(rule, mode, fragment) refused(__LINE__, rule, mode, fragment)
+static void accepted(int line, const char* rule, uint64_t mode) {
+    realm_schema_t* s = finish();
+    realm_clear_last_error();
+    bool good = s && realm_schema_validate(s, mode);
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    realm_get_last_error(&error);
+    result(good, line, rule, error.message ? error.message : "");
+    realm_release(s);
+}
+#define VALID_SCHEMA(rule) accepted(__LINE__, rule, 0)
+
+static void one_property(realm_property_info_t p) {
+    start();
+    add_class("A", "", 0);
+    add(p);
+    add_class("Other", "", 0);
+    add(property("x", INT, ONE, "", 0));
+    add(property("a", LINK, ONE, "A", NULLABLE));
+    add_class("Emb", "", RLM_CLASS_EMBEDDED);
+    add(property("x", INT, ONE, "", 0));
+}
+static void schema_rules(void) {
+    start();
+    add_class("A", "", 0), add(property("x", INT, ONE, "", 0));
+    add_class("A", "", 0), add(property("y", INT, ONE, "", 0));
+    INVALID_SCHEMA("class twice", "A");
+    start();
+    add_class("A", "", 0), add(property("p", INT, ONE, "", 0)), add(property("p", STRING, ONE, "", 0));
+    INVALID_SCHEMA("property twice", "p");
+    start();
+    add_class("A", "", 0), add(property("p", LINK, ONE, "A", NULLABLE)), add(computed("p", "A", "p"));
+    INVALID_SCHEMA("stored and computed property of one name", "p");
+    start();
+    add_class("A", "", 0), add(alias("z", property("p", INT, ONE, "", 0))), add(alias("z", property("q", INT, ONE, "", 0)));
+    INVALID_SCHEMA("alias twice", "z");
+    start();
+    add_class("A", "", 0), add(alias("q", property("p", INT, ONE, "", 0))), add(property("q", INT, ONE, "", 0));
+    INVALID_SCHEMA("alias is the name of another", "q");
+    start();
+    add_class("A", "", 0), add(alias("p", property("p", INT, ONE, "", 0)));
+    INVALID_SCHEMA("alias is the own name", "p");
+
+    one_property(property("p", LINK, LIST, "Other", NULLABLE)), INVALID_SCHEMA("nullable list of objects", "A.p");
+    one_property(property("p", LINK, SET, "Other", NULLABLE)), INVALID_SCHEMA("nullable set of objects", "A.p");
+    one_property(property("p", LINK, ONE, "Other", 0)), INVALID_SCHEMA("required link", "A.p");
+    one_property(property("p", LINK, DICTIONARY, "Other", 0)), INVALID_SCHEMA("required links in a dictionary", "A.p");
+    one_property(property("p", MIXED, ONE, "", 0)), INVALID_SCHEMA("required Mixed", "A.p");
+    one_property(property("p", MIXED, LIST, "", 0)), INVALID_SCHEMA("list of required Mixed", "A.p");
+    one_property(property("p", MIXED, SET, "", 0)), INVALID_SCHEMA("set of required Mixed", "A.p");
+    one_property(property("p", MIXED, DICTIONARY, "", 0)), INVALID_SCHEMA("dictionary of required Mixed", "A.p");
+    start();
+    add_class("A", "", 0), add(property("to", LINK, ONE, "A", NULLABLE));
+    { realm_property_info_t p = computed("from", "A", "to"); p.flags = NULLABLE; add(p); }
+    INVALID_SCHEMA("nullable linking objects", "A.from");
+
+    static const int no_keys[] = {BOOL, BINARY, DATE, FLOAT, DOUBLE, DECIMAL, MIXED};
+    for (size_t k = 0; k < 7; k++) {
+        one_property(property("p", no_keys[k], ONE, "", PRIMARY | (no_keys[k] == MIXED ? NULLABLE : 0)));
+        draft.classes[0].primary_key = "p";
+        INVALID_SCHEMA("type of a primary key", "A.p");
+    }
+    one_property(property("p", LINK, ONE, "Other", PRIMARY | NULLABLE)), draft.classes[0].primary_key = "p";
+    INVALID_SCHEMA("link as primary key", "A.p");
+    static const int keys[] = {INT, STRING, OID, UUID};
+    for (size_t k = 0; k < 4; k++) {
+        one_property(property("p", keys[k], ONE, "", PRIMARY | (k % 2 ? NULLABLE : 0)));
+        draft.classes[0].primary_key = "p";
+        VALID_SCHEMA("type of a primary key");
+    }
+    start();
+    add_class("A", "p", 0), add(property("p", INT, ONE, "", PRIMARY)), add(property("q", INT, ONE, "", PRIMARY));
+    INVALID_SCHEMA("two primary keys", "q");
+    static const int no_index[] = {BINARY, FLOAT, DOUBLE, DECIMAL};
+    for (size_t k = 0; k < 4; k++) one_property(property("p", no_index[k], ONE, "", INDEXED)), INVALID_SCHEMA("type of an index", "A.p");
+    one_property(property("p", INT, LIST, "", INDEXED)), INVALID_SCHEMA("index of a list of int", "A.p");
+    one_property(property("p", STRING, SET, "", INDEXED)), INVALID_SCHEMA("index of a set of string", "A.p");
+    one_property(property("p", STRING, DICTIONARY, "", INDEXED)), INVALID_SCHEMA("index of a dictionary", "A.p");
+    one_property(property("p", LINK, ONE, "Other", INDEXED | NULLABLE)), INVALID_SCHEMA("index of a link", "A.p");
+    static const int indexes[] = {INT, BOOL, DATE, STRING, OID, UUID};
+    for (size_t k = 0; k < 6; k++) one_property(property("p", indexes[k], ONE, "", INDEXED)), VALID_SCHEMA("type of an index");
+    one_property(property("p", MIXED, ONE, "", INDEXED | NULLABLE)), VALID_SCHEMA("index of Mixed");
+    one_property(property("p", STRING, LIST, "", INDEXED)), VALID_SCHEMA("index of a list of string");
+    one_property(property("p", STRING, LIST, "", INDEXED | NULLABLE)), VALID_SCHEMA("index of a list of nullable string");
+
+    one_property(computed("p", "Other", "a")), VALID_SCHEMA("linking objects");
+    one_property(computed("p", "Other", "a")), draft.properties[0][0].collection_type = RLM_COLLECTION_TYPE_NONE;
+    INVALID_SCHEMA("linking objects that are no list", "A.p");
+    one_property(computed("p", "Other", "")), INVALID_SCHEMA("linking objects without origin", "A.p");
+    one_property(computed("p", "Other", "nothing")), INVALID_SCHEMA("origin missing", "nothing");
+    one_property(computed("p", "Other", "x")), INVALID_SCHEMA("origin is no link", "x");
+    one_property(computed("p", "Nobody", "a")), INVALID_SCHEMA("linking objects of an unknown class", "Nobody");
+    start();
+    add_class("A", "", 0), add(property("i", INT, ONE, "", 0)), add(computed("p", "B", "b"));
+    add_class("B", "", 0), add(property("b", LINK, ONE, "B", NULLABLE));
+    INVALID_SCHEMA("origin links elsewhere", "A.p");
+    one_property(property("p", INT, ONE, "", 0)), draft.properties[0][0].link_origin_property_name = "a";
+    INVALID_SCHEMA("origin on another type", "A.p");
+    one_property(property("p", INT, ONE, "Other", 0)), INVALID_SCHEMA("target on another type", "A.p");
+    one_property(property("p", LINK, ONE, "Nobody", NULLABLE)), INVALID_SCHEMA("target unknown", "Nobody");
+    one_property(property("p", LINK, ONE, "", NULLABLE)), INVALID_SCHEMA("target empty", "A.p");
+    one_property(property("p", LINK, SET, "Emb", 0)), INVALID_SCHEMA("set of embedded objects", "A.p");
+
+    start();
+    add_class("A", "", RLM_CLASS_EMBEDDED), add(property("p", INT, ONE, "", PRIMARY));
+    draft.classes[0].primary_key = "p";
+    INVALID_SCHEMA("embedded class with a primary key", "A");
+    start();
+    add_class("A", "nothing", 0), add(property("p", INT, ONE, "", 0));
+    INVALID_SCHEMA("primary key that is no property", "nothing");
+    start();
+    add_class("A", "", RLM_CLASS_ASYMMETRIC), add(property("p", INT, ONE, "", 0));
+    INVALID_SCHEMA("asymmetric class", "A");
+    start();
+    add_class("A", "_id", 0), add(property("_id", INT, ONE, "", PRIMARY)), add(property("p", LINK, ONE, "B", NULLABLE));
+    add_class("B", "_id", RLM_CLASS_ASYMMETRIC), add(property("_id", INT, ONE, "", PRIMARY));
+    INVALID_IN_MODE("link to an asymmetric class", 4, "A.p");
+    start();
+    add_class("A", "id", 0), add(property("id", INT, ONE, "", PRIMARY));
+    INVALID_IN_MODE("primary key not named _id, partition sync", 1, "_id");
+    INVALID_IN_MODE("primary key not named _id, flexible sync", 4, "_id");
+    VALID_SCHEMA("primary key not named _id, locally");
+
+    start();
+    add_class("A", "", RLM_CLASS_EMBEDDED), add(property("p", LINK, ONE, "A", NULLABLE));
+    INVALID_SCHEMA("embedded class in itself", "A.p");
+    start();
+    add_class("A", "", RLM_CLASS_EMBEDDED), add(property("p", LINK, LIST, "B", 0));
+    add_class("B", "", RLM_CLASS_EMBEDDED), add(property("q", LINK, DICTIONARY, "A", NULLABLE));
+    INVALID_SCHEMA("two embedded classes in each other", ".q");
+    start();
+    add_class("A", "", RLM_CLASS_EMBEDDED), add(property("p", LINK, ONE, "Top", NULLABLE));
+    add_class("Top", "", 0), add(property("q", LINK, ONE, "A", NULLABLE));
+    VALID_SCHEMA("a circle through a top-level class");
+    start();
+    add_class("A", "", RLM_CLASS_EMBEDDED), add(property("p", INT, ONE, "", 0));
+    INVALID_IN_MODE("embedded class that nothing leads to", 2, "A");
+    VALID_SCHEMA("the same without the bit");
+
+    /* All problems are told at once. */
+    start();
+    add_class("A", "nothing", 0), add(property("p", MIXED, ONE, "", 0)), add(property("q", FLOAT, ONE, "", INDEXED));
+    realm_schema_t* s = finish();
+    realm_clear_last_error();
+    CHECK(!realm_schema_validate(s, 0));
+    realm_error_t error;
+    CHECK(realm_get_last_error(&error) && strstr(error.message, "A.p") && strstr(error.message, "A.q") && strstr(error.message, "nothing"));
+    realm_release(s);
+}
+/* What only the step that makes tables refuses: names and a few kinds of index. */
+static int creation_error(void) {
+    realm_schema_t* s = finish();
+    const char* path = path_of("creation.realm");
+    bool deleted_it;
+    realm_delete_files(path, &deleted_it);
+    realm_config_t* c = config_for(path, s, 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_clear_last_error();
+    realm_t* r = realm_open(c);
+    int number = r ? 0 : last_error();
+    if (r) realm_close(r);
+    realm_release(r), realm_release(c), realm_release(s);
+    realm_clear_last_error();
+    return number;
+}
+#define CREATION(number, name)                                                                    \
+    do {                                                                                          \
+        int got_number = creation_error();                                                        \
+        char number_text[40];                                                                     \
+        snprintf(number_text, sizeof number_text, "%d instead of %d", got_number, (int)(number)); \
+        result(got_number == (int)(number), __LINE__, name, number_text);                         \
+    } while (0)
+static void creation_rules(void) {
+    char name[80];
+    memset(name, 'n', sizeof name);
+    name[57] = 0;
+    start(), add_class(name, "", 0), add(property("x", INT, ONE, "", 0));
+    CREATION(0, "class name of 57 bytes");
+    name[57] = 'n', name[58] = 0;
+    start(), add_class(name, "", 0), add(property("x", INT, ONE, "", 0));
+    CREATION(RLM_ERR_INVALID_NAME, "class name of 58 bytes");
+    name[58] = 'n', name[63] = 0;
+    start(), add_class("A", "", 0), add(property(name, INT, ONE, "", 0));
+    CREATION(0, "property name of 63 bytes");
+    start(), add_class("A", name, 0), add(property(name, INT, ONE, "", PRIMARY));
+    CREATION(0, "primary key name of 63 bytes");
+    name[63] = 'n', name[64] = 0;
+    start(), add_class("A", "", 0), add(property(name, INT, ONE, "", 0));
+    CREATION(RLM_ERR_INVALID_NAME, "property name of 64 bytes");
+    start(), add_class("A", name, 0), add(property(name, INT, ONE, "", PRIMARY));
+    CREATION(RLM_ERR_INVALID_NAME, "primary key name of 64 bytes");
+    /* 19 characters of three bytes make 57. */
+    char wide[80] = "";
+    for (int i = 0; i < 19; i++) strcat(wide, "\xe6\x97\xa5");
+    start(), add_class(wide, "", 0), add(property("x", INT, ONE, "", 0));
+    CREATION(0, "class name of 19 wide characters");
+    strcat(wide, "\xe6\x97\xa5");
+    start(), add_class(wide, "", 0), add(property("x", INT, ONE, "", 0));
+    CREATION(RLM_ERR_INVALID_NAME, "class name of 20 wide characters");
+    start(), add_class("A", "", 0), add(property("", INT, ONE, "", 0));
+    CREATION(RLM_ERR_INVALID_NAME, "empty property name");
+    start(), add_class("", "", 0), add(property("x", INT, ONE, "", 0));
+    CREATION(0, "empty class name");
+    start(), add_class("A", "", 0);
+    CREATION(0, "class without properties");
+    start(), add_class("A", "", 0), add(property("x", INT, ONE, "", FULL_TEXT));
+    CREATION(RLM_ERR_ILLEGAL_OPERATION, "full-text index of int");
+    start(), add_class("A", "", 0), add(property("x", BINARY, ONE, "", FULL_TEXT));
+    CREATION(RLM_ERR_ILLEGAL_OPERATION, "full-text index of binary");
+    start(), add_class("A", "", 0), add(property("x", STRING, ONE, "", FULL_TEXT));
+    CREATION(0, "full-text index of string");
+    start(), add_class("A", "", 0), add(property("x", STRING, LIST, "", FULL_TEXT));
+    CREATION(0, "full-text index of a list of string");
+    start(), add_class("A", "", 0), add(property("x", STRING, ONE, "", FULL_TEXT | INDEXED));
+    CREATION(0, "both kinds of index");
+    start(), add_class("A", "x", 0), add(property("x", STRING, ONE, "", FULL_TEXT | PRIMARY));
+    CREATION(0, "full-text index on a primary key");
+    start(), add_class("A", "x", 0), add(property("x", INT, ONE, "", 0));
+    CREATION(RLM_ERR_INVALID_NAME, "primary key without the flag");
+    start(), add_class("A", "", 0), add(property("x", INT, ONE, "", PRIMARY));
+    CREATION(0, "the flag without a primary key");
+    start(), add_class("A", "", 0), add(property("l", LINK, ONE, "A", NULLABLE));
+    draft.properties[0][1] = computed("c", "A", "l");
+    draft.classes[0].num_properties = 2; /* linking objects among the stored properties */
+    CHECK(creation_error() != 0);
+}
+
+/* ---- Opening ------------------------------------------------------------------------------------ */
+
+static realm_schema_t* small_schema(int type, int flags, bool more) {
+    start();
+    add_class("A", "", 0);
+    add(property("x", type, ONE, "", flags));
+    if (more) add(property("y", INT, ONE, "", 0));
+    return finish();
+}
+static int open_error(const char* path, realm_schema_t* s, uint64_t version, int mode) {
+    realm_clear_last_error();
+    realm_t* r = open_with(path, s, version, mode);
+    int number = r ? 0 : last_error();
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    if (!r && realm_get_last_error(&error) && error.categories & RLM_ERR_CAT_FILE_ACCESS)
+        result(error.path && !strcmp(error.path, path), __LINE__, "the error names the file", error.path ? error.path : "NULL");
+    if (r) realm_close(r);
+    realm_release(r);
+    return number;
+}
+#define OPENS(number, path, schema, version, mode)                                                \
+    do {                                                                                          \
+        int got_number = open_error(path, schema, version, mode);                                 \
+        char number_text[60];                                                                     \
+        snprintf(number_text, sizeof number_text, "%d instead of %d", got_number, (int)(number)); \
+        result(got_number == (int)(number), __LINE__, "open " #path " " #schema " " #mode, number_text); \
+    } while (0)
+/* The bytes of a plain file with another format number for the live slot. */
+static void patch_format(const char* from, const char* to, uint8_t format) {
+    FILE* f = fopen(from, "rb");
+    static uint8_t bytes[1 << 20];
+    size_t n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+    if (f) fclose(f);
+    if (n < 24) { printf("cannot read %s\n", from); exit(2); }
+    bytes[20 + (bytes[23] & 1)] = format;
+    write_bytes(to, bytes, n);
+}
+static int init_calls;
+static bool init_counts(realm_userdata_t userdata, realm_t* r) { (void)userdata; init_calls++; return realm_is_writable(r); }
+
+static void opening(void) {
+    enum { AUTOMATIC = RLM_SCHEMA_MODE_AUTOMATIC, IMMUTABLE = RLM_SCHEMA_MODE_IMMUTABLE, READ_ONLY = RLM_SCHEMA_MODE_READ_ONLY,
+           ADDITIVE = RLM_SCHEMA_MODE_ADDITIVE_EXPLICIT, DISCOVERED = RLM_SCHEMA_MODE_ADDITIVE_DISCOVERED, MANUAL = RLM_SCHEMA_MODE_MANUAL };
+    const char* path = path_of("opening.realm");
+    OPENS(0, path, small_schema(INT, 0, false), 5, AUTOMATIC);
+    OPENS(0, path, small_schema(INT, 0, false), 5, AUTOMATIC);
+    OPENS(RLM_ERR_ILLEGAL_COMBINATION, path, small_schema(INT, 0, false), UINT64_MAX, AUTOMATIC);
+    OPENS(RLM_ERR_INVALID_SCHEMA_VERSION, path, small_schema(INT, 0, false), 4, AUTOMATIC);
+    OPENS(RLM_ERR_INVALID_SCHEMA_VERSION, path, small_schema(INT, 0, false), 4, IMMUTABLE);
+    OPENS(RLM_ERR_INVALID_SCHEMA_VERSION, path, small_schema(INT, 0, false), 6, IMMUTABLE);
+    OPENS(RLM_ERR_INVALID_SCHEMA_VERSION, path, small_schema(INT, 0, false), 4, MANUAL);
+    OPENS(0, path, small_schema(INT, 0, false), 4, READ_ONLY);
+    OPENS(RLM_ERR_SCHEMA_MISMATCH, path, small_schema(INT, 0, true), 5, AUTOMATIC);
+    OPENS(RLM_ERR_SCHEMA_MISMATCH, path, small_schema(INT, 0, true), 5, MANUAL);
+    OPENS(RLM_ERR_SCHEMA_MISMATCH, path, small_schema(INT, 0, true), 6, MANUAL);
+    OPENS(RLM_ERR_SCHEMA_MISMATCH, path, small_schema(STRING, 0, false), 5, AUTOMATIC);
+    OPENS(RLM_ERR_SCHEMA_MISMATCH, path, small_schema(INT, NULLABLE, false), 5, AUTOMATIC);
+    OPENS(RLM_ERR_INVALID_SCHEMA_CHANGE, path, small_schema(INT, 0, true), 5, IMMUTABLE);
+    OPENS(RLM_ERR_INVALID_SCHEMA_CHANGE, path, small_schema(INT, 0, true), 5, READ_ONLY);
+    OPENS(RLM_ERR_INVALID_SCHEMA_CHANGE, path, small_schema(INT, NULLABLE, false), 5, READ_ONLY);
+    OPENS(RLM_ERR_INVALID_SCHEMA_CHANGE, path, small_schema(STRING, 0, false), 5, ADDITIVE);
+    OPENS(RLM_ERR_INVALID_SCHEMA_CHANGE, path, small_schema(STRING, 0, false), 6, DISCOVERED);
+    OPENS(RLM_ERR_INVALID_SCHEMA_CHANGE, path, small_schema(INT, NULLABLE, false), 6, ADDITIVE);
+    start(), add_class("A", "", 0), add(property("x", INT, ONE, "", 0)), add_class("E", "", RLM_CLASS_EMBEDDED), add(property("x", INT, ONE, "", 0));
+    OPENS(RLM_ERR_SCHEMA_VALIDATION_FAILED, path, finish(), 5, ADDITIVE);
+    OPENS(0, path, small_schema(INT, 0, false), 5, AUTOMATIC); /* nothing has changed the file */
+
+    OPENS(RLM_ERR_FILE_NOT_FOUND, path_of("missing.realm"), NULL, 0, IMMUTABLE);
+    OPENS(RLM_ERR_FILE_NOT_FOUND, path_of("missing.realm"), small_schema(INT, 0, false), 1, IMMUTABLE);
+    OPENS(RLM_ERR_FILE_NOT_FOUND, path_of("no/such/folder.realm"), NULL, 0, AUTOMATIC);
+    mkdir(path_of("a-folder"), 0700);
+    OPENS(RLM_ERR_FILE_OPERATION_FAILED, path_of("a-folder"), NULL, 0, AUTOMATIC);
+    if (geteuid() != 0) {
+        const char* locked = path_of("locked.realm");
+        write_bytes(locked, "", 0);
+        chmod(locked, 0);
+        OPENS(RLM_ERR_FILE_PERMISSION_DENIED, locked, NULL, 0, AUTOMATIC);
+        OPENS(RLM_ERR_FILE_PERMISSION_DENIED, locked, NULL, 0, IMMUTABLE);
+    }
+    realm_config_t* c = realm_config_new();
+    FAILS(RLM_ERR_FILE_NOT_FOUND, realm_open(c)); /* the empty path */
+    realm_release(c);
+
+    static uint8_t junk[8192];
+    for (size_t i = 0; i < sizeof junk; i++) junk[i] = (uint8_t)(i * 7 + 3);
+    const char* broken = path_of("broken.realm");
+    static const size_t sizes[] = {1, 5, 23, 24, 25, 31, 32, 100, 4096, 8192};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        write_bytes(broken, junk, sizes[k]);
+        OPENS(RLM_ERR_INVALID_DATABASE, broken, NULL, 0, AUTOMATIC);
+        OPENS(RLM_ERR_INVALID_DATABASE, broken, NULL, 0, IMMUTABLE);
+    }
+    write_bytes(broken, "", 0);
+    OPENS(RLM_ERR_INVALID_DATABASE, broken, NULL, 0, IMMUTABLE);
+    static const uint8_t formats[] = {1, 9, 12, 19, 25, 99, 255};
+    for (size_t k = 0; k < sizeof formats; k++) {
+        patch_format(path_of("opening.realm"), broken, formats[k]);
+        OPENS(RLM_ERR_UNSUPPORTED_FILE_FORMAT_VERSION, broken, NULL, 0, AUTOMATIC);
+    }
+    patch_format(path_of("opening.realm"), broken, 23);
+    OPENS(0, broken, NULL, 0, IMMUTABLE); /* an older format is read as it is */
+    c = config_for(broken, NULL, 0, AUTOMATIC);
+    realm_config_set_disable_format_upgrade(c, true);
+    FAILS(RLM_ERR_FILE_FORMAT_UPGRADE_REQUIRED, realm_open(c));
+    WORKS(realm_config_needs_file_format_upgrade(c));
+    realm_config_set_path(c, path_of("opening.realm"));
+    QUIET(realm_config_needs_file_format_upgrade(c));
+    realm_config_set_path(c, path_of("missing.realm"));
+    QUIET(realm_config_needs_file_format_upgrade(c));
+    write_bytes(broken, junk, 100);
+    realm_config_set_path(c, broken);
+    FAILS(RLM_ERR_INVALID_DATABASE, realm_config_needs_file_format_upgrade(c));
+    SETS(RLM_ERR_INVALID_DATABASE, realm_get_persisted_schema_version(c));
+    realm_release(c);
+
+    /* Settings that exclude each other. */
+    uint8_t secret[64] = {1};
+    c = config_for(path_of("combination.realm"), NULL, 0, AUTOMATIC);
+    WORKS(realm_config_set_encryption_key(c, secret, 64));
+    realm_config_set_in_memory(c, true);
+    FAILS(RLM_ERR_ILLEGAL_COMBINATION, realm_open(c));
+    realm_release(c);
+    static const int fixed[] = {IMMUTABLE, READ_ONLY, ADDITIVE, DISCOVERED};
+    for (size_t k = 0; k < 4; k++) {
+        realm_schema_t* s = small_schema(INT, 0, false);
+        free_count = 0;
+        c = config_for(path_of("combination.realm"), s, 1, fixed[k]);
+        realm_config_set_migration_function(c, migrates, c, count_free);
+        FAILS(RLM_ERR_ILLEGAL_COMBINATION, realm_open(c));
+        realm_config_set_migration_function(c, NULL, c, count_free);
+        realm_config_set_data_initialization_function(c, init_counts, c, count_free);
+        if (k < 2) FAILS(RLM_ERR_ILLEGAL_COMBINATION, realm_open(c));
+        realm_release(c);
+        CHECK(free_count == 1);
+        realm_release(s);
+    }
+    struct stat info;
+    CHECK(stat(path_of("combination.realm"), &info) != 0);
+
+    /* The initialization function fails. */
+    int user_error = 0;
+    realm_schema_t* s = small_schema(INT, 0, false);
+    c = config_for(path_of("initialized.realm"), s, 3, AUTOMATIC);
+    realm_config_set_data_initialization_function(c, init_fails, &user_error, NULL);
+    realm_clear_last_error();
+    CHECK(realm_open(c) == NULL);
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    CHECK(realm_get_last_error(&error) && error.error == RLM_ERR_CALLBACK && error.categories == RLM_ERR_CAT_RUNTIME);
+    CHECK(error.user_code_error == &user_error);
+    realm_clear_last_error();
+    CHECK(realm_get_persisted_schema_version(c) == UINT64_MAX && last_error() == 0);
+    init_calls = 0;
+    realm_config_set_data_initialization_function(c, init_counts, NULL, NULL);
+    realm_t* r = realm_open(c);
+    CHECK(r && init_calls == 1);
+    WORKS(realm_close(r));
+    realm_release(r);
+    r = realm_open(c);
+    CHECK(r && init_calls == 1);
+    CHECK(realm_get_persisted_schema_version(c) == 3);
+
+    /* The same path in another way. */
+    FAILS(RLM_ERR_DELETE_OPENED_REALM, realm_delete_files(path_of("initialized.realm"), NULL));
+    OPENS(RLM_ERR_MISMATCHED_CONFIG, path_of("initialized.realm"), NULL, 0, IMMUTABLE);
+    OPENS(RLM_ERR_MISMATCHED_CONFIG, path_of("initialized.realm"), NULL, 0, MANUAL);
+    OPENS(RLM_ERR_MISMATCHED_CONFIG, path_of("initialized.realm"), small_schema(INT, 0, false), 4, AUTOMATIC);
+    OPENS(RLM_ERR_MISMATCHED_CONFIG, path_of("initialized.realm"), small_schema(INT, 0, false), 2, AUTOMATIC);
+    realm_config_t* other = config_for(path_of("initialized.realm"), NULL, 0, AUTOMATIC);
+    realm_config_set_in_memory(other, true);
+    FAILS(RLM_ERR_MISMATCHED_CONFIG, realm_open(other));
+    realm_config_set_in_memory(other, false);
+    WORKS(realm_config_set_encryption_key(other, secret, 64));
+    FAILS(RLM_ERR_MISMATCHED_CONFIG, realm_open(other));
+    realm_release(other);
+    OPENS(0, path_of("initialized.realm"), NULL, 0, AUTOMATIC);
+
+    /* Too many versions. */
+    other = config_for(path_of("initialized.realm"), NULL, 0, AUTOMATIC);
+    realm_config_set_max_number_of_active_versions(other, 2);
+    realm_t* limited = realm_open(other);
+    CHECK(limited != NULL);
+    WORKS(realm_begin_read(r)); /* holds its version from now on */
+    int commits = 0;
+    while (commits < 10 && realm_begin_write(limited)) {
+        if (!realm_commit(limited)) break;
+        commits++;
+    }
+    CHECK(commits < 10);
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(limited));
+    WORKS(realm_close(r));
+    WORKS(realm_close(limited));
+    realm_release(limited), realm_release(other), realm_release(r), realm_release(c), realm_release(s);
+
+    /* Realms that cannot be written. */
+    r = open_with(path_of("initialized.realm"), NULL, 0, IMMUTABLE);
+    CHECK(r != NULL);
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(r));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_refresh(r, NULL));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(r));
+    WORKS(realm_close(r));
+    realm_release(r);
+    r = open_with(path_of("initialized.realm"), NULL, 0, READ_ONLY);
+    CHECK(r != NULL);
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(r));
+    WORKS(realm_refresh(r, NULL));
+    WORKS(realm_close(r));
+    realm_release(r);
+
+    /* Deleting. */
+    bool did = false;
+    WORKS(realm_delete_files(path_of("initialized.realm"), &did));
+    CHECK(did);
+    did = true;
+    WORKS(realm_delete_files(path_of("initialized.realm"), &did));
+    CHECK(did); /* keeps its old value */
+    WORKS(realm_delete_files(path_of("no/such/folder.realm"), &did));
+    CHECK(!did);
+}
+
+/* ---- Collections with elements ------------------------------------------------------------------ */
+
+/* Calls a function for each object of a class of another file. */
+static void with_fixture(const char* fixtures, const char* name) {
+    char from[600];
+    snprintf(from, sizeof from, "%s/ops/%s", fixtures, name);
+    const char* path = path_of(name);
+    if (!copy_file(from, path)) { perror(from); failed++; return; }
+    realm_t* mine = realm;
+    realm = open_with(path, NULL, 0, RLM_SCHEMA_MODE_IMMUTABLE);
+    CHECK(realm != NULL);
+    realm_class_key_t all = class_named("All");
+    realm_results_t* rows = realm_object_find_all(realm, all);
+    size_t count = 0, n, at;
+    bool found;
+    realm_value_t v, k;
+    WORKS(realm_results_count(rows, &count));
+    int seen = 0;
+    for (size_t i = 0; i < count && i < 20; i++) {
+        realm_object_t* o = realm_results_get_object(rows, i);
+        static const char* const lists[] = {"l_i", "l_s", "l_t", "l_m", "l_link", "l_emb"};
+        for (size_t j = 0; j < 6; j++) {
+            realm_list_t* l = realm_get_list(o, key_of(all, lists[j]));
+            CHECK(l != NULL);
+            WORKS(realm_list_size(l, &n));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get(l, n, &v));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get(l, SIZE_MAX, &v));
+            if (n) {
+                seen++;
+                WORKS(realm_list_get(l, n - 1, &v));
+                if (j == 3) { /* Mixed: an element of another kind gives a handle that is not valid */
+                    if (v.type != RLM_TYPE_LIST) {
+                        realm_list_t* no = realm_list_get_list(l, n - 1);
+                        CHECK(no && !realm_list_is_valid(no));
+                        realm_release(no);
+                    }
+                    if (v.type != RLM_TYPE_DICTIONARY) {
+                        realm_dictionary_t* no = realm_list_get_dictionary(l, n - 1);
+                        CHECK(no && !realm_dictionary_is_valid(no));
+                        realm_release(no);
+                    }
+                } else {
+                    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_list_get_list(l, n - 1));
+                    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_list_get_dictionary(l, n - 1));
+                }
+                if (v.type != RLM_TYPE_LINK) QUIET(realm_list_get_linked_object(l, n - 1));
+            }
+            realm_release(l);
+        }
+        realm_dictionary_t* d = realm_get_dictionary(o, key_of(all, "h_m"));
+        WORKS(realm_dictionary_size(d, &n));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_dictionary_get(d, n, &k, &v));
+        if (n) {
+            seen++;
+            WORKS(realm_dictionary_get(d, 0, &k, &v));
+            if (v.type != RLM_TYPE_LIST) {
+                realm_list_t* no = realm_dictionary_get_list(d, k);
+                CHECK(no && !realm_list_is_valid(no));
+                realm_release(no);
+            }
+            if (v.type != RLM_TYPE_LINK) QUIET(realm_dictionary_get_linked_object(d, k));
+        }
+        realm_release(d);
+        realm_set_t* e = realm_get_set(o, key_of(all, "e_i"));
+        WORKS(realm_set_size(e, &n));
+        FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_set_get(e, n, &v));
+        WORKS(realm_set_find(e, text("not a number"), &at, &found));
+        CHECK(!found && at == SIZE_MAX);
+        realm_release(e);
+        realm_release(o);
+    }
+    CHECK(seen > 0);
+    realm_release(rows);
+    WORKS(realm_close(realm));
+    realm_release(realm);
+    realm = mine;
+}
+static void foreign_files(const char* fixtures) {
+    with_fixture(fixtures, "full-1.realm");
+    with_fixture(fixtures, "nested-1.realm");
+    char from[600];
+    snprintf(from, sizeof from, "%s/ops/encrypted.realm", fixtures);
+    if (copy_file(from, path_of("encrypted.realm"))) OPENS(RLM_ERR_INVALID_DATABASE, path_of("encrypted.realm"), NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+    snprintf(from, sizeof from, "%s/sdk/f23-kotlin-sync-client-streaming.realm", fixtures);
+    if (copy_file(from, path_of("sync.realm"))) OPENS(RLM_ERR_INCOMPATIBLE_HISTORIES, path_of("sync.realm"), NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+}
+
+/* ---- All together ------------------------------------------------------------------------------- */
+
+static void run(const char* name, void (*body)(void)) {
+    section = name;
+    body();
+    char after[120];
+    snprintf(after, sizeof after, "after %s", name);
+    still_works(after);
+}
+
+int main(int argc, char** argv) {
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    if (!mkdtemp(folder)) { perror(folder); return 2; }
+    realm_set_log_level(RLM_LOG_LEVEL_OFF);
+    section = "set-up";
+    realm = open_with(path_of("stage.realm"), stage_schema(), 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    if (!realm) { printf("cannot open: error %d\n", last_error()); return 1; }
+    build();
+    config = config_for(path_of("unused.realm"), NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+    schema = stage_schema();
+    scheduler = realm_scheduler_make_default();
+    token = realm_add_realm_changed_callback(realm, on_change, &change_count, NULL);
+    realm_find_class(realm, NULL, NULL, NULL);
+    async_error = realm_get_last_error_as_async_error();
+    CHECK(config && schema && scheduler && token && async_error);
+    handles[K_REALM] = realm, handles[K_OBJECT] = object, handles[K_LIST] = list, handles[K_SET] = set;
+    handles[K_DICTIONARY] = dictionary, handles[K_RESULTS] = results, handles[K_CONFIG] = config, handles[K_SCHEMA] = schema;
+    handles[K_SCHEDULER] = scheduler, handles[K_TOKEN] = token, handles[K_ERROR] = async_error;
+
+    run("wrong handles: realm", wrong_realm_handles);
+    run("wrong handles: object", wrong_object_handles);
+    run("wrong handles: collections, results", wrong_collection_handles);
+    run("wrong handles: config", wrong_config_handles);
+    run("wrong handles: others", wrong_other_handles);
+    run("NULL pointers", null_pointers);
+    run("wrong keys", wrong_keys);
+    run("wrong types", wrong_types);
+    run("wrong positions", wrong_positions);
+    run("bad texts", bad_texts);
+    run("wrong enums", wrong_enums);
+    run("outside transactions", outside_transactions);
+    run("deleted things", deleted_things);
+    run("primary keys", primary_keys);
+    run("embedded objects and links", embedded_and_links);
+    run("schema rules", schema_rules);
+    run("creation rules", creation_rules);
+    run("opening", opening);
+    run("wrong threads", wrong_threads);
+    realm_release(token);
+    run("closed realm", closed_realm);
+    if (argc > 1) {
+        section = "foreign files";
+        foreign_files(argv[1]);
+        still_works("after foreign files");
+    }
+    CHECK(change_count > 0);
+
+    give_back();
+    WORKS(realm_close(realm));
+    realm_release(realm);
+    realm_release(config), realm_release(schema), realm_release(scheduler), realm_release(async_error);
+    char command[400];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) printf("cannot remove %s\n", folder);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
