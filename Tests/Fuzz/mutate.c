@@ -846,12 +846,12 @@ static void damage(struct copy* c) {
     if (size < 40) { if (size) b[below(size)] = (uint8_t)next_random(); tell(c, " small"); return; }
     switch (below(15)) {
         case 0:
-            for (uint64_t n = 1 + below(8); n; n--) b[below(size)] ^= (uint8_t)(1u << below(8));
             tell(c, " bits");
+            for (uint64_t n = 1 + below(8); n; n--) { uint8_t bit = (uint8_t)(1u << below(8)); at = below(size); b[at] ^= bit; tell(c, " %zx^%x", at, bit); }
             break;
         case 1:
-            for (uint64_t n = 1 + below(16); n; n--) b[below(size)] = byte_values[below(sizeof byte_values)];
             tell(c, " bytes");
+            for (uint64_t n = 1 + below(16); n; n--) { uint8_t v = byte_values[below(sizeof byte_values)]; at = below(size); b[at] = v; tell(c, " %zx=%x", at, v); }
             break;
         case 2: {
             uint64_t v = word_value(c);

@@ -291,6 +291,13 @@ class Results(Sequence):
         self._handle = Handle(db._owner, pointer)
         self._class_key = class_key
 
+    @property
+    def is_valid(self) -> bool:
+        """Whether the results can still be read."""
+        if self._handle.owner.is_closed:
+            return False
+        return c.get_flag(lib.realm_results_is_valid, self._handle.get())
+
     def __len__(self) -> int:
         return c.get_size(lib.realm_results_count, self._handle.get())
 

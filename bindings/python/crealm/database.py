@@ -6,7 +6,7 @@ import os
 import warnings
 import weakref
 from types import MappingProxyType, TracebackType
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Type, Union
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
 
 from . import _library, _marshal as c
 from ._handle import Owner
@@ -93,16 +93,13 @@ def open(
     return Database(Owner(realm, where), mode, is_dynamic=declared is None)
 
 
-def _resolve(path: Path) -> Any:
+def _resolve(path: Path) -> Tuple[str, bytes]:
+    """The absolute path, for Python and for the library."""
     where = os.path.abspath(os.fsdecode(path))
-    data = os.fsencode(where)
-    if b"\0" in data:
-        raise DataError("A path has no NUL character in it")
     try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        raise DataError(f"The path is not UTF-8: {data!r}") from None
-    return where, data
+        return where, c.c_name(where)
+    except DataError as error:
+        raise DataError(f"{where!r} cannot be the path of a realm: {error.message}") from error
 
 
 class Database:

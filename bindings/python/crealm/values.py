@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import struct
 import time
 from datetime import datetime, timedelta, timezone, tzinfo
 from typing import Any, NamedTuple, Optional, Tuple, Union
@@ -83,11 +84,17 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork_in_child)
 
 
+_SINGLE = struct.Struct("f")
+
+
 class Float32(float):
     """A 32-bit float: as a type in a schema, and as a value in a property that takes any type,
-    where a plain float is stored with 64 bits."""
+    where a plain float is stored with 64 bits. Rounds to the nearest one; OverflowError beyond."""
 
     __slots__ = ()
+
+    def __new__(cls, value: Any = 0.0) -> "Float32":
+        return super().__new__(cls, _SINGLE.unpack(_SINGLE.pack(float(value)))[0])
 
     def __repr__(self) -> str:
         return f"Float32({float.__repr__(self)})"

@@ -3,6 +3,7 @@ leaves the object as it was. Written, read in the same write, after the commit, 
 """
 
 import copy
+import decimal
 import math
 import pickle
 import struct
@@ -81,19 +82,35 @@ VALUES = {
 
 
 def same(found, given):
-    """Whether a value read is the value written, bit by bit."""
-    if isinstance(given, (bytearray, memoryview)):
-        given = bytes(given)
-    if isinstance(given, Decimal) or isinstance(found, Decimal):
-        given = Decimal(given)
-        if given.is_nan() or given == 0 or len(given.as_tuple().digits) <= 34 and given.as_tuple().exponent <= 6111:
-            return repr(found) == repr(given)
-        return found == given
+    """Whether the value read is the value written, bit by bit."""
+    if isinstance(given, Decimal):
+        digits, exponent = given.as_tuple()[1:]
+        if exponent == 0 and given == 0:
+            return str(found) in ("0", "-0")  # The format may lose this sign, as other implementations do.
+        if isinstance(exponent, int) and not (len(digits) <= 34 and exponent <= 6111):
+            return found == given  # It had to be written with another exponent.
+        return repr(found) == repr(given)
     if isinstance(given, datetime):
         return isinstance(found, crealm.Timestamp) and found == given and found.tzinfo is UTC
-    if isinstance(found, float):
-        return struct.pack("d", found) == struct.pack("d", given)
+    if isinstance(given, float):
+        return type(found) is type(given) and struct.pack("d", found) == struct.pack("d", given)
     return type(found) is type(given) and found == given
+
+
+def plain(kind, value):
+    """What a property of a type gives back for a value."""
+    if kind == "double":
+        return float(value)
+    if kind == "float":
+        return float(crealm.Float32(value))
+    if kind == "decimal":
+        return Decimal(value)
+    return bytes(value) if kind == "data" else value
+
+
+def in_any(kind, value):
+    """What to give to a property of any type, to have it stored with this type."""
+    return crealm.Float32(value) if kind == "float" else plain(kind, value)
 
 
 CASES = [(kind, value) for kind, values in VALUES.items() for value in values]
@@ -108,45 +125,24 @@ def db(path):
 @pytest.mark.parametrize("kind", list(VALUES))
 def test_round_trip(path, kind):
     given = VALUES[kind]
-    names = [kind, kind + "_n", "any"]
-    names += [kind + "_x"] if kind + "_x" in ALL.properties else []
+    names = [name for name in (kind, kind + "_n", kind + "_x", kind + "_f") if name in ALL.properties]
+
+    def check(obj, value):
+        for name in names:
+            assert same(obj[name], plain(kind, value)), (name, obj[name], value)
+        assert same(obj.any, in_any(kind, value)), (obj.any, value)
+
     with crealm.open(path, schema=[ALL]) as db:
         with db.write():
             for value in given:
-                stored = crealm.Float32(value) if kind == "float" else value
-                stored = float(value) if kind == "double" else stored
-                values = {name: value for name in names}
-                if isinstance(value, int) and kind in ("decimal", "double"):
-                    stored = Decimal(value) if kind == "decimal" else float(value)
-                values["any"] = stored
-                obj = db["All"].create(**values)
-                assert all(same(obj[name], stored if name == "any" else widened(kind, value)) for name in names)
+                check(db["All"].create(any=in_any(kind, value), **{name: value for name in names}), value)
+        assert len(db["All"]) == len(given)
         for obj, value in zip(db["All"], given):
-            check(obj, names, kind, value)
+            check(obj, value)
     with crealm.open(path, mode="r") as db:
         assert len(db["All"]) == len(given)
         for obj, value in zip(db["All"], given):
-            check(obj, names, kind, value)
-
-
-def widened(kind, value):
-    if kind == "decimal":
-        return Decimal(value)
-    if kind in ("double", "float"):
-        return float(value) if kind == "double" else struct.unpack("f", struct.pack("f", value))[0]
-    return value
-
-
-def check(obj, names, kind, value):
-    for name in names:
-        found = obj[name]
-        assert same(found, widened(kind, value) if name != "any" or kind != "float" else crealm.Float32(widened(kind, value))), (
-            name,
-            found,
-            value,
-        )
-    if kind == "float":
-        assert type(obj["float"]) is float and type(obj["any"]) is crealm.Float32
+            check(obj, value)
 
 
 @pytest.mark.parametrize("kind", list(VALUES))
@@ -185,10 +181,9 @@ def test_wrong_types(db, kind):
         obj = db["All"].create()
         before = obj[kind]
         for value in WRONG[kind]:
-            with pytest.raises(TypeError) as info:
+            with pytest.raises(crealm.TypeMismatch, match=f"All.{kind}: ") as info:
                 obj[kind] = value
-            assert isinstance(info.value, (crealm.TypeMismatch, crealm.NotSupportedError)) or True
-            assert f"All.{kind}" in str(info.value) or isinstance(info.value, crealm.NotSupportedError)
+            assert isinstance(info.value, TypeError)
         assert same(obj[kind], before)
 
 
@@ -240,7 +235,7 @@ def test_lone_surrogates(db, text):
                 obj[name] = text
         assert obj.text == "before"
     with pytest.raises(crealm.DataError):
-        crealm.open("/tmp/\udc80\ud800.realm" if text == "\ud800" else "\udc80", mode="rwc")
+        crealm.open(text, mode="rwc")
 
 
 def test_naive_datetime_is_refused_with_advice(db):
@@ -256,10 +251,7 @@ def test_any_takes_every_type_in_turn(db):
         obj = db["All"].create()
         other = db["All"].create(int=7)
         for kind, value in CASES:
-            if kind == "float":
-                value = crealm.Float32(widened(kind, value))
-            if kind == "double" or kind == "decimal":
-                value = widened(kind, value)
+            value = in_any(kind, value)
             obj.any = value
             assert same(obj.any, value), (kind, value)
             obj.any = other
@@ -304,10 +296,8 @@ def test_any_takes_every_type_in_turn(db):
 )
 def test_decimal_bits(text, high, low):
     assert decimal_to_bits(Decimal(text)) == (high, low)
-    assert str(decimal_from_bits(high, low)) in (text, str(Decimal(text).scaleb(0)) if Decimal(text).is_finite() else text) or (
-        decimal_from_bits(high, low) == Decimal(text)
-    )
-    assert decimal_to_bits(decimal_from_bits(high, low)) == (high, low)
+    found = decimal_from_bits(high, low)
+    assert found.compare_total(Decimal(text)) == 0 or found == Decimal(text) == Decimal("1E+6144")
 
 
 @pytest.mark.parametrize(
@@ -329,8 +319,6 @@ def test_decimal_bits_that_no_number_has(high, low, text):
 
 
 def test_decimal_ignores_the_context():
-    import decimal
-
     with decimal.localcontext() as context:
         context.prec = 3
         context.traps[decimal.Inexact] = True
