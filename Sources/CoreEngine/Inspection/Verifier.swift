@@ -36,10 +36,13 @@ struct Verifier {
         guard !fields.freeLists.positions.isNull else { return }  // Streaming form.
         var spans: [(Int, Int)] = []
         var pending = [top]
+        var total = 0
         while let r = pending.popLast() {
             let n = try store.node(r)
             spans.append((r.offset, r.offset + n.size))
-            guard spans.count < 1 << 28 else { throw .corrupt("more nodes than the file can hold") }
+            // A node that is reached twice, or again and again, makes the sum exceed the file.
+            total += n.size
+            guard total <= fields.logicalSize else { throw .corrupt("two owners of one byte", at: r.offset) }
             guard n.hasRefs else { continue }
             for i in 0..<n.count {
                 let s = RefOrTagged(raw: n.get(i))

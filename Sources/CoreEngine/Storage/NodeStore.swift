@@ -19,6 +19,7 @@ final class NodeStore {
     private var bins: [Int]
     /// File nodes that this transaction replaced or deleted.
     var freedInFile: [FileChunk] = []
+    private var freedBytes = 0
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
     /// Copies of user bytes that pointed into the slab while it changed.
@@ -46,6 +47,7 @@ final class NodeStore {
         slabEnd = slabStart
         self.slabCommitted = slabStart + slabCommitted
         freedInFile.removeAll(keepingCapacity: true)
+        freedBytes = 0
         for i in bins.indices { bins[i] = 0 }
     }
     /// Ends it; returns how many slab bytes stay committed for the next writer.
@@ -166,6 +168,7 @@ final class NodeStore {
             bins[bin] = n.ref.offset
         } else {
             freedInFile.append(FileChunk(offset: n.ref.offset, size: n.size))
+            freedBytes &+= n.size
         }
     }
     func free(_ ref: Ref) throws(RealmError) {
@@ -174,7 +177,8 @@ final class NodeStore {
     /// Frees the node and everything below it. Depth is bounded; a cyclic file ends in an error.
     func destroy(_ ref: Ref, depth: Int = 0) throws(RealmError) {
         guard !ref.isNull else { return }
-        guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        // A cycle ends at the depth limit; a subtree that many parents share ends when more was freed than the file holds.
+        guard depth < 256, freedBytes <= fileLimit else { throw .corrupt("nodes nested too deeply or shared", at: ref.offset) }
         let n = try node(ref)
         if n.hasRefs {
             for i in 0..<n.count {

@@ -89,23 +89,24 @@ struct BPlusTree {
     func forEachLeaf(_ body: (_ leaf: Ref, _ first: Int, _ count: Int) throws(RealmError) -> Bool) throws(RealmError) {
         var first = 0
         var goOn = true
-        try Self.visit(store, kind, root, depth: 0, &first, &goOn, body)
+        try Self.visit(store, kind, root, depth: 0, limit: try count(), &first, &goOn, body)
     }
     private static func visit(
-        _ s: NodeStore, _ kind: LeafKind, _ ref: Ref, depth: Int, _ first: inout Int, _ goOn: inout Bool,
+        _ s: NodeStore, _ kind: LeafKind, _ ref: Ref, depth: Int, limit: Int, _ first: inout Int, _ goOn: inout Bool,
         _ body: (Ref, Int, Int) throws(RealmError) -> Bool
     ) throws(RealmError) {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
         let n = try s.node(ref)
         if !n.isInner {
             let count = try kind.count(s, ref)
+            guard first + count <= limit, count > 0 || limit == 0 || depth == 0 else { throw .corrupt("element counts do not add up", at: ref.offset) }
             goOn = try body(ref, first, count)
             first += count
             return
         }
         guard n.count >= 3 else { throw .corrupt("inner tree node without children", at: ref.offset) }
         for c in 1..<n.count - 1 {
-            try visit(s, kind, try n.child(c), depth: depth + 1, &first, &goOn, body)
+            try visit(s, kind, try n.child(c), depth: depth + 1, limit: limit, &first, &goOn, body)
             if !goOn { return }
         }
     }
