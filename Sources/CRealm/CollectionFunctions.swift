@@ -184,7 +184,8 @@ public func realm_dictionary_contains_key(_ d: OpaquePointer?, _ key: realm_valu
     guard let h = dictionary(d) else { return false }
     return attempt { () throws(RealmError) in
         guard let found else { throw nullArgument() }
-        found.pointee = try find(try h.dictionary(), key) != nil
+        guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
+        found.pointee = try h.dictionary().find(name) != nil
     }
 }
 @_cdecl("realm_dictionary_contains_value")

@@ -165,8 +165,12 @@ public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?)
 public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.automaticNotifications = automatic }
 @_cdecl("realm_config_set_scheduler")
 public func realm_config_set_scheduler(_ c: OpaquePointer?, _ scheduler: OpaquePointer?) {
-    guard let c = config(c), let s = handle(scheduler, .scheduler, SchedulerHandle.self) else { return }
-    c.value.scheduler = s.scheduler
+    guard let c = config(c) else { return }
+    guard scheduler != nil else {
+        c.value.scheduler = nil
+        return
+    }
+    if let s = handle(scheduler, .scheduler, SchedulerHandle.self) { c.value.scheduler = s.scheduler }
 }
 @_cdecl("realm_config_get_force_sync_history")
 public func realm_config_get_force_sync_history(_ c: OpaquePointer?) -> Bool { config(c)?.forceSyncHistory ?? false }

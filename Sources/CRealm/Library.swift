@@ -75,7 +75,8 @@ public func realm_set_log_callback(_ callback: realm_log_func_t?, _ userdata: Un
 }
 @_cdecl("realm_set_log_level")
 public func realm_set_log_level(_ level: realm_log_level_e) {
-    if let l = LogLevel(rawValue: Int(level.rawValue)) { _ = Log.setLevel(l, for: .realm) }
+    guard let l = LogLevel(rawValue: Int(level.rawValue)) else { return setLastError(RealmError(.invalidArgument, "Unknown log level \(level.rawValue)")) }
+    _ = Log.setLevel(l, for: .realm)
 }
 @_cdecl("realm_set_log_level_category")
 public func realm_set_log_level_category(_ category: UnsafePointer<CChar>?, _ level: realm_log_level_e) -> realm_log_level_e {

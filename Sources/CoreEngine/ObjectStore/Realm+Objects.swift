@@ -119,18 +119,14 @@ extension Realm {
         return try reading().group.resolve(path)
     }
     package enum CollectionShape { case list, set, dictionary }
-    /// What a collection property is; Mixed properties answer by their value. 3009 and 3001 otherwise.
+    /// Throws unless the property is a collection of the wanted kind, or Mixed: 3009 unknown, 3001 otherwise.
     package func checkCollection(_ table: TableKey, _ object: ObjKey, _ column: ColKey, as wanted: CollectionShape) throws(RealmError) {
         let t = try objectTable(table)
         guard try t.isValid(object) else { throw invalidated() }
         let c = try facts(t, column)
         guard let full = t.column(column) else { throw invalidated() }
-        if c.type == .mixed && !c.isCollection {
-            switch (wanted, try t.get(object, c)) {
-            case (.list, .list?), (.dictionary, .dictionary?): return
-            default: throw RealmError(.typeMismatch, "Property '\(full.name)' does not hold a collection of this kind")
-            }
-        }
+        // A Mixed property may come to hold a collection; until then its handle is not valid.
+        if c.type == .mixed && !c.isCollection { return }
         let matches: Bool
         switch wanted {
         case .list: matches = full.isList

@@ -45,6 +45,11 @@ class Owner:
     def is_closed(self) -> bool:
         return self.state != _OPEN
 
+    @property
+    def is_forked(self) -> bool:
+        """Whether a parent process opened it."""
+        return self.state == _FORKED
+
     def check(self) -> int:
         """The realm's handle, for one call from the right thread."""
         if self.state != _OPEN or self.ident != _get_ident():

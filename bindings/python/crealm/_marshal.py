@@ -292,6 +292,8 @@ def _put_decimal(out: Encoded, value: Any) -> None:
     elif not isinstance(value, Decimal):
         raise _mismatch("Decimal", value)
     high, low = decimal_to_bits(value)
+    if (high, low) == _NULL_DECIMAL:
+        raise LimitExceeded(f"{value} cannot be stored: files use this not-a-number for null")
     _PACK_SPAN.pack_into(out.value, 0, low, high, DECIMAL)
 
 
@@ -384,6 +386,7 @@ _MAX_COEFFICIENT = 10**34 - 1
 _MAX_EXPONENT = 6111
 _MIN_EXPONENT = -6176
 _MAX_PAYLOAD = 10**33 - 1
+_NULL_DECIMAL = (0x7C00_0000_0000_0000, 0xAA)
 
 
 def decimal_from_bits(high: int, low: int) -> Decimal:

@@ -8,7 +8,7 @@ every method that would do so raises NotSupportedError.
 from __future__ import annotations
 
 from collections.abc import ItemsView, Mapping, Sequence, Set, ValuesView
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NoReturn, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NoReturn, Optional, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Handle
@@ -101,6 +101,7 @@ class List(View, Sequence):
         try:
             return c.find_in_list(pointer, self._encode(value)) >= 0
         except (ConstraintError, DataError):
+            len(self)  # Raises when the list is gone.
             return False  # A value that the list could not hold.
 
     def __eq__(self, other: object) -> bool:
@@ -152,6 +153,7 @@ class SetView(View, Set):
         try:
             return c.find_in_set(pointer, self._encode(value))
         except (ConstraintError, DataError):
+            len(self)  # Raises when the set is gone.
             return False  # A value that the set could not hold.
 
     def _plain(self, limit: int) -> Any:
@@ -188,17 +190,26 @@ class Dictionary(View, Mapping):
         return c.get_size(lib.realm_dictionary_size, self._handle.get())
 
     def __getitem__(self, key: str) -> Any:
-        pointer = self._handle.get()
-        if not isinstance(key, str):
-            raise KeyError(key)
-        try:
-            encoded = c.encode(key, c.P_STRING)
-        except DataError:
-            raise KeyError(key) from None
-        found, value = c.find_in_dictionary(pointer, encoded)
-        if not found:
-            raise KeyError(key)
-        return self._wrap(value, encoded)
+        encoded = self._key(key)
+        if encoded is not None:
+            found, value = c.find_in_dictionary(self._handle.get(), encoded)
+            if found:
+                return self._wrap(value, encoded)
+        raise KeyError(key)
+
+    def __contains__(self, key: object) -> bool:
+        encoded = self._key(key)
+        return encoded is not None and c.find_in_dictionary(self._handle.get(), encoded)[0]
+
+    def _key(self, key: object) -> Optional[c.Encoded]:
+        """The key for the library; None for what cannot be a key."""
+        if isinstance(key, str):
+            try:
+                return c.encode(key, c.P_STRING)
+            except DataError:
+                pass
+        len(self)  # Raises when the dictionary is gone.
+        return None
 
     def _wrap(self, value: Any, key: c.Encoded) -> Any:
         if isinstance(value, c.Nested):
@@ -209,15 +220,6 @@ class Dictionary(View, Mapping):
             nested = c.get_pointer(lib.realm_dictionary_get_dictionary, pointer, key.value)
             return Dictionary(self._db, nested, self._property)
         return self._db._rich(value, self._property)
-
-    def __contains__(self, key: object) -> bool:
-        pointer = self._handle.get()
-        if not isinstance(key, str):
-            return False
-        try:
-            return c.find_in_dictionary(pointer, c.encode(key, c.P_STRING))[0]
-        except DataError:
-            return False
 
     def _pairs(self) -> Iterator[Tuple[str, Any]]:
         index = 0

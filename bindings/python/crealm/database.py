@@ -231,6 +231,7 @@ class Database:
         owner = getattr(self, "_owner", None)
         if owner is not None and not owner.is_closed:
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
+            owner.close()  # The warning may keep this object; the file is done with all the same.
 
     # For the rest of the package
 
@@ -328,10 +329,11 @@ class Write:
     ) -> None:
         db = self._db
         if not db._writing or db.is_closed:
-            if error is None:
+            if error is not None:
+                return
+            if db._owner.is_forked:
                 db._owner.check()
-                raise ClosedError("The database was closed inside its write", path=db.path)
-            return
+            raise ClosedError("The database was closed inside its write: nothing was changed", path=db.path)
         realm = db._owner.check()
         if error is not None:
             self._roll_back(realm)

@@ -207,6 +207,7 @@ def test_wrong_types(db, kind):
         ("decimal", 10**34 + 1),
         ("decimal", Decimal("7" * 5000)),
         ("decimal", Decimal("NaN" + "1" * 34)),
+        ("decimal", Decimal("NaN170")),
     ],
 )
 def test_values_out_of_range(db, kind, value):

@@ -1,0 +1,478 @@
+"""Misuse on purpose: closing early, twice and late, collecting garbage in the wrong order, the wrong
+thread, a fork. Nothing may crash, each C handle is released exactly once, and the errors say what
+happened."""
+
+import copy
+import gc
+import os
+import pickle
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+
+import pytest
+
+import crealm
+from conftest import PERSON
+from crealm import _handle
+from crealm._library import lib
+
+EVERYTHING = crealm.ClassSchema(
+    "All", {"n": int, "items": list[int], "unique": set[str], "pairs": dict[str, int], "any": crealm.Prop(object), "next": "All"}
+)
+
+
+@pytest.fixture
+def released(monkeypatch):
+    """Counts what the package gives back, and refuses to give back anything twice."""
+    count = {"open": set(), "released": 0}
+    real = lib.realm_release
+    real_init = _handle.Handle.__init__
+
+    def init(self, owner, pointer):
+        assert pointer not in count["open"]
+        count["open"].add(pointer)
+        real_init(self, owner, pointer)
+
+    def release(pointer):
+        count["open"].discard(pointer)
+        count["released"] += 1
+        real(pointer)
+
+    monkeypatch.setattr(_handle.Handle, "__init__", init)
+    monkeypatch.setattr(lib, "realm_release", release)
+    return count
+
+
+def uses(db, obj):
+    """Everything one can do with a database, an object and what it leads to."""
+    return {
+        "classes": lambda: db.classes,
+        "schema": lambda: db.schema,
+        "version": lambda: db.version,
+        "schema_version": lambda: db.schema_version,
+        "table": lambda: db["All"],
+        "iter": lambda: list(db),
+        "refresh": db.refresh,
+        "verify": db.verify,
+        "enter": db.__enter__,
+        "write": lambda: db.write().__enter__(),
+        "read": lambda: obj.n,
+        "item": lambda: obj["n"],
+        "link": lambda: obj.next,
+        "list": lambda: obj.items,
+        "assign": lambda: setattr(obj, "n", 1),
+        "delete": obj.delete,
+        "to_dict": obj.to_dict,
+        "backlinks": lambda: obj.backlinks("All", "next"),
+    }
+
+
+def opened(path):
+    db = crealm.open(path, schema=[EVERYTHING])
+    with db.write():
+        obj = db["All"].create(n=1)
+        obj.next = obj
+    return db, obj
+
+
+def test_close_twice_and_use_after_close(path):
+    db, obj = opened(path)
+    table, backlinks = db["All"], obj.backlinks("All", "next")
+    views = [obj.items, obj.unique, obj.pairs]
+    actions = uses(db, obj)
+    db.close()
+    db.close()
+    assert db.is_closed and not db.is_writing and db.path == str(path) and "closed" in repr(db)
+    for name, action in actions.items():
+        with pytest.raises(crealm.ClosedError, match="closed") as info:
+            action()
+            pytest.fail(name)
+        assert info.value.path == str(path)
+    for action in (
+        lambda: len(table),
+        lambda: table[0],
+        lambda: list(table),
+        table.first,
+        lambda: table.get(1) if table.schema.primary_key else table[0],
+        lambda: obj in table,
+        lambda: len(backlinks),
+        lambda: list(backlinks),
+        *(lambda v=v: len(v) for v in views),
+        *(lambda v=v: list(v) for v in views),
+        *(lambda v=v: 1 in v for v in views),
+        lambda: views[0][0],
+        lambda: views[2]["k"],
+    ):
+        with pytest.raises(crealm.ClosedError):
+            action()
+    assert not obj.is_valid and not obj and obj == obj and hash(obj)
+    assert not any(v.is_valid for v in [*views, table, backlinks])
+    for thing in (obj, table, backlinks, *views):
+        assert "ClosedError" in repr(thing)
+
+
+def test_context_manager_closes_and_cannot_be_entered_again(path):
+    with crealm.open(path, schema=[PERSON]) as db:
+        pass
+    assert db.is_closed
+    with pytest.raises(crealm.ClosedError):
+        with db:
+            pass
+
+
+def test_each_handle_is_released_once(path, released):
+    db, obj = opened(path)
+    for _ in range(3):
+        things = [db["All"], obj.items, obj.unique, obj.pairs, obj.next, obj.backlinks("All", "next"), *db["All"]]
+    assert len(released["open"]) > 6
+    things.clear()
+    assert len(released["open"]) == 1  # obj
+    before = released["released"]
+    kept = [db["All"], obj.items, obj.next]
+    assert len(released["open"]) == 4
+    db.close()
+    assert not released["open"] and released["released"] == before + 5  # And the realm itself.
+    del kept, obj, db
+    gc.collect()
+    assert released["released"] == before + 5
+
+
+def test_garbage_in_the_wrong_order(path, released):
+    db, obj = opened(path)
+    items, following = obj.items, obj.next
+    owner = db._owner
+    del db, obj
+    gc.collect()
+    assert following.n == 1 and len(items) == 0  # Children keep the database open.
+    del following
+    assert items == [] and not owner.is_closed
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        del items
+        gc.collect()
+    assert owner.is_closed and not released["open"]
+    assert [w.category for w in caught] == [ResourceWarning]
+
+
+def test_garbage_in_cycles(path):
+    db, obj = opened(path)
+    ring = {"db": db, "obj": obj, "items": obj.items, "iterator": iter(db["All"])}
+    ring["ring"] = ring
+    owner = db._owner
+    del db, obj, ring
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+    assert owner.is_closed and not owner.live
+
+
+def test_close_while_looping(path):
+    db, _ = opened(path)
+    with db.write():
+        for n in range(600):
+            db["All"].create(n=n)
+    loop = iter(db["All"])
+    next(loop)
+    db.close()
+    with pytest.raises(crealm.ClosedError):
+        next(loop)
+    with pytest.raises(StopIteration):
+        next(loop)
+
+
+def test_close_inside_a_write(path):
+    db, obj = opened(path)
+    with pytest.raises(crealm.ClosedError, match="inside its write"):
+        with db.write():
+            obj.n = 5
+            db.close()
+    db, _ = opened(path)
+    with pytest.raises(ZeroDivisionError):
+        with db.write():
+            db["All"][0].n = 5
+            db.close()
+            1 / 0
+    with crealm.open(path) as db:
+        assert [o.n for o in db["All"]] == [1, 1]
+
+
+def test_a_dropped_write_holds_nothing_up(path):
+    db, obj = opened(path)
+    db.write()  # Never entered.
+    with crealm.open(path) as other, other.write():
+        other["All"][0].n = 2
+    loop = abandoned(db)
+    next(loop)
+    assert db.is_writing
+    del loop  # Closing the generator ends its block with an exception.
+    assert not db.is_writing
+    db.refresh()
+    assert obj.n == 2
+    db.close()
+
+
+def abandoned(db):
+    with db.write():
+        db["All"][0].n = 99
+        yield
+
+
+def test_objects_cannot_be_copied_or_pickled(path):
+    db, obj = opened(path)
+    for attempt in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError):
+            attempt(obj)
+    assert pickle.loads(pickle.dumps(obj.to_dict())) == obj.to_dict()
+    db.close()
+
+
+# ------------------------------------------------------------------------------------------------
+# Threads
+# ------------------------------------------------------------------------------------------------
+
+
+def in_thread(action):
+    result = []
+
+    def run():
+        try:
+            result.append(action())
+        except BaseException as error:
+            result.append(error)
+
+    thread = threading.Thread(target=run, name="helper")
+    thread.start()
+    thread.join()
+    return result[0]
+
+
+def test_wrong_thread(path):
+    db, obj = opened(path)
+    actions = {**uses(db, obj), "close": db.close, "valid": lambda: obj.is_valid}
+    for name, action in actions.items():
+        error = in_thread(action)
+        assert isinstance(error, crealm.WrongThreadError), (name, error)
+        assert "helper" in str(error) and "open the file again" in str(error)
+    loop, items = iter(db["All"]), obj.items
+    assert isinstance(in_thread(lambda: next(loop)), crealm.WrongThreadError)
+    assert isinstance(in_thread(lambda: len(items)), crealm.WrongThreadError)
+    assert in_thread(lambda: repr(obj)).endswith("WrongThreadError>")
+    assert obj.n == 1 and not db.is_closed
+    with pytest.raises(crealm.WrongThreadError):
+        in_write = db.write()
+        in_write.__enter__()
+        error = in_thread(lambda: in_write.__exit__(None, None, None))
+        in_write.__exit__(None, None, None)
+        raise error
+    db.close()
+
+
+def test_the_library_itself_refuses_the_wrong_thread(path):
+    db, obj = opened(path)
+    pointer, realm, key = obj._handle.pointer, db._owner.realm, obj._facts("n").key
+
+    def read():
+        from crealm import _marshal
+
+        try:
+            _marshal.get_value(lib.realm_get_value, pointer, key)
+        except crealm.Error as error:
+            codes = [error.code]
+        for function in (lib.realm_begin_write, lib.realm_commit):
+            assert not function(realm)
+            codes.append(_marshal.last_error().code)
+        return codes
+
+    assert in_thread(read) == [2006, 2006, 2006]
+    db.close()
+
+
+def test_a_handle_dropped_on_another_thread_is_released_on_its_own(path, released):
+    db, obj = opened(path)
+    hold = [obj.items, obj.next]
+    assert len(released["open"]) == 3
+    in_thread(hold.clear)
+    assert len(released["open"]) == 3 and len(db._owner.aside) == 2
+    obj.n
+    assert len(released["open"]) == 1 and not db._owner.aside
+    hold = [obj.items]
+    in_thread(hold.clear)
+    db.close()
+    assert not released["open"]
+
+
+def test_a_database_dropped_on_another_thread(path):
+    hold = list(opened(path))
+    owner = hold[0]._owner
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        in_thread(hold.clear)
+    assert owner.is_closed
+    with crealm.open(path) as db, db.write():
+        db["All"][0].n = 3
+
+
+def test_one_database_for_each_thread(path):
+    db, obj = opened(path)
+    errors = []
+
+    def work(number):
+        try:
+            with crealm.open(path) as mine:
+                for _ in range(20):
+                    with mine.write():
+                        mine["All"][0].n += 1
+                    assert mine["All"][0].to_dict()["items"] == []
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    assert obj.n == 1
+    db.refresh()
+    assert obj.n == 81 and db.verify() == []
+    db.close()
+
+
+# ------------------------------------------------------------------------------------------------
+# Processes
+# ------------------------------------------------------------------------------------------------
+
+
+def python(code, *arguments):
+    package = Path(crealm.__file__).parents[1]
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": str(package)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def test_a_second_process(path):
+    db, obj = opened(path)
+    code = (
+        "import sys, crealm\n"
+        "with crealm.open(sys.argv[1]) as db:\n"
+        "    print(db['All'][0].n)\n"
+        "    with db.write():\n"
+        "        db['All'][0].n = 77\n"
+        "        db['All'].create(n=78)\n"
+    )
+    done = python(code, path)
+    assert (done.stdout, done.stderr, done.returncode) == ("1\n", "", 0)
+    assert obj.n == 1 and len(db["All"]) == 1
+    assert db.refresh() and obj.n == 77 and [o.n for o in db["All"]] == [77, 78]
+    with db.write():
+        obj.n = 5
+    assert python("import sys, crealm; print(crealm.open(sys.argv[1])['All'][0].n)", path).stdout == "5\n"
+    db.close()
+
+
+def test_two_processes_count_together(path):
+    db, obj = opened(path)
+    code = (
+        "import sys, crealm\n"
+        "with crealm.open(sys.argv[1]) as db:\n"
+        "    for _ in range(50):\n"
+        "        with db.write():\n"
+        "            db['All'][0].n += 1\n"
+    )
+    package = Path(crealm.__file__).parents[1]
+    children = [
+        subprocess.Popen([sys.executable, "-c", code, str(path)], env={**os.environ, "PYTHONPATH": str(package)})
+        for _ in range(2)
+    ]
+    for _ in range(50):
+        with db.write():
+            obj.n += 1
+    assert [child.wait(120) for child in children] == [0, 0]
+    db.refresh()
+    assert obj.n == 151
+    db.close()
+
+
+@pytest.mark.parametrize(
+    "end",
+    ["", "import os; os._exit(0)", "raise SystemExit(0)", "db.write().__enter__(); obj.n = 9", "import gc; ring = [db, obj]; ring.append(ring); del db, obj, ring"],
+)
+def test_a_program_that_never_closes(path, end):
+    opened(path)[0].close()
+    code = f"import sys, crealm\ndb = crealm.open(sys.argv[1])\nobj = db['All'][0]\nitems = obj.items\n{end}\n"
+    done = python(code, path)
+    assert done.returncode == 0 and done.stderr == ""
+    with crealm.open(path) as db, db.write():
+        assert db["All"][0].n == 1
+
+
+def test_a_thread_that_ends_with_its_database_open(path):
+    code = (
+        "import sys, threading, crealm\n"
+        "keep = []\n"
+        "def work():\n"
+        "    db = crealm.open(sys.argv[1])\n"
+        "    keep.extend([db, *db['All']])\n"
+        "thread = threading.Thread(target=work); thread.start(); thread.join()\n"
+        "try:\n"
+        "    keep[1].n\n"
+        "except crealm.WrongThreadError:\n"
+        "    print('refused')\n"
+    )
+    opened(path)[0].close()
+    done = python(code, path)
+    assert (done.stdout, done.stderr, done.returncode) == ("refused\n", "", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork(path):
+    code = (
+        "import gc, os, sys, crealm\n"
+        "db = crealm.open(sys.argv[1])\n"
+        "obj = db['All'][0]\n"
+        "items = obj.items\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    refused = 0\n"
+        "    for action in (lambda: obj.n, lambda: db.classes, lambda: len(items), lambda: db.write().__enter__(), db.refresh):\n"
+        "        try:\n"
+        "            action()\n"
+        "        except crealm.ForkedError:\n"
+        "            refused += 1\n"
+        "    assert not obj.is_valid and 'ForkedError' in repr(obj)\n"
+        "    db.close()\n"
+        "    del obj, items, db\n"
+        "    gc.collect()\n"
+        "    os._exit(refused)\n"
+        "code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
+        "with db.write():\n"
+        "    obj.n = 6\n"
+        "print(code, obj.n, len(items))\n"
+        "db.close()\n"
+    )
+    opened(path)[0].close()
+    done = python(code, path)
+    assert (done.stdout, done.stderr, done.returncode) == ("5 6 0\n", "", 0)
+
+
+def test_interrupting_programs_end_with_the_write_rolled_back(path):
+    opened(path)[0].close()
+    code = (
+        "import sys, os, signal, crealm\n"
+        "db = crealm.open(sys.argv[1])\n"
+        "with db.write():\n"
+        "    db['All'][0].n = 100\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    assert python(code, path).returncode == -9
+    with crealm.open(path) as db:
+        assert db["All"][0].n == 1
+        with db.write():
+            db["All"][0].n = 2
