@@ -14,24 +14,31 @@ public protocol Scheduler: AnyObject, Sendable {
 public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue` is a Lock; the rest is immutable.
     private let thread = Platform.threadId
     private let queue = Lock(initial: [@Sendable () -> Void]())
-    private let wake: WakeDescriptor?
+    /// Made when somebody first wants to wait; many threads never do.
+    private let wake = Lock(initial: WakeDescriptor?.none)
 
-    public init() { wake = try? WakeDescriptor() }
+    public init() {}
+    private func wakeDescriptor() -> WakeDescriptor? {
+        wake.with { w in
+            if w == nil { w = try? WakeDescriptor() }
+            return w
+        }
+    }
 
     public var isOnThread: Bool { Platform.threadId == thread }
     public func isSame(as other: any Scheduler) -> Bool { (other as? ThreadScheduler)?.thread == thread }
     public var canDeliver: Bool { true }
     /// Readable while work waits; −1 when the system gave none.
-    public var descriptor: Int32 { wake?.readEnd ?? -1 }
+    public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
 
     public func post(_ work: @escaping @Sendable () -> Void) {
         queue.with { $0.append(work) }
-        wake?.signal()
+        wake.with { $0 }?.signal()
     }
     /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything ran.
     public func runPending(timeout: Int32 = 0) -> Bool {
-        if queue.with({ $0.isEmpty }) { wake?.wait(milliseconds: timeout) }
-        wake?.drain()
+        if timeout != 0, let wake = wakeDescriptor(), queue.with({ $0.isEmpty }) { wake.wait(milliseconds: timeout) }
+        wake.with { $0 }?.drain()
         let work = queue.with { (q: inout [@Sendable () -> Void]) -> [@Sendable () -> Void] in
             defer { q = [] }
             return q

@@ -199,9 +199,9 @@ struct BPlusTree {
         var offsets = try store.integers(try n.child(0))
         var moved: [RefOrTagged] = []
         for j in (c + 1)..<children { moved.append(try n.slot(j + 1)) }
-        let base = Int(offsets.getUnsigned(c)) + 1  // End of the split child, with the new element.
+        let base = try Self.offset(offsets, c, limit: total) + 1  // End of the split child, with the new element.
         var siblingOffsets: [UInt64] = []
-        for j in (c + 1)..<(children - 1) { siblingOffsets.append(offsets.getUnsigned(j) + 1 - UInt64(base)) }
+        for j in (c + 1)..<(children - 1) { siblingOffsets.append(offsets.getUnsigned(j) &+ 1 &- UInt64(base)) }
         let siblingFirst = try store.makeUnsigned(siblingOffsets).ref
         let sibling = try store.makeRefs(
             [RefOrTagged(siblingFirst)] + moved + [RefOrTagged(tagged: total + 1 - base)], inner: true)
@@ -242,7 +242,13 @@ struct BPlusTree {
         }
         let offsets = try store.integers(first.ref)
         guard c - 1 < offsets.count else { throw .corrupt("inner tree node with too few offsets", at: n.ref.offset) }
-        return Int(truncatingIfNeeded: offsets.getUnsigned(c - 1))
+        return try Self.offset(offsets, c - 1, limit: try Self.innerTotal(store, n))
+    }
+    /// An offset that a file claims, at most `limit`.
+    private static func offset(_ offsets: Node, _ i: Int, limit: Int) throws(RealmError) -> Int {
+        let v = offsets.getUnsigned(i)
+        guard i < offsets.count, v <= UInt64(limit) else { throw .corrupt("tree offsets out of order", at: offsets.ref.offset) }
+        return Int(v)
     }
     private func makeGeneral(_ n: Node) throws(RealmError) {
         let first = try n.slot(0)
@@ -321,6 +327,7 @@ struct BPlusTree {
         ref = n.ref
         try makeGeneral(n)
         let total = try Self.innerTotal(store, n)
+        guard i < total else { throw .corrupt("tree index out of range", at: ref.offset) }
         let children = n.count - 2
         let (c, within) = try Self.childIndex(store, n, i)
         var child = try n.child(c + 1)
@@ -376,7 +383,7 @@ struct BPlusTree {
         let other = try store.integers(try b.child(0))
         let secondCount = try Self.innerTotal(store, b)
         try store.insertUnsigned(&offsets, offsets.count, UInt64(firstCount))
-        for j in 0..<other.count { try store.insertUnsigned(&offsets, offsets.count, other.getUnsigned(j) + UInt64(firstCount)) }
+        for j in 0..<other.count { try store.insertUnsigned(&offsets, offsets.count, other.getUnsigned(j) &+ UInt64(firstCount)) }
         store.setSlot(a, 0, offsets.ref)
         for j in 1..<(b.count - 1) { try store.insertSlot(&a, a.count - 1, try b.slot(j)) }
         store.setSlot(a, a.count - 1, RefOrTagged(tagged: firstCount + secondCount))

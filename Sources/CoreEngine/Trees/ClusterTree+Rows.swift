@@ -14,7 +14,7 @@ extension ClusterTree {
         guard let split else { return inserted }
         cursor.isValid = false
         let depth = top.isInner ? Int(try top.slot(1).integer) : 0
-        let total = try count() + (try subtreeSize(split.ref))
+        let total = try count() &+ (try subtreeSize(split.ref))
         let compact = depth < 7 && split.key == 1 << UInt64(8 * (depth + 1))
         let first = compact ? Ref.null : try store.makeUnsigned([0, split.key]).ref
         let newRoot = try store.makeRefs(
@@ -102,7 +102,7 @@ extension ClusterTree {
             store.setSlot(n, 2, RefOrTagged(tagged: total.integer + 1))
             return nil
         }
-        let s = split.key + offset
+        let s = split.key &+ offset
         if children < Format.clusterCapacity {
             store.setSlot(n, 2, RefOrTagged(tagged: total.integer + 1))
             let first = try n.slot(0)
@@ -119,7 +119,7 @@ extension ClusterTree {
             let size = try subtreeSize(split.ref)
             let sibling = try store.makeRefs(
                 [RefOrTagged(.null), RefOrTagged(tagged: levels), RefOrTagged(tagged: size), RefOrTagged(split.ref)], inner: true)
-            store.setSlot(n, 2, RefOrTagged(tagged: Int(total.integer) + 1 - size))
+            store.setSlot(n, 2, RefOrTagged(tagged: Int(total.integer) &+ 1 &- size))
             return Split(ref: sibling.ref, key: s)
         }
         var offsets = try generalOffsets(n, levels: levels)
@@ -128,9 +128,9 @@ extension ClusterTree {
         var moved: [RefOrTagged] = []
         var movedSize = 0
         for j in (i + 1)..<children {
-            movedOffsets.append(offsets.getUnsigned(j) - cut)
+            movedOffsets.append(offsets.getUnsigned(j) &- cut)
             moved.append(try n.slot(j + 3))
-            movedSize += try subtreeSize(try n.child(j + 3))
+            movedSize &+= try subtreeSize(try n.child(j + 3))
         }
         let siblingOffsets = try store.makeUnsigned(movedOffsets).ref
         let sibling = try store.makeRefs(
@@ -140,7 +140,7 @@ extension ClusterTree {
         store.setSlot(n, 0, offsets.ref)
         try store.eraseSlots(&n, i + 4, children - i - 1)
         try store.insertSlot(&n, i + 4, RefOrTagged(split.ref))
-        store.setSlot(n, 2, RefOrTagged(tagged: Int(total.integer) + 1 - movedSize))
+        store.setSlot(n, 2, RefOrTagged(tagged: Int(total.integer) &+ 1 &- movedSize))
         return Split(ref: sibling.ref, key: cut)
     }
 
@@ -191,7 +191,7 @@ extension ClusterTree {
         var k = try generalKeys(n)
         let cut = k.getUnsigned(position)
         var moved: [UInt64] = []
-        for j in position..<count { moved.append(k.getUnsigned(j) - cut) }
+        for j in position..<count { moved.append(k.getUnsigned(j) &- cut) }
         store.setSlot(new, 0, try store.makeUnsigned(moved).ref)
         try moveRows(from: n, position, to: new)
         try store.eraseUnsigned(&k, position, count - position)
