@@ -26,6 +26,7 @@ private func size(_ h: CollectionHandle?, _ out: UnsafeMutablePointer<Int>?) -> 
 private func property(_ h: CollectionHandle?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
     guard let h else { return false }
     return attempt { () throws(RealmError) in
+        guard out != nil else { throw nullArgument() }
         _ = try h.content()
         try fillProperty(h.box, h.path.table, h.path.column, out)
     }

@@ -42,12 +42,9 @@ final class ConfigHandle: Handle {
         if fifoView == nil { replace(&fifoView, fifoPath) }
         return fifoView.map { UnsafePointer($0) }
     }
-    func keep(_ pointer: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) -> UserData {
-        let key = UInt(bitPattern: pointer)
-        if let known = userData[key] { return known }
-        let new = UserData(pointer, free)
-        userData[key] = new
-        return new
+    func keep(_ data: UserData) {
+        let key = UInt(bitPattern: data.pointer)
+        if userData[key] == nil { userData[key] = data } else { data.forgetFree() }
     }
 }
 @inline(__always) private func config(_ p: OpaquePointer?) -> ConfigHandle? { handle(p, .config, ConfigHandle.self) }
@@ -124,16 +121,18 @@ public func realm_config_set_schema_subset_mode(_ c: OpaquePointer?, _ mode: rea
 public func realm_config_set_migration_function(
     _ c: OpaquePointer?, _ function: realm_migration_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
+    let data = UserData(userdata, free)
     guard let c = config(c) else { return }
-    _ = c.keep(userdata, free)
+    c.keep(data)
     c.value.hasMigration = function != nil
 }
 @_cdecl("realm_config_set_data_initialization_function")
 public func realm_config_set_data_initialization_function(
     _ c: OpaquePointer?, _ function: realm_data_initialization_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
+    let data = UserData(userdata, free)
     guard let c = config(c) else { return }
-    let data = c.keep(userdata, free)
+    c.keep(data)
     guard let function else {
         c.value.initialize = nil
         return
@@ -148,7 +147,8 @@ public func realm_config_set_data_initialization_function(
 public func realm_config_set_should_compact_on_launch_function(
     _ c: OpaquePointer?, _ function: realm_should_compact_on_launch_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
-    _ = config(c)?.keep(userdata, free)
+    let data = UserData(userdata, free)
+    config(c)?.keep(data)
 }
 @_cdecl("realm_config_get_disable_format_upgrade")
 public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool { config(c)?.value.disablesFormatUpgrade ?? false }

@@ -75,6 +75,7 @@ public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer
     return attempt { () throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
+        guard o.realm.isValid(o.table, o.key) else { throw RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
         try r.realm.verify()
         if r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
     }

@@ -26,7 +26,7 @@ public func realm_close(_ r: OpaquePointer?) -> Bool {
     return true
 }
 @_cdecl("realm_is_closed")
-public func realm_is_closed(_ r: OpaquePointer?) -> Bool { realmHandle(r)?.realm.isClosed ?? true }
+public func realm_is_closed(_ r: OpaquePointer?) -> Bool { realmHandle(r)?.realm.isClosed ?? false }
 
 @_cdecl("realm_begin_read")
 public func realm_begin_read(_ r: OpaquePointer?) -> Bool {

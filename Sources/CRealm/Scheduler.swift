@@ -44,9 +44,10 @@ final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable bu
 }
 
 /// Work waiting for a C scheduler's thread.
-final class WorkQueue: @unchecked Sendable {  // `items` is behind the mutex.
+final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind the mutex.
     private let items = Mutex([@Sendable () -> Void]())
-    private(set) lazy var pointer: OpaquePointer = OpaquePointer(Unmanaged.passRetained(self).toOpaque())
+    private(set) lazy var pointer: OpaquePointer = out()
+    init() { super.init(.workQueue) }
     func add(_ work: @escaping @Sendable () -> Void) { items.withLock { $0.append(work) } }
     /// Runs what is queued now; what is added meanwhile waits.
     func run() {
@@ -79,11 +80,10 @@ public func realm_scheduler_new(
 }
 @_cdecl("realm_scheduler_perform_work")
 public func realm_scheduler_perform_work(_ queue: OpaquePointer?) {
-    guard let queue else { return }
-    Unmanaged<WorkQueue>.fromOpaque(UnsafeRawPointer(queue)).takeUnretainedValue().run()
+    handle(queue, .workQueue, WorkQueue.self)?.run()
 }
 @_cdecl("realm_scheduler_make_default")
-public func realm_scheduler_make_default() -> OpaquePointer? { SchedulerHandle(ThreadScheduler()).out() }
+public func realm_scheduler_make_default() -> OpaquePointer? { SchedulerHandle(ThreadScheduler.current).out() }
 @_cdecl("realm_scheduler_get_frozen")
 public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 

@@ -2,8 +2,8 @@
 
     python people.py people.realm
 
-The file is made when it does not exist. The C example, examples/c/people.c, uses the same one: run
-both in any order, and each sees what the other wrote.
+The file is made when it does not exist. The C example, examples/c/people.c, makes the same kind of
+file: run it first, and its people are here too.
 """
 
 import sys

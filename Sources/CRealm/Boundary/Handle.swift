@@ -16,7 +16,7 @@ import CoreEngine
 /// the header says.
 class Handle {
     enum Kind: UInt32 {
-        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token
+        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue
     }
     let kind: Kind
     init(_ kind: Kind) { self.kind = kind }
@@ -239,12 +239,14 @@ final class TokenHandle: Handle {
 }
 
 /// A C user-data pointer with its free function, which runs exactly once.
-final class UserData: @unchecked Sendable {  // Immutable; the client decides on which threads its pointer may be used.
+final class UserData: @unchecked Sendable {  // Changes only while it is set up; the client decides on which threads its pointer may be used.
     let pointer: UnsafeMutableRawPointer?
-    private let free: realm_free_userdata_func_t?
+    private var free: realm_free_userdata_func_t?
     init(_ pointer: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) {
         self.pointer = pointer
         self.free = free
     }
     deinit { free?(pointer) }
+    /// Somebody else frees this pointer.
+    func forgetFree() { free = nil }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Levels of log messages; numbers of the C API.
 public enum LogLevel: Int, Sendable { case all = 0, trace, debug, detail, info, warning, error, fatal, off }
 
@@ -35,13 +37,21 @@ public enum Log {
                 if c == category { before = s.levels[i] }
                 s.levels[i] = level
             }
+            lowest.store(s.levels.map(\.rawValue).min() ?? LogLevel.off.rawValue, ordering: .relaxed)
             return before
         }
     }
     public static func level(of category: LogCategory) -> LogLevel {
         state.with { s in LogCategory.allCases.firstIndex(of: category).map { s.levels[$0] } ?? .info }
     }
+    static func isEnabled(_ category: LogCategory, _ level: LogLevel) -> Bool {
+        level.rawValue >= lowest.load(ordering: .relaxed) && level.rawValue >= self.level(of: category).rawValue
+    }
+    /// The lowest level of any category, so that messages nobody wants cost one load.
+    private static let lowest = Atomic(LogLevel.info.rawValue)
+
     static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
+        guard level.rawValue >= lowest.load(ordering: .relaxed) else { return }
         let sink: Sink?? = state.with { s in
             guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue, s.levels[i] != .off else { return nil }
             return .some(s.sink)

@@ -37,15 +37,15 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     private init(opening configuration: RealmConfiguration) throws(RealmError) {
         try configuration.check()
         self.configuration = configuration
-        scheduler = configuration.scheduler ?? ThreadScheduler()
+        scheduler = configuration.scheduler ?? ThreadScheduler.current
         isDynamic = configuration.schema == nil
         if let schema = configuration.schema {
             try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
         }
+        try RealmCoordinator.check(configuration)
         if configuration.encryptionKey != nil {
             throw RealmError(.notSupported, "Encrypted Realms cannot be opened yet", path: configuration.path)
         }
-        try RealmCoordinator.check(configuration)
         let access: Database.Access
         switch configuration.schemaMode {
         case .immutable: access = .immutable
@@ -56,6 +56,11 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             database = try Database.open(path: configuration.path, access: access, durability: configuration.isInMemory ? .memoryOnly : .full)
         } catch { throw error.with(path: configuration.path) }
         transaction = try Transaction(database)
+        Log.write(.storage, .detail, "Open file: \(configuration.path)")
+        Log.write(.storage, .debug, "Number of participants: \(database.participantCount)")
+        Log.write(.storage, .debug, "Durability: \(database.durability)")
+        Log.write(.storage, .debug, "Encryption key: no")
+        if database.isEmpty { Log.write(.storage, .debug, "Empty file") }
         do throws(RealmError) {
             try readFileSchema()
             if let wanted = configuration.schema { try applySchema(wanted) }
@@ -102,6 +107,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             }
         }
         let fresh = schemaVersion == ObjectStore.notVersioned
+        let start = Platform.monotonicSeconds
+        Log.write(.storage, .debug, "\(fresh ? "Creating" : "Changing") the schema: version \(version), mode \(mode)")
         do throws(RealmError) {
             let group = transaction.group
             try group.ensureMetadata()
@@ -121,7 +128,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
                 guard initialize(self) else { throw RealmError(.callback, "The data initialization function failed") }
                 guard transaction.stage == .writing else { throw RealmError(.wrongTransactionState, "The data initialization function ended the write transaction") }
             }
-            try transaction.commit()
+            Log.write(.storage, .debug, "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
+            try commitLogged()
         } catch {
             if transaction.stage == .writing { try? transaction.rollback() }
             throw error
@@ -278,9 +286,15 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
         stateCount &+= 1
-        try t.commit()
+        try commitLogged()
         boundVersion = t.version
         notifyMoved()
+    }
+    private func commitLogged() throws(RealmError) {
+        Log.write(.transaction, .debug, "Initiate commit version: \(transaction.version + 1)")
+        let start = Log.isEnabled(.transaction, .debug) ? Platform.monotonicSeconds : 0
+        try transaction.commit()
+        Log.write(.transaction, .debug, "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
     }
     public func cancelWrite() throws(RealmError) {
         try verify()
@@ -403,7 +417,7 @@ enum RealmCoordinator {
     }
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
-        let scheduler = c.scheduler ?? ThreadScheduler()
+        let scheduler = c.scheduler ?? ThreadScheduler.current
         for r in instances.with({ ($0[c.path] ?? []).compactMap(\.cached) }) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {

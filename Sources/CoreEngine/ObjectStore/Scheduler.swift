@@ -17,10 +17,30 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue`
     /// Made when somebody first wants to wait; many threads never do.
     private let wake = Lock(initial: WakeDescriptor?.none)
 
-    public init() {}
+    private init() {}
+
+    private struct Entry {
+        weak var scheduler: ThreadScheduler?
+    }
+    private static let all = Lock(initial: [UInt: Entry]())
+    /// The calling thread's scheduler, made on first use and shared by all who ask on this thread.
+    public static var current: ThreadScheduler {
+        all.with { all in
+            let me = Platform.threadId
+            if let s = all[me]?.scheduler { return s }
+            all = all.filter { $0.value.scheduler != nil }
+            let new = ThreadScheduler()
+            all[me] = Entry(scheduler: new)
+            return new
+        }
+    }
     private func wakeDescriptor() -> WakeDescriptor? {
         wake.with { w in
-            if w == nil { w = try? WakeDescriptor() }
+            if w == nil {
+                w = try? WakeDescriptor()
+                // Work may have come before anybody waited.
+                if !queue.with({ $0.isEmpty }) { w?.signal() }
+            }
             return w
         }
     }

@@ -105,7 +105,7 @@ extension Group {
                 if let t = try table(named: c.tableName) { try addColumn(p, to: t) }
             case .addIndex(let c, let p, let fullText):
                 guard let t = try table(named: c.tableName), let column = t.column(named: p.name) else { continue }
-                if fullText, p.type != .string || p.collection != .none {
+                if fullText, p.type != .string || (p.collection != .none && p.collection != .list) {
                     throw RealmError(.illegalOperation, "Property '\(c.name).\(p.name)' cannot have a full-text index: it is not a string")
                 }
                 if try t.index(of: column.index) != nil { try t.removeIndex(column.index) }

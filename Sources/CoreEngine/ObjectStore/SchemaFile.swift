@@ -96,7 +96,7 @@ extension Group {
         }
         let key = try t.addColumn(p.name, type, attributes, target: target)
         if p.isFullTextIndexed {
-            guard p.type == .string, p.collection == .none else { throw RealmError(.illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string") }
+            guard p.type == .string, p.collection == .none || p.collection == .list else { throw RealmError(.illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string") }
             t.setIndexAttribute(key, .fullTextIndexed)
             try t.addIndex(key.index, fullText: true)
         } else if p.isIndexed {

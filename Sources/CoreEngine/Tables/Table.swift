@@ -264,7 +264,12 @@ final class Table {
         let all = try allKeys()
         for key in all {
             guard let v = try rows.get(key, column) else { continue }
-            if fullText {
+            if case .slot(let list) = v {
+                // A list of strings: one entry for each distinct one.
+                if list.isTagged || list.raw == 0 { continue }
+                let tree = BPlusTree(store, kind: .string, root: list.ref)
+                for i in 0..<(try tree.count()) { if case .string(let b) = try tree.get(i) { try index.insertWord(b, key) } }
+            } else if fullText {
                 guard case .string(let text) = v else { continue }
                 for token in FullTextTokenizer.tokens(text) { try token.withBytes { (b) throws(RealmError) in try index.insertWord(b, key) } }
             } else {

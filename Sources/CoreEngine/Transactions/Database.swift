@@ -199,6 +199,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     func pinSame(_ version: UInt64) throws(RealmError) -> Int { try lockFile?.shared.pinSame(version) ?? -1 }
     func unpin(slot: inout Int) { lockFile?.shared.unpin(slot: &slot) }
+    /// Members of the session, this one included.
+    var participantCount: Int { lockFile?.memberCount ?? 1 }
+    /// Whether nothing was ever committed.
+    var isEmpty: Bool { newestVersion <= 1 }
     /// Number of the newest version.
     var newestVersion: UInt64 { lockFile?.shared.latest.load() ?? fixed?.number ?? 1 }
     /// Versions from the oldest one in use to the newest.

@@ -97,6 +97,17 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
         guard owner > 0, owner < UInt64(Self.memberCount) else { return true }
         return !file.isByteLockedElsewhere(Self.firstMemberByte + Int(owner))
     }
+    var memberCount: Int {
+        // Members take the lowest free number, so the gap after the last one ends the search.
+        var n = 1, misses = 0, i = 1
+        while misses < 16 && i < Self.memberCount {
+            if UInt64(i) != shared.owner {
+                if file.isByteLockedElsewhere(Self.firstMemberByte + i) { n += 1 } else { misses += 1 }
+            }
+            i += 1
+        }
+        return n
+    }
     /// Whether anybody else is in the session. Meaningful under the control lock.
     var isLastMember: Bool {
         for i in 1..<Self.memberCount where UInt64(i) != shared.owner {

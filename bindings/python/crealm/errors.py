@@ -70,9 +70,9 @@ class ClosedError(UsageError):
 
 
 class ForkedError(UsageError):
-    """The database was opened before a fork, by the parent process."""
+    """The database was open when the parent process forked."""
 
-    default_hint = "Open the file again in the child process."
+    default_hint = "Close databases before a fork, or start processes with the spawn method."
 
 
 class InvalidatedError(UsageError):

@@ -441,7 +441,8 @@ def test_fork(path):
         "child = os.fork()\n"
         "if child == 0:\n"
         "    refused = 0\n"
-        "    for action in (lambda: obj.n, lambda: db.classes, lambda: len(items), lambda: db.write().__enter__(), db.refresh):\n"
+        "    for action in (lambda: obj.n, lambda: db.classes, lambda: len(items), lambda: db.write().__enter__(), db.refresh,\n"
+        "                   lambda: crealm.open(sys.argv[1], mode='r')):\n"
         "        try:\n"
         "            action()\n"
         "        except crealm.ForkedError:\n"
@@ -450,6 +451,8 @@ def test_fork(path):
         "    db.close()\n"
         "    del obj, items, db\n"
         "    gc.collect()\n"
+        "    with crealm.open(sys.argv[1] + '2', mode='rwc') as other:\n"
+        "        assert other.verify() == []\n"
         "    os._exit(refused)\n"
         "code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
         "with db.write():\n"
@@ -459,7 +462,7 @@ def test_fork(path):
     )
     opened(path)[0].close()
     done = python(code, path)
-    assert (done.stdout, done.stderr, done.returncode) == ("5 6 0\n", "", 0)
+    assert (done.stdout, done.stderr, done.returncode) == ("6 6 0\n", "", 0)
 
 
 def test_interrupting_programs_end_with_the_write_rolled_back(path):
