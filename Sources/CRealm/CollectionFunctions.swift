@@ -70,12 +70,9 @@ public func realm_list_find(
 /// The nested collection at a list index, with a path that stays right when the list shifts.
 private func nested(_ h: CollectionHandle, _ index: Int, _ kind: Handle.Kind) throws(RealmError) -> Handle? {
     let l = try h.list()
-    let v = try l.get(index)
+    _ = try l.get(index)
     guard try h.realm.isMixed(h.path) else { throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections") }
-    switch (v, kind) {
-    case (.list, .list), (.dictionary, .dictionary): break
-    default: throw RealmError(.illegalOperation, "The element at index \(index) is no collection of this kind")
-    }
+    // An element of another kind gives a handle that is not valid.
     var path = h.path
     path.steps.append(.salt(try l.nestedKey(index)))
     return CollectionHandle(kind, h.box, path)

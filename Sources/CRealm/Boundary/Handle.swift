@@ -200,10 +200,15 @@ final class CollectionHandle: Handle {
         try realm.verifyCollection()
         if let resolved, resolvedAt == realm.stateCount { return resolved }
         resolved = nil
-        guard let c = try realm.collection(path) else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+        guard let c = try realm.collection(path), fits(c) else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
         resolved = c
         resolvedAt = realm.stateCount
         return c
+    }
+    /// Whether what stands at the path now is of this handle's kind.
+    private func fits(_ c: CollectionContent) -> Bool {
+        if case .dictionary = c { return kind == .dictionary }
+        return kind != .dictionary
     }
     func list() throws(RealmError) -> ElementList {
         guard case .list(let l) = try content() else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }

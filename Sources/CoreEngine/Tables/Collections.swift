@@ -95,11 +95,14 @@ package struct ElementDictionary {
     private func outOfRange(_ i: Int) -> RealmError { RealmError(.indexOutOfBounds, "Requested index \(i) in a dictionary of \(count) entries") }
     package func key(_ i: Int) throws(RealmError) -> Mixed {
         guard i >= 0, i < count else { throw outOfRange(i) }
+        let k: Mixed
         switch form {
-        case .trees(let keys, _): return try keys.get(i)
-        case .rows(let rows, let keys): return try rows.get(keys[i], 0) ?? .null
+        case .trees(let keys, _): k = try keys.get(i)
+        case .rows(let rows, let keys): k = try rows.get(keys[i], 0) ?? .null
         case .empty: throw outOfRange(i)
         }
+        guard !k.isNull else { throw .corrupt("dictionary with a null key") }
+        return k
     }
     package func value(_ i: Int) throws(RealmError) -> Mixed {
         guard i >= 0, i < count else { throw outOfRange(i) }

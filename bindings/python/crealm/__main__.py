@@ -10,10 +10,10 @@ import argparse
 import os
 import sys
 from datetime import datetime
-from typing import Any, Iterable, List, Optional, Sequence
+from typing import Any, Iterable, Optional, Sequence
 
 from . import __version__, library_version
-from .collections import Dictionary, SetView, View
+from .collections import Dictionary, List, SetView
 from .database import Database, open as open_database
 from .errors import DataError, Error
 from .objects import Object, Table, cut
@@ -45,7 +45,7 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with open_database(options.file, mode="r", key=_read_key(options.key)) as db:
-            code = options.run(db, options)
+            code: int = options.run(db, options)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -78,9 +78,8 @@ def _info(db: Database, options: argparse.Namespace) -> int:
         ["classes", str(len(db.classes))],
         ["objects", f"{sum(len(db[name]) for name in db):,}"],
     ]
-    problems: List[str] = []
+    problems = db.verify() if options.check else []
     if options.check:
-        problems = db.verify()
         rows.append(["check", f"{len(problems)} problems" if problems else "sound"])
     _print_aligned(rows)
     for problem in problems:
@@ -160,9 +159,9 @@ def _text(value: Any) -> str:
         return f"{value.class_name} #{value.object_key}"
     if isinstance(value, Dictionary):
         return _joined((f"{_printable(k)}: {_text(v)}" for k, v in value.items()), "{}", len(value))
-    if isinstance(value, View):
+    if isinstance(value, (List, SetView)):
         brackets = "{}" if isinstance(value, SetView) else "[]"
-        return _joined(map(_text, value), brackets, len(value))  # type: ignore[call-overload]
+        return _joined(map(_text, value), brackets, len(value))
     return str(value)
 
 

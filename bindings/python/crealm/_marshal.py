@@ -11,7 +11,7 @@ import struct
 from ctypes import byref, c_bool, c_int64, c_size_t, c_uint32, c_void_p
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 from uuid import UUID
 
 from ._library import lib
@@ -391,19 +391,23 @@ _NULL_DECIMAL = (0x7C00_0000_0000_0000, 0xAA)
 
 def decimal_from_bits(high: int, low: int) -> Decimal:
     """The number in 128 bits, exactly, with its sign and exponent."""
+    return Decimal(_parts(high, low))  # type: ignore[arg-type]  # The exponent may be a letter.
+
+
+def _parts(high: int, low: int) -> Tuple[int, Tuple[int, ...], Union[int, str]]:
     sign = high >> 63
     if high >> 61 & 3 == 3:
         if high >> 59 & 15 == 15:
             if high >> 58 & 1 == 0:
-                return Decimal((sign, (0,), "F"))
+                return sign, (0,), "F"
             payload = (high & 0x3FFF_FFFF_FFFF) << 64 | low
             digits = _digits(payload) if 0 < payload <= _MAX_PAYLOAD else ()
-            return Decimal((sign, digits, "N" if high >> 57 & 1 else "n"))
-        return Decimal((sign, (0,), (high >> 47 & 0x3FFF) - _BIAS))
+            return sign, digits, "N" if high >> 57 & 1 else "n"
+        return sign, (0,), (high >> 47 & 0x3FFF) - _BIAS
     coefficient = (high & 0x1_FFFF_FFFF_FFFF) << 64 | low
     if coefficient > _MAX_COEFFICIENT:
         coefficient = 0
-    return Decimal((sign, _digits(coefficient), (high >> 49 & 0x3FFF) - _BIAS))
+    return sign, _digits(coefficient), (high >> 49 & 0x3FFF) - _BIAS
 
 
 def decimal_to_bits(value: Decimal) -> Tuple[int, int]:
@@ -411,7 +415,8 @@ def decimal_to_bits(value: Decimal) -> Tuple[int, int]:
 
     A zero with an exponent out of range takes the nearest exponent.
     """
-    sign, digits, exponent = value.as_tuple()
+    sign, digits, written = value.as_tuple()
+    exponent: Union[int, str] = written
     top = sign << 63
     if exponent == "F":
         return top | 0x7800_0000_0000_0000, 0
@@ -623,7 +628,7 @@ def make_config(path: bytes, mode: int, key: Optional[bytes]) -> int:
 
 def persisted_schema_version(config: int, path: str) -> int:
     lib.realm_clear_last_error()
-    version = lib.realm_get_persisted_schema_version(config)
+    version: int = lib.realm_get_persisted_schema_version(config)
     error = last_error(path)
     if error:
         raise error

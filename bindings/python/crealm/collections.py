@@ -7,8 +7,10 @@ every method that would do so raises NotSupportedError.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import ItemsView, Mapping, Sequence, Set, ValuesView
-from typing import TYPE_CHECKING, Any, Callable, Iterable, Iterator, NoReturn, Optional, Tuple, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, NoReturn, Optional, Tuple, Union
+from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
 from ._handle import Handle
@@ -40,6 +42,9 @@ class View:
         self._handle = Handle(db._owner, pointer)
         self._property = property
 
+    def __len__(self) -> int:
+        raise NotImplementedError
+
     @property
     def is_valid(self) -> bool:
         """Whether the collection still exists and its database is open."""
@@ -60,7 +65,7 @@ class View:
         raise NotImplementedError
 
 
-class List(View, Sequence):
+class List(View, Sequence[Any]):
     """A list property, or a list inside an Any value."""
 
     __slots__ = ()
@@ -128,14 +133,14 @@ class List(View, Sequence):
     __setitem__ = _refuse("__setitem__")
 
 
-class SetView(View, Set):
+class SetView(View, Set[Any]):
     """A set property, in the order of its values."""
 
     __slots__ = ()
     _is_valid = staticmethod(lib.realm_set_is_valid)
 
     @classmethod
-    def _from_iterable(cls, elements: Iterable[Any]) -> set:  # type: ignore[override]
+    def _from_iterable(cls, elements: Iterable[Any]) -> SetOf[Any]:
         return set(elements)  # What | & - ^ make is a set of its own.
 
     def __len__(self) -> int:
@@ -157,7 +162,7 @@ class SetView(View, Set):
             return False  # A value that the set could not hold.
 
     def _plain(self, limit: int) -> Any:
-        shown = []
+        shown: ListOf[Any] = []
         for element in self:
             if len(shown) == limit:
                 return _Cut(shown, len(self), "{}")
@@ -179,7 +184,7 @@ class SetView(View, Set):
     __ixor__ = _refuse("__ixor__")
 
 
-class Dictionary(View, Mapping):
+class Dictionary(View, Mapping[str, Any]):
     """A dictionary property, or a dictionary inside an Any value, in the order of its keys."""
 
     __slots__ = ()
@@ -245,7 +250,7 @@ class Dictionary(View, Mapping):
         return _Values(self)
 
     def _plain(self, limit: int) -> Any:
-        shown = {}
+        shown: Dict[str, Any] = {}
         for key, value in self._pairs():
             if len(shown) == limit:
                 return _Cut(shown, len(self))
@@ -262,7 +267,7 @@ class Dictionary(View, Mapping):
     __setitem__ = _refuse("__setitem__")
 
 
-class _Items(ItemsView):
+class _Items(ItemsView[str, Any]):
     __slots__ = ()
     _mapping: Dictionary
 
@@ -270,7 +275,7 @@ class _Items(ItemsView):
         return self._mapping._pairs()
 
 
-class _Values(ValuesView):
+class _Values(ValuesView[Any]):
     __slots__ = ()
     _mapping: Dictionary
 
@@ -278,7 +283,7 @@ class _Values(ValuesView):
         return (value for _, value in self._mapping._pairs())
 
 
-class Results(Sequence):
+class Results(Sequence[Any]):
     """Objects found: all of a class, or those that link to one. Live, as collections are.
 
     Looping is safe while objects are created and deleted: each object that exists throughout the
@@ -309,7 +314,8 @@ class Results(Sequence):
         return self._at(_position(index, self))
 
     def _key_at(self, index: int) -> int:
-        return c.get_value(lib.realm_results_get, self._handle.get(), index).object_key
+        link: c.Link = c.get_value(lib.realm_results_get, self._handle.get(), index)
+        return link.object_key
 
     def _at(self, index: int) -> Any:
         return self._db._object(self._class_key, self._key_at(index))
@@ -388,16 +394,16 @@ class _Cut:
 
     def __repr__(self) -> str:
         text = repr(self.shown)
-        inside, (left, right) = text[1:-1], self.brackets or (text[0], text[-1])
+        inside, brackets = text[1:-1], self.brackets or text[0] + text[-1]
         missing = self.count - len(self.shown)
-        return f"{left}{inside}, … {missing} more{right}" if missing else f"{left}{inside}{right}"
+        return f"{brackets[0]}{inside}{f', … {missing} more' if missing else ''}{brackets[1]}"
 
 
-def _position(index: Any, sequence: Sequence) -> int:
+def _position(index: Any, sequence: Sequence[Any]) -> int:
     """A non-negative position; IndexError when there is none."""
     try:
-        position = index.__index__()
-    except AttributeError:
+        position = operator.index(index)
+    except TypeError:
         raise TypeError(f"Positions are integers, not {type(index).__name__}") from None
     count = len(sequence)
     if position < 0:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Iterator, List as ListOf, Mapping, NoReturn, Optional, Tuple
+from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Mapping, NoReturn, Optional, Tuple
+from typing import List as ListOf
 
 from . import _marshal as c
 from ._handle import Handle
@@ -17,6 +18,7 @@ from .errors import (
     NotSupportedError,
 )
 from .schema import BoundClass, ClassSchema
+from .values import RawTimestamp
 
 if TYPE_CHECKING:
     from .database import Database
@@ -110,7 +112,7 @@ class Object:
         """Whether the row exists and the database is open."""
         if self._handle.owner.is_closed:
             return False
-        return lib.realm_object_is_valid(self._handle.get())
+        return bool(lib.realm_object_is_valid(self._handle.get()))
 
     def __bool__(self) -> bool:
         return self.is_valid
@@ -177,7 +179,7 @@ class Object:
                 if isinstance(value, Object):
                     text = f"<{value.class_name} {value._key}>"
                 elif isinstance(value, View):
-                    text = f"<{len(value)} values>"  # type: ignore[arg-type]
+                    text = f"<{len(value)} values>"
                 else:
                     text = cut(repr(value), 60)
                 parts.append(f"{name}={text}")
@@ -265,7 +267,7 @@ def encode(db: Database, bound: BoundClass, facts: c.PropertyFacts, value: Any) 
     where = f"{bound.name}.{facts.name}"
     if facts.collection != c.C_NONE:
         raise NotSupportedError(f"{where}: lists, sets and dictionaries cannot be changed yet")
-    if isinstance(value, (View, list, tuple, set, frozenset, Mapping)) and not isinstance(value, c.RawTimestamp):
+    if isinstance(value, (View, list, tuple, set, frozenset, Mapping)) and not isinstance(value, RawTimestamp):
         if facts.type == c.P_MIXED:
             raise NotSupportedError(f"{where}: collections inside Any cannot be written yet")
         if facts.type == c.P_OBJECT and db._named(facts.target).schema.embedded:

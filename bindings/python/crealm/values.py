@@ -162,20 +162,20 @@ class Timestamp(datetime):
         equal = self.__eq__(other)
         return equal if equal is NotImplemented else not equal
 
-    def __lt__(self, other: datetime) -> bool:
+    def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
         return super().__lt__(other) or (
             super().__eq__(other) is True and self._nanosecond < getattr(other, "_nanosecond", 0)
         )
 
-    def __gt__(self, other: datetime) -> bool:
+    def __gt__(self, other: datetime) -> bool:  # type: ignore[override]
         return super().__gt__(other) or (
             super().__eq__(other) is True and self._nanosecond > getattr(other, "_nanosecond", 0)
         )
 
-    def __le__(self, other: datetime) -> bool:
+    def __le__(self, other: datetime) -> bool:  # type: ignore[override]
         return self < other or self == other
 
-    def __ge__(self, other: datetime) -> bool:
+    def __ge__(self, other: datetime) -> bool:  # type: ignore[override]
         return self > other or self == other
 
     def __hash__(self) -> int:
