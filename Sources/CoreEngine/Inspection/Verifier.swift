@@ -18,6 +18,7 @@ struct Verifier {
         var links: [LinkEnd: Int] = [:]
         for i in group.liveIndexes {
             let t = try group.table(at: i)
+            try checkColumns(t)
             try checkRows(t)
             try collectLinks(t, &links)
         }
@@ -59,6 +60,25 @@ struct Verifier {
             at = end
         }
         guard at == fields.logicalSize else { throw .corrupt("the end of the file is neither reachable nor free", at: at) }
+    }
+
+    // MARK: 3, the columns
+
+    /// Link and backlink columns name each other.
+    private func checkColumns(_ t: Table) throws(RealmError) {
+        for c in t.columns where c.type == .link || c.isBacklink {
+            guard let other = try transaction.group.table(c.oppositeTable), let opposite = other.column(c.oppositeColumn) else {
+                throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has no column at its other end")
+            }
+            let matches = c.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
+            // A Mixed column feeds many backlink columns and names none of them.
+            guard matches, opposite.type == .mixed || (opposite.oppositeTable == t.key && opposite.oppositeColumn == c.key) else {
+                throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' and the column at its other end do not name each other")
+            }
+        }
+        for c in t.columns where c.isBacklink == false && c.type != .link && !c.oppositeTable.isNull {
+            throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' is no link but names another table")
+        }
     }
 
     // MARK: 2 and 4
@@ -163,6 +183,9 @@ extension SearchIndex {
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
         let n = try store.refsNode(ref)
         guard n.context else { return try BPlusTree(store, kind: .int, root: ref).count() }
+        let keys = try store.integers(try n.child(0))
+        guard keys.count == n.count - 1 else { throw .corrupt("index node with keys and entries that do not match", at: ref.offset) }
+        for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) { throw .corrupt("index keys out of order", at: ref.offset) }
         var total = 0
         for i in 1..<max(1, n.count) {
             let s = try n.slot(i)

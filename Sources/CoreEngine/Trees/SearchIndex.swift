@@ -190,7 +190,7 @@ struct SearchIndex {
         guard count > 0 else { return 0..<0 }
         let first = try matches(try key(list, 0), v)
         // Above the deepest level all of a list has the same index data, and only Mixed values of different types share that.
-        if first && isUniform(offset) { return 0..<count }
+        if isUniform(offset) { return first ? 0..<count : 0..<0 }
         let last = count == 1 ? first : try matches(try key(list, count - 1), v)
         if first && last { return 0..<count }
         var start = 0

@@ -237,7 +237,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     2001: NotSupportedError,
     2003: ConstraintError,
     2004: DuplicateKeyError,
-    2005: NotInWriteError,
+    2005: UsageError,  # The package itself says NotInWriteError and ReadOnlyError, earlier.
     2006: WrongThreadError,
     2007: UsageError,
     2009: InvalidatedError,

@@ -58,11 +58,23 @@ def test_writes_do_not_nest(people):
 def test_two_databases_writing_on_one_thread_do_not_hang(people, path):
     with crealm.open(path) as other:
         with people.write():
-            with pytest.raises(crealm.UsageError):
+            with pytest.raises(crealm.UsageError) as info:
                 with other.write():
                     pass
+            assert type(info.value) is crealm.UsageError and info.value.code == 2005
+            assert not other.is_writing and people.is_writing
         with other.write():
             other["Person"].get(1).age = 6
+
+
+def test_one_file_in_two_modes(people, path):
+    with pytest.raises(crealm.UsageError) as info:
+        crealm.open(path, mode="r")
+    assert info.value.code == 2013
+    people.close()
+    with crealm.open(path, mode="r"), crealm.open(path, mode="r"):
+        with pytest.raises(crealm.UsageError):
+            crealm.open(path)
 
 
 def test_changes_outside_a_write(people):

@@ -1,0 +1,71 @@
+"""Damaged files: reading whatever can be read of them ends, with values or with an exception of this
+package, and never with a crash. Runs in a process of its own, so that a crash is a failed test.
+
+CREALM_SEED=n starts elsewhere, CREALM_COUNT=n damages more copies of each file.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import crealm
+from conftest import FIXTURES
+
+CODE = """
+import os, random, sys
+import crealm
+
+source, file, seed, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+whole = open(source, "rb").read()
+for number in range(seed, seed + count):
+    random.seed(number)
+    data = bytearray(whole)
+    for _ in range(random.choice([1, 2, 8, 40])):
+        at = random.randrange(len(data))
+        kind = random.random()
+        if kind < 0.6:
+            data[at] ^= 1 << random.randrange(8)
+        elif kind < 0.8:
+            data[at : at + 8] = random.randbytes(8)
+        else:
+            data[at : at + 4] = random.choice([b"\\0\\0\\0\\0", b"\\xff\\xff\\xff\\xff"])
+    if random.random() < 0.1:
+        del data[random.randrange(1, len(data)) :]
+    with open(file, "wb") as out:
+        out.write(data)
+    print(number, end=" ", flush=True)
+    try:
+        with crealm.open(file, mode="r") as db:
+            for name in db:
+                properties = db[name].schema.properties
+                for obj in db[name][:20]:
+                    for key, prop in properties.items():
+                        try:
+                            if prop.collection is None or len(obj[key]) < 1000:
+                                repr(obj[key])
+                        except crealm.Error:
+                            pass
+    except crealm.Error:
+        pass
+    assert open(file, "rb").read() == data
+print("done")
+"""
+
+
+@pytest.mark.skipif(not FIXTURES.is_dir(), reason="no fixtures")
+@pytest.mark.parametrize(
+    "name", ["ops/nested-1", "ops/scalar-1", "sdk/f10-swift-all-types", "sdk/f22-dotnet-mixed-collections", "sdk/f24-studio-asset-file"]
+)
+def test_damaged(name, tmp_path):
+    seed, count = os.environ.get("CREALM_SEED", "1"), os.environ.get("CREALM_COUNT", "60")
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, str(FIXTURES / (name + ".realm")), str(tmp_path / "damaged.realm"), seed, count],
+        env={**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.stdout.endswith("done\n"), f"ended with {done.returncode} at seed {done.stdout.split()[-1:]}\n{done.stderr}"
