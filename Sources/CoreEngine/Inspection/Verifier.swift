@@ -76,9 +76,6 @@ struct Verifier {
                 throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' and the column at its other end do not name each other")
             }
         }
-        for c in t.columns where c.isBacklink == false && c.type != .link && !c.oppositeTable.isNull {
-            throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' is no link but names another table")
-        }
     }
 
     // MARK: 2 and 4
