@@ -67,10 +67,10 @@ test-fixtures: lib
 
 # Longer runs, for before a release.
 test-fuzz: lib
-	@Tests/Fuzz/run.sh $(or $(COUNT),20000) $(or $(SEED),1)
+	@Tests/Fuzz/run.sh $(SANITIZE) $(FIXTURES) $(or $(COUNT),20000) $(or $(SEED),1)
 
 test-crash: lib
-	@Tests/Crash/run.sh $(or $(SECONDS_),60)
+	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50
 
 bench: lib
 	@Scripts/need.sh cc sqlite python3

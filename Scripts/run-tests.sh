@@ -22,8 +22,13 @@ part "the ABI check itself" Scripts/test_abi_check.sh
 part "C programs" Scripts/run-c-tests.sh
 part "files of other engines" Scripts/run-fixture-tests.sh
 part "Python" "$python" -m pytest -q bindings/python/tests
-[ -x Tests/Fuzz/run.sh ] && part "mutated files (short)" Tests/Fuzz/run.sh "${FUZZ_COUNT:-600}" 7
-[ -x Tests/Crash/run.sh ] && part "killed writers (short)" Tests/Crash/run.sh "${CRASH_SECONDS:-10}"
+fixtures=${CREALM_FIXTURES:-../shared/fixtures} checkers=${CREALM_CHECKERS:-../shared/tools}
+if [ -d "$fixtures/ops" ]; then
+    part "mutated files (short)" env KEEP_LIBRARY=.build/release/libCRealm.so Tests/Fuzz/run.sh "$fixtures" "${FUZZ_COUNT:-600}" 7000000
+else
+    echo "!!! NO FIXTURES at $fixtures: no file was mutated !!!"
+fi
+part "killed writers (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-10}" --kills 8
 part "engine" swift test --quiet
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

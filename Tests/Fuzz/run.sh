@@ -3,8 +3,8 @@
 #
 #   Tests/Fuzz/run.sh [--sanitize] FIXTURES [COUNT [SEED]]
 #
-# COUNT rounds (20000; with --sanitize 1000) from seed SEED (the time) on, split over all processors.
-# --sanitize uses a debug build with AddressSanitizer, in a scratch folder of its own. Damaged files
+# COUNT rounds (20000; with --sanitize 1000 unless given) from seed SEED (the time) on, split over all processors.
+# --sanitize uses a build with AddressSanitizer, in a scratch folder of its own. Damaged files
 # that made a round fail are kept in .build/fuzz/keep. KEEP_LIBRARY=PATH skips building and uses that
 # library. Exit status: 0 when every round passed.
 set -euo pipefail
@@ -31,9 +31,9 @@ cc -O1 -g -Wall -Wextra -Werror -Iinclude Tests/Fuzz/mutate.c -ldl -o "$work/mut
 
 preload=
 if [[ $sanitize ]]; then
-    library=.build/asan/debug/libCRealm.so
+    library=.build/asan/release/libCRealm.so
     [[ ${KEEP_LIBRARY-} ]] ||
-        swift build --scratch-path .build/asan -c debug --sanitize=address --product CRealm
+        swift build --scratch-path .build/asan -c release --sanitize=address --product CRealm
     # The library is linked without the runtime of the sanitizer: that of the toolchain is loaded first.
     preload=$(clang -print-file-name="libclang_rt.asan-$(uname -m).so")
     [[ -f $preload ]] || preload=$(clang -print-runtime-dir)/libclang_rt.asan.so

@@ -34,7 +34,8 @@ struct Verifier {
         let top = transaction.topRef
         guard !top.isNull else { return }
         let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
-        guard !fields.freeLists.positions.isNull else { return }  // Streaming form.
+        if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
+        guard !fields.freeLists.positions.isNull else { throw .corrupt("top array without free-space lists", at: top.offset) }
         var spans: [(Int, Int)] = []
         var pending = [top]
         var total = 0
@@ -88,7 +89,7 @@ struct Verifier {
             if let last, !(last < key) { throw .corrupt("object keys out of order") }
             last = key
             count += 1
-            guard let row = try t.rows.locate(key) else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is not found by its key") }
+            guard try t.rows.locate(key) != nil else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is not found by its key") }
             if t.rows.cursor.leaf.ref != checked {
                 checked = t.rows.cursor.leaf.ref
                 for c in t.columns {
@@ -102,21 +103,27 @@ struct Verifier {
                     }
                 }
             }
-            for column in t.indexed {
-                guard let f = t.facts[column], !f.isCollection, let index = try t.index(of: column) else { continue }
-                guard !f.isFullTextIndexed else { continue }
-                let v = try t.rows.get(row: try t.rows.locate(key) ?? row, column)
-                var found = false
-                try index.findAll(v) { (k) throws(RealmError) in if k == key { found = true } }
-                guard found else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is missing in the index of column \(column)") }
-            }
             return true
         }
         guard try t.count() == count else { throw RealmError(.invalidDatabase, "'\(t.name)' counts \(try t.count()) objects but has \(count)") }
         for column in t.indexed {
             guard let f = t.facts[column], !f.isCollection, !f.isFullTextIndexed, let index = try t.index(of: column) else { continue }
-            let n = try index.entryCount()
-            guard n == count else { throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' has \(n) entries for \(count) objects") }
+            // Every entry stands under the chunks of its object's value; every object has one entry.
+            var entries = 0
+            var seen = Swift.Set<Int64>()
+            try index.forEachEntry { (key, path) throws(RealmError) in
+                entries += 1
+                guard let v = try t.rows.get(key, column), let data = IndexData(v) else {
+                    throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' names object \(key.raw), which does not exist")
+                }
+                for (i, chunk) in path.enumerated() where data.chunk(i * 4) != chunk {
+                    throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' stands in the wrong place of the index of column \(column)")
+                }
+                seen.insert(key.raw)
+            }
+            guard entries == count, seen.count == count else {
+                throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' has \(entries) entries for \(seen.count) of \(count) objects")
+            }
         }
     }
 
@@ -174,23 +181,46 @@ struct Verifier {
 }
 
 extension SearchIndex {
-    /// Number of object keys in the index.
-    func entryCount() throws(RealmError) -> Int { try entryCount(root, depth: 0) }
-    private func entryCount(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
-        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        guard n.context else { return try BPlusTree(store, kind: .int, root: ref).count() }
-        let keys = try store.integers(try n.child(0))
-        guard keys.count == n.count - 1 else { throw .corrupt("index node with keys and entries that do not match", at: ref.offset) }
-        for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) { throw .corrupt("index keys out of order", at: ref.offset) }
-        var total = 0
-        for i in 1..<max(1, n.count) {
-            let s = try n.slot(i)
-            total += s.isTagged ? 1 : try entryCountBelow(s.ref, depth: depth + 1)
-        }
-        return total
+    /// Calls `body` for each object key in the index with the chunks it stands under.
+    func forEachEntry(_ body: (ObjKey, [Int32]) throws(RealmError) -> Void) throws(RealmError) {
+        var left = store.extent * 4  // Entries and nodes that a file of this size can hold; a shared or cyclic node runs out of it.
+        var path: [Int32] = []
+        try visit(root, depth: 0, &path, &left, body)
     }
-    private func entryCountBelow(_ ref: Ref, depth: Int) throws(RealmError) -> Int {
-        try store.node(ref).context ? try entryCount(ref, depth: depth) : try BPlusTree(store, kind: .int, root: ref).count()
+    private func visit(
+        _ ref: Ref, depth: Int, _ path: inout [Int32], _ left: inout Int, _ body: (ObjKey, [Int32]) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        left -= 1
+        guard depth < 512, left > 0 else { throw .corrupt("index too deep or with nodes that are shared", at: ref.offset) }
+        let n = try store.refsNode(ref)
+        let keys = try store.integers(try n.child(0))
+        guard n.context, keys.count == n.count - 1 else { throw .corrupt("index node with keys and entries that do not match", at: ref.offset) }
+        for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) { throw .corrupt("index keys out of order", at: ref.offset) }
+        for i in 1..<max(1, n.count) {
+            let entry = try n.slot(i)
+            if n.isInner {
+                try visit(entry.ref, depth: depth + 1, &path, &left, body)
+                continue
+            }
+            path.append(Int32(truncatingIfNeeded: keys.get(i - 1)))
+            defer { path.removeLast() }
+            if entry.isTagged {
+                try body(ObjKey(Int64(entry.integer)), path)
+            } else if try store.node(entry.ref).context {
+                try visit(entry.ref, depth: depth + 1, &path, &left, body)
+            } else {
+                let list = BPlusTree(store, kind: .int, root: entry.ref)
+                let count = try list.count()
+                left -= count
+                guard left > 0 else { throw .corrupt("index lists longer than the file", at: entry.ref.offset) }
+                for j in 0..<count { if case .int(let k) = try list.get(j) { try body(ObjKey(k), path) } }
+            }
+        }
+    }
+    /// Number of object keys in the index.
+    func entryCount() throws(RealmError) -> Int {
+        var n = 0
+        try forEachEntry { (_, _) throws(RealmError) in n += 1 }
+        return n
     }
 }

@@ -77,6 +77,10 @@ final class NodeStore {
         guard let payload = header.payloadSize, 8 &+ Format.padded(payload) <= limit &- at else {
             throw .corrupt("node runs past the end of the file", at: at)
         }
+        // Elements of arrays of refs are read by bit width: another width type would make the checked size mean something else.
+        if header.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag) != 0 {
+            guard header.widthTypeBits == 0, header.hasRefs else { throw .corrupt("array of refs of an impossible width type", at: at) }
+        }
         return Node(address: address, ref: ref, count: header.count, width: header.width, flags: header.flags)
     }
     /// The node at `ref`, which must hold refs.

@@ -63,8 +63,11 @@ package struct ElementDictionary {
     }
     private let form: Form
     package let count: Int
+    /// Type of the values; Mixed for dictionaries of Mixed and nested ones.
+    private let valueType: ColumnType
 
-    init(_ store: NodeStore, root: Ref, keyType: ColumnType, format: UInt8) throws(RealmError) {
+    init(_ store: NodeStore, root: Ref, keyType: ColumnType, valueType: ColumnType = .mixed, format: UInt8) throws(RealmError) {
+        self.valueType = valueType
         guard !root.isNull else {
             (form, count) = (.empty, 0)
             return
@@ -113,6 +116,7 @@ package struct ElementDictionary {
         case .empty: throw outOfRange(i)
         }
         if case .typedLink(_, let k) = v, k.isUnresolved { return .null }
+        guard valueType == .mixed || v.isNull || v.columnType == valueType else { throw .corrupt("dictionary with a value of another type") }
         return v
     }
     /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss looks everywhere.
@@ -136,6 +140,23 @@ package struct ElementDictionary {
 }
 
 extension Mixed {
+    /// The property type that holds this value; links as `.link`.
+    var columnType: ColumnType? {
+        switch self {
+        case .int: .int
+        case .bool: .bool
+        case .string: .string
+        case .binary: .binary
+        case .timestamp: .timestamp
+        case .float: .float
+        case .double: .double
+        case .decimal: .decimal
+        case .objectId: .objectId
+        case .uuid: .uuid
+        case .link, .typedLink: .link
+        case .null, .list, .dictionary, .slot: nil
+        }
+    }
     /// Equality for finding: the same type, or both numbers; NaN is found by its bits.
     static func same(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
@@ -181,7 +202,7 @@ extension Group {
         if case .slot(let slot) = value {
             let root = slot.isTagged ? Ref.null : slot.ref
             if column.isDictionary {
-                content = .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, format: format))
+                content = .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, valueType: column.type, format: format))
             } else {
                 guard let kind = column.elementKind else { return nil }
                 content = .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable))

@@ -155,6 +155,7 @@ package final class Transaction {
         if !topRef.isNull {
             let top = try file.topFields(store, topRef, physicalSize: store.fileLimit)
             lists = top.freeLists
+            guard top.slotCount < 5 || (!lists.positions.isNull && !lists.lengths.isNull) else { throw .corrupt("top array without free-space lists", at: topRef.offset) }
             history = top.historyType == History.Kind.inRealm ? top.history : .null
             if top.historyType != History.Kind.inRealm { try store.destroy(top.history) }
             slots[10] = RefOrTagged(tagged: top.syncFileId)
