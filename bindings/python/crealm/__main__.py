@@ -1,7 +1,7 @@
 """The command line: look into realm files without changing a byte.
 
-    python -m crealm show FILE [--limit N]     classes, properties and the first objects of each
-    python -m crealm info FILE [--check]       what kind of file it is and how much is in it
+python -m crealm show FILE [--limit N]     classes, properties and the first objects of each
+python -m crealm info FILE [--check]       what kind of file it is and how much is in it
 """
 
 from __future__ import annotations
@@ -88,7 +88,10 @@ def _info(db: Database, options: argparse.Namespace) -> int:
         print()
         _print_aligned(
             [["class", "objects", "properties", "kind"]]
-            + [[name, f"{len(db[name]):,}", str(len(s.properties)), _kind(s)] for name, s in db.schema.items()]
+            + [
+                [name, f"{len(db[name]):,}", str(len(s.properties)), _kind(s)]
+                for name, s in db.schema.items()
+            ]
         )
     return 1 if problems else 0
 

@@ -85,9 +85,7 @@ class List(View, Sequence[Any]):
         value = c.get_value(lib.realm_list_get, pointer, index)
         if isinstance(value, c.Nested):
             if value.kind == c.LIST:
-                return List(
-                    self._db, c.get_pointer(lib.realm_list_get_list, pointer, index), self._property
-                )
+                return List(self._db, c.get_pointer(lib.realm_list_get_list, pointer, index), self._property)
             return Dictionary(
                 self._db, c.get_pointer(lib.realm_list_get_dictionary, pointer, index), self._property
             )

@@ -293,7 +293,9 @@ class Database:
         self._owner.check()
         if not self._writing:
             if self._mode == "r":
-                raise ReadOnlyError(f"{what} cannot be changed: the database is open for reading", path=self.path)
+                raise ReadOnlyError(
+                    f"{what} cannot be changed: the database is open for reading", path=self.path
+                )
             raise NotInWriteError(f"{what} was to be changed outside of a write", code=2005, path=self.path)
 
 

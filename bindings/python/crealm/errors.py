@@ -55,9 +55,7 @@ class Error(Exception):
         return _rebuild, (type(self), self.message, self.code, self.path, self.hint)
 
 
-def _rebuild(
-    kind: Type[Error], message: str, code: Optional[int], path: Optional[str], hint: str
-) -> Error:
+def _rebuild(kind: Type[Error], message: str, code: Optional[int], path: Optional[str], hint: str) -> Error:
     return kind(message, code=code, path=path, hint=hint)
 
 
@@ -279,9 +277,7 @@ _CLASSES: Dict[int, Type[Error]] = {
 }
 
 
-def from_code(
-    code: int, message: str, *, path: Optional[str] = None, hint: Optional[str] = None
-) -> Error:
+def from_code(code: int, message: str, *, path: Optional[str] = None, hint: Optional[str] = None) -> Error:
     """The exception for an error number of the library. Unknown numbers give a plain Error."""
     kind = _CLASSES.get(code, Error)
     return kind(message or f"Error {code}", code=code, path=path, hint=hint)

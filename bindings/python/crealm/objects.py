@@ -139,27 +139,24 @@ class Object:
         """The object as plain values that stay when the database closes.
 
         Collections become list, set and dict; a set of links becomes a list, and so does one with
-        values that are equal in Python but not here, such as 1 and True. Embedded objects are part of the object and become
-        dictionaries in it. Of other objects that it links to, depth - 1 levels do; the others become
-        {"$ref": object key, "$class": class name}, and so does an object inside itself.
+        values that are equal in Python but not here, such as 1 and True. Embedded objects are part of
+        the object and become dictionaries in it. Of other objects that it links to, depth - 1 levels
+        do; the others become {"$ref": object key, "$class": class name}, and so does an object inside
+        itself.
         """
         return self._to_dict(depth, frozenset())
 
     def _to_dict(self, depth: int, inside: FrozenSet[Tuple[int, int]]) -> Dict[str, Any]:
         inside = inside | {(self._class_key, self._key)}
-        bound = self._bound()
-        return {
-            name: _detach(self._read(facts), depth, inside) for name, facts in bound.properties.items()
-        }
+        properties = self._bound().properties.items()
+        return {name: _detach(self._read(facts), depth, inside) for name, facts in properties}
 
     # Python
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Object):
             return NotImplemented
-        return (
-            self._key == other._key and self._class_key == other._class_key and self._db is other._db
-        )
+        return self._key == other._key and self._class_key == other._class_key and self._db is other._db
 
     def __hash__(self) -> int:
         return hash((id(self._db), self._class_key, self._key))
@@ -267,7 +264,9 @@ def encode(db: Database, bound: BoundClass, facts: c.PropertyFacts, value: Any) 
     where = f"{bound.name}.{facts.name}"
     if facts.collection != c.C_NONE:
         raise NotSupportedError(f"{where}: lists, sets and dictionaries cannot be changed yet")
-    if isinstance(value, (View, list, tuple, set, frozenset, Mapping)) and not isinstance(value, RawTimestamp):
+    if isinstance(value, (View, list, tuple, set, frozenset, Mapping)) and not isinstance(
+        value, RawTimestamp
+    ):
         if facts.type == c.P_MIXED:
             raise NotSupportedError(f"{where}: collections inside Any cannot be written yet")
         if facts.type == c.P_OBJECT and db._named(facts.target).schema.embedded:

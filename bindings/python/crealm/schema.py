@@ -82,9 +82,7 @@ class Prop:
         self.type: Any = element if isinstance(element, str) else _PYTHON_TYPES[self._type]
         self.collection: Optional[str] = _COLLECTION_NAMES[many]
         self.optional = optional or may_be_none
-        if self._type == c.P_MIXED or (
-            self._type == c.P_OBJECT and many in (c.C_NONE, c.C_DICTIONARY)
-        ):
+        if self._type == c.P_MIXED or (self._type == c.P_OBJECT and many in (c.C_NONE, c.C_DICTIONARY)):
             self.optional = True
         self.indexed = indexed
         self.fulltext = fulltext

@@ -21,13 +21,24 @@ def file(tmp_path):
     file = tmp_path / "shop.realm"
     schema = [
         crealm.ClassSchema(
-            "Item", {"id": int, "name": crealm.Prop(str, indexed=True), "made": datetime, "tags": list[str], "any": Any, "of": "Item"}, primary_key="id"
+            "Item",
+            {
+                "id": int,
+                "name": crealm.Prop(str, indexed=True),
+                "made": datetime,
+                "tags": list[str],
+                "any": Any,
+                "of": "Item",
+            },
+            primary_key="id",
         ),
         crealm.ClassSchema("Nothing", {"n": int}),
     ]
     with crealm.open(file, schema=schema, schema_version=2) as db, db.write():
         for n in range(12):
-            db["Item"].create(n, name="x" * n * 5, made=datetime(2024, 1, 1, tzinfo=timezone.utc), of=db["Item"].first())
+            db["Item"].create(
+                n, name="x" * n * 5, made=datetime(2024, 1, 1, tzinfo=timezone.utc), of=db["Item"].first()
+            )
         db["Item"].get(1).any = "line\nbreak\x1b[31m"
         db["Item"].get(2).any = b"\1\2" * 100
     for companion in tmp_path.iterdir():
@@ -40,7 +51,9 @@ def test_show(file, capsys):
     before = (file.read_bytes(), file.stat().st_mtime_ns)
     assert main(["show", str(file), "--limit", "3"]) == 0
     out = capsys.readouterr().out
-    assert (file.read_bytes(), file.stat().st_mtime_ns) == before and [f.name for f in file.parent.iterdir()] == ["shop.realm"]
+    assert (file.read_bytes(), file.stat().st_mtime_ns) == before and [
+        f.name for f in file.parent.iterdir()
+    ] == ["shop.realm"]
     lines = out.splitlines()
     assert lines[0] == "Item: 12 objects, primary key id" and "Nothing: 0 objects" in lines
     assert "  id        int        primary key" in lines and "  of        Item" in lines
@@ -60,7 +73,13 @@ def test_show(file, capsys):
 def test_info(file, capsys):
     assert main(["info", str(file), "--check"]) == 0
     out = capsys.readouterr().out
-    for part in (str(file), "schema version  2", "objects         12", "check           sound", "primary key id"):
+    for part in (
+        str(file),
+        "schema version  2",
+        "objects         12",
+        "check           sound",
+        "primary key id",
+    ):
         assert part in out
     assert [f.name for f in file.parent.iterdir()] == ["shop.realm"]
 
@@ -116,8 +135,14 @@ def test_show_every_fixture(tmp_path, capsys):
 
 
 def test_the_library_is_found_or_the_error_says_how(tmp_path):
-    environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1]), "CREALM_LIBRARY": str(tmp_path / "no.so")}
-    done = subprocess.run([sys.executable, "-c", "import crealm"], env=environment, capture_output=True, text=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(crealm.__file__).parents[1]),
+        "CREALM_LIBRARY": str(tmp_path / "no.so"),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", "import crealm"], env=environment, capture_output=True, text=True
+    )
     assert "ImportError" in done.stderr and "CREALM_LIBRARY" in done.stderr and "no.so" in done.stderr
 
 

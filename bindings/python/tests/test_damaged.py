@@ -57,15 +57,32 @@ print("done")
 
 @pytest.mark.skipif(not FIXTURES.is_dir(), reason="no fixtures")
 @pytest.mark.parametrize(
-    "name", ["ops/nested-1", "ops/scalar-1", "sdk/f10-swift-all-types", "sdk/f22-dotnet-mixed-collections", "sdk/f24-studio-asset-file"]
+    "name",
+    [
+        "ops/nested-1",
+        "ops/scalar-1",
+        "sdk/f10-swift-all-types",
+        "sdk/f22-dotnet-mixed-collections",
+        "sdk/f24-studio-asset-file",
+    ],
 )
 def test_damaged(name, tmp_path):
     seed, count = os.environ.get("CREALM_SEED", "1"), os.environ.get("CREALM_COUNT", "60")
     done = subprocess.run(
-        [sys.executable, "-c", CODE, str(FIXTURES / (name + ".realm")), str(tmp_path / "damaged.realm"), seed, count],
+        [
+            sys.executable,
+            "-c",
+            CODE,
+            str(FIXTURES / (name + ".realm")),
+            str(tmp_path / "damaged.realm"),
+            seed,
+            count,
+        ],
         env={**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])},
         capture_output=True,
         text=True,
         timeout=600,
     )
-    assert done.stdout.endswith("done\n"), f"ended with {done.returncode} at seed {done.stdout.split()[-1:]}\n{done.stderr}"
+    assert done.stdout.endswith(
+        "done\n"
+    ), f"ended with {done.returncode} at seed {done.stdout.split()[-1:]}\n{done.stderr}"

@@ -26,13 +26,18 @@ INDEXED = 4
 
 def expected(name):
     packed = FIXTURES / (name + ".json.gz")
-    data = gzip.decompress(packed.read_bytes()) if packed.exists() else (FIXTURES / (name + ".json")).read_bytes()
+    data = (
+        gzip.decompress(packed.read_bytes())
+        if packed.exists()
+        else (FIXTURES / (name + ".json")).read_bytes()
+    )
     return json.loads(data.decode("utf-8"))
 
 
 def state(folder):
     return {
-        file.name: (file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_mode) for file in folder.iterdir()
+        file.name: (file.read_bytes(), file.stat().st_mtime_ns, file.stat().st_mode)
+        for file in folder.iterdir()
     }
 
 
@@ -80,7 +85,10 @@ def compare(db, wanted):
 
 
 def compare_properties(db, name, facts):
-    found = {p.name: [p.name, p.type, p.collection, p.target, p.flags] for p in db._by_name[name].properties.values()}
+    found = {
+        p.name: [p.name, p.type, p.collection, p.target, p.flags]
+        for p in db._by_name[name].properties.values()
+    }
     for row in facts["properties"]:
         mine = found.pop(row[0])
         if row[0] == facts["primary_key"]:

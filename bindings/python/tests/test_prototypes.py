@@ -97,7 +97,17 @@ def test_error_numbers_are_those_of_the_header():
     assert set(errors._CLASSES) <= numbers
     # What the local part of the API reports has a class of its own; the rest is a plain Error.
     plain = {n for n in numbers if 1000 <= n < 4000} - set(errors._CLASSES)
-    assert plain == {*range(1000, 1004), 1010, 1012, *range(1014, 1017), *range(1026, 1047), 2000, 2002, 2008, 3023}
+    assert plain == {
+        *range(1000, 1004),
+        1010,
+        1012,
+        *range(1014, 1017),
+        *range(1026, 1047),
+        2000,
+        2002,
+        2008,
+        3023,
+    }
 
 
 def test_errors_carry_number_path_and_hint():

@@ -15,7 +15,7 @@ from crealm import ClassSchema, Prop
 EVERYTHING = {
     "i": int, "b": bool, "f": crealm.Float32, "d": float, "s": str, "y": bytes, "t": datetime, "c": Decimal,
     "u": UUID, "o": crealm.ObjectId, "a": Any, "l": "Class",
-    "on": Optional[int], "sn": Prop(str, optional=True), "ln": Optional["Class"],
+    "on": Optional[int], "sn": Prop(str, optional=True), "ln": Optional["Class"],  # noqa: F821
     "li": list[int], "lo": list[Optional[str]], "ll": list["Class"], "la": list[Any], "lu": List[UUID],
     "si": set[int], "so": Set[Optional[crealm.Float32]], "sl": set["Class"], "sa": set[Any],
     "di": dict[str, int], "do": Dict[str, Optional[Decimal]], "dl": dict[str, "Class"], "da": dict[str, Any],
@@ -38,16 +38,23 @@ def test_a_file_gives_back_what_was_declared(path, tmp_path):
         with db.write():
             db["Class"].create("k")
         obj = db["Class"].get("k")
-        assert obj.i == 0 and obj.on is None and obj.a is None and obj.lo == [] and obj.so == set() and obj.da == {}
+        assert (
+            obj.i == 0
+            and obj.on is None
+            and obj.a is None
+            and obj.lo == []
+            and obj.so == set()
+            and obj.da == {}
+        )
         with pytest.raises(crealm.Error), db.write():
             db["Inside"].create(n=1)
     with crealm.open(path) as db:
         assert dict(db.schema) == declared and db.classes == ["Class", "Inside"] and db.schema_version == 7
         with crealm.open(tmp_path / "copy.realm", schema=db.schema) as copy:
             assert dict(copy.schema) == declared and copy.schema_version == 0
-    assert eval(repr(declared["Inside"]), {"ClassSchema": ClassSchema, "Prop": Prop, "int": int, "Class": "Class"}) == (
-        declared["Inside"]
-    )
+    assert eval(
+        repr(declared["Inside"]), {"ClassSchema": ClassSchema, "Prop": Prop, "int": int, "Class": "Class"}
+    ) == (declared["Inside"])
 
 
 def test_texts_of_types():
@@ -63,7 +70,21 @@ def test_unions_with_a_bar():
 
 
 @pytest.mark.parametrize(
-    "bad", [list, dict, set, complex, None, 5, "", Optional[List[int]], typing.Union[int, str], dict[int, str], list[list[int]], tuple[int]]
+    "bad",
+    [
+        list,
+        dict,
+        set,
+        complex,
+        None,
+        5,
+        "",
+        Optional[List[int]],
+        typing.Union[int, str],
+        dict[int, str],
+        list[list[int]],
+        tuple[int],
+    ],
 )
 def test_types_that_no_property_can_have(bad):
     with pytest.raises(crealm.SchemaError):
@@ -103,12 +124,17 @@ def test_misuse_of_declarations(tmp_path):
 def test_opening_adds_what_is_missing_and_keeps_the_rest(path):
     with crealm.open(path, schema=[ClassSchema("A", {"n": int, "s": str})]) as db, db.write():
         db["A"].create(n=1, s="one")
-    with crealm.open(path, schema=[ClassSchema("A", {"n": int, "t": Optional[str]}), ClassSchema("B", {"a": "A"})]) as db:
+    with crealm.open(
+        path, schema=[ClassSchema("A", {"n": int, "t": Optional[str]}), ClassSchema("B", {"a": "A"})]
+    ) as db:
         assert list(db["A"].schema.properties) == ["n", "t"] and db["A"][0].to_dict() == {"n": 1, "t": None}
         with db.write():
             db["B"].create(a=db["A"].create(n=2, t="two"))
     with crealm.open(path) as db:
-        assert [o.to_dict() for o in db["A"]] == [{"n": 1, "s": "one", "t": None}, {"n": 2, "s": "", "t": "two"}]
+        assert [o.to_dict() for o in db["A"]] == [
+            {"n": 1, "s": "one", "t": None},
+            {"n": 2, "s": "", "t": "two"},
+        ]
         assert db["B"][0].a.n == 2
 
 
@@ -163,5 +189,9 @@ def test_a_database_without_schema_sees_classes_that_appear(path):
 def test_fixed_schema_hides_the_rest(path):
     with crealm.open(path, schema=everything()):
         pass
-    with crealm.open(path, schema=[ClassSchema("Inside", {"n": int, "up": "Class"}, embedded=True), everything()[0]], mode="r") as db:
+    with crealm.open(
+        path,
+        schema=[ClassSchema("Inside", {"n": int, "up": "Class"}, embedded=True), everything()[0]],
+        mode="r",
+    ) as db:
         assert db.classes == ["Class", "Inside"]

@@ -193,7 +193,12 @@ def test_to_dict_and_cycles(people):
     ann, bob, cyd = people["Person"]
     ref = {"$ref": 1, "$class": "Person"}
     assert ann.to_dict() == {"id": 1, "name": "Ann", "age": 31, "friend": ref}
-    assert ann.to_dict(2)["friend"] == {"id": 2, "name": "Bob", "age": 42, "friend": {"$ref": 0, "$class": "Person"}}
+    assert ann.to_dict(2)["friend"] == {
+        "id": 2,
+        "name": "Bob",
+        "age": 42,
+        "friend": {"$ref": 0, "$class": "Person"},
+    }
     assert ann.to_dict(100) == ann.to_dict(2)
     with people.write():
         cyd.friend = cyd
