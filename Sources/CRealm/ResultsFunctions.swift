@@ -21,7 +21,7 @@ final class ResultsHandle: Handle {
 
     @inline(__always) func verify() throws(RealmError) {
         if box.realm.isClosed { throw stale() }
-        if !box.realm.scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        if !box.realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
     }
     @inline(never) private func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
     private func refreshRows() throws(RealmError) {
@@ -38,7 +38,7 @@ final class ResultsHandle: Handle {
     @inline(__always) func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         try box.unmanagedRealm.borrow { (realm: Realm) throws(RealmError) in
             if realm.isClosed { throw stale() }
-            if !realm.scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+            if !realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
             if case .all(let t) = source { return (t, try realm.objectKey(t, at: index)) }
             return try backlink(index)
         }

@@ -24,6 +24,8 @@ final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable bu
         queue = WorkQueue()
     }
     var isOnThread: Bool { onThread?(data.pointer) ?? false }
+    var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { onThread }
+    var threadCheckContext: UnsafeMutableRawPointer? { data.pointer }
     func isSame(as other: any Scheduler) -> Bool {
         guard let o = other as? CallbackScheduler else { return false }
         if o === self { return true }

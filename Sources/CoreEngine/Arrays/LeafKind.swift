@@ -354,14 +354,15 @@ extension LeafKind {
     }
     private func doubleBits(_ v: Mixed) throws(RealmError) -> UInt64 {
         switch v {
-        case .double(let d): return d.bitPattern
+        // The one NaN that means null is stored as another NaN.
+        case .double(let d): return d.bitPattern == FloatLeaf.nullDouble ? Double.nan.bitPattern : d.bitPattern
         case .null: return FloatLeaf.nullDouble
         default: throw misfit()
         }
     }
     private func floatBits(_ v: Mixed) throws(RealmError) -> UInt32 {
         switch v {
-        case .float(let f): return f.bitPattern
+        case .float(let f): return f.bitPattern == FloatLeaf.nullFloat ? Float.nan.bitPattern : f.bitPattern
         case .null: return FloatLeaf.nullFloat
         default: throw misfit()
         }
@@ -375,7 +376,7 @@ extension LeafKind {
     }
     private func decimal(_ v: Mixed) throws(RealmError) -> Decimal128? {
         switch v {
-        case .decimal(let d): return d
+        case .decimal(let d): return d == Decimal128.null ? Decimal128(low: 0, high: 0x7C00_0000_0000_0000) : d
         case .null: return nil
         default: throw misfit()
         }

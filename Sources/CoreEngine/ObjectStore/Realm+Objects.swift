@@ -15,7 +15,7 @@ extension Realm {
     @inline(never) func invalidated() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
     @inline(__always) private func objectTable(_ key: TableKey) throws(RealmError) -> Table {
         if isClosed { throw invalidated() }
-        if !scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        if !isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
         guard let t = try reading().group.table(key) else { throw invalidated() }
         return t
     }
@@ -33,6 +33,8 @@ extension Realm {
 
     package func isValid(_ table: TableKey, _ object: ObjKey) -> Bool {
         guard !isClosed else { return false }
+        // Elsewhere nothing may be touched: there it only tells that the Realm is open.
+        guard isOnThread else { return true }
         guard let t = try? reading().group.table(table) else { return false }
         return (try? t.isValid(object)) ?? false
     }
@@ -58,6 +60,8 @@ extension Realm {
         try verifyObject()
         guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
         return try u.borrow { (t: Table) throws(RealmError) -> Mixed in
+            // Only single int, double and string columns are ever open; their facts need no further look once the key matches.
+            if t.isColumn(column), let v = t.rows.openedValue(object, column.index) { return v }
             guard let c = t.facts(column), !c.isCollection, c.type != .backlink, object.raw >= 0, let v = try t.get(object, c) else {
                 throw unreadable(t, object, column)
             }
@@ -76,7 +80,7 @@ extension Realm {
     }
     @inline(__always) private func verifyObject() throws(RealmError) {
         if isClosed { throw invalidated() }
-        if !scheduler.isOnThread { throw wrongThread() }
+        if !isOnThread { throw wrongThread() }
     }
     @inline(never) private func wrongThread() -> RealmError { RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
     package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? { try self.table(table).find(primaryKey: value) }

@@ -5,6 +5,9 @@
 public final class Realm: @unchecked Sendable {  // Confined to its scheduler's thread; `close` is idempotent and checked everywhere.
     public let configuration: RealmConfiguration
     public let scheduler: any Scheduler
+    /// The scheduler's own check where it has one.
+    private let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
+    private let threadCheckContext: UnsafeMutableRawPointer?
     let database: Database
     package let transaction: Transaction
     private(set) public var schema = Schema()
@@ -38,6 +41,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         try configuration.check()
         self.configuration = configuration
         scheduler = configuration.scheduler ?? ThreadScheduler.current
+        threadCheck = scheduler.threadCheck
+        threadCheckContext = scheduler.threadCheckContext
         isDynamic = configuration.schema == nil
         if let schema = configuration.schema {
             try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
@@ -213,7 +218,11 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// Throws unless the Realm is open and the caller on its thread.
     @inline(__always) package func verify() throws(RealmError) {
         if isClosed { throw closedError() }
-        if !scheduler.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        if !isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+    }
+    @inline(__always) package var isOnThread: Bool {
+        if let threadCheck { return threadCheck(threadCheckContext) }
+        return scheduler.isOnThread
     }
     /// The transaction, in a snapshot.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
@@ -399,12 +408,14 @@ enum RealmCoordinator {
         let id: ObjectIdentifier
         let configuration: RealmConfiguration
         let schemaVersion: UInt64
+        /// Instances of a parent process do not count.
+        let processId = Platform.processId
         weak var cached: Realm?
     }
     private static let instances = Lock(initial: [String: [Entry]]())
 
     static func check(_ c: RealmConfiguration) throws(RealmError) {
-        guard let first = instances.with({ $0[c.path]?.first }) else { return }
+        guard let first = instances.with({ $0[c.path]?.first { $0.processId == Platform.processId } }) else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
         if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
@@ -418,7 +429,7 @@ enum RealmCoordinator {
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
         let scheduler = c.scheduler ?? ThreadScheduler.current
-        for r in instances.with({ ($0[c.path] ?? []).compactMap(\.cached) }) {
+        for r in instances.with({ ($0[c.path] ?? []).filter { $0.processId == Platform.processId }.compactMap(\.cached) }) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
                 throw RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened on current thread with different schema.")

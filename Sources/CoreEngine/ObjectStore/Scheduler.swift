@@ -3,10 +3,18 @@ public protocol Scheduler: AnyObject, Sendable {
     /// Any thread.
     var isOnThread: Bool { get }
     func isSame(as other: any Scheduler) -> Bool
+    /// A C function that answers as `isOnThread` does, for calls that cannot afford more; nil: ask `isOnThread`.
+    var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { get }
+    var threadCheckContext: UnsafeMutableRawPointer? { get }
     /// Whether posted work will ever run.
     var canDeliver: Bool { get }
     /// Queues work for the scheduler's thread. Any thread; never blocks.
     func post(_ work: @escaping @Sendable () -> Void)
+}
+
+extension Scheduler {
+    public var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { nil }
+    public var threadCheckContext: UnsafeMutableRawPointer? { nil }
 }
 
 /// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that thread.

@@ -251,22 +251,45 @@ struct CommitWriter {
         let extentEnd = extent.end
         extent = FileChunk(offset: 0, size: 0)
 
-        // Everything but the final remainder, sorted.
+        // Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values follow from the sizes.
+        let total = free.usable.count + free.locked.count + freed.count + 1
         var entries: [(at: Int, size: Int, version: UInt64)] = []
-        entries.reserveCapacity(free.usable.count + free.locked.count + freed.count + 1)
-        for c in free.usable { entries.append((c.offset, c.size, 0)) }
-        for l in free.locked { entries.append((l.chunk.offset, l.chunk.size, l.version)) }
-        for c in freed { entries.append((c.offset, c.size, version)) }
-        entries.sort { $0.at < $1.at }
-        let slot = entries.firstIndex { $0.at > start } ?? entries.count
-        entries.insert((chunkEnd, extentEnd - start, 0), at: slot)
-        for j in entries.indices.dropFirst() where entries[j - 1].at + entries[j - 1].size > entries[j].at && j != slot && j - 1 != slot {
-            throw .corrupt("free space overlaps space that was freed", at: entries[j].at)
+        entries.reserveCapacity(total)
+        var u = 0, l = 0, f = 0, slot = -1
+        var last = 0
+        var largest = 0, newest: UInt64 = 0
+        while entries.count < total {
+            let a = u < free.usable.count ? free.usable[u].offset : Int.max
+            let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
+            let c = f < freed.count ? freed[f].offset : Int.max
+            let least = min(a, b, c)
+            if slot < 0 && start < least {
+                slot = entries.count
+                entries.append((chunkEnd, extentEnd - start, 0))
+                largest = max(largest, extentEnd - start)
+                continue
+            }
+            if least == a {
+                entries.append((a, free.usable[u].size, 0))
+                u += 1
+            } else if least == b {
+                entries.append((b, free.locked[l].chunk.size, free.locked[l].version))
+                newest = max(newest, free.locked[l].version)
+                l += 1
+            } else {
+                entries.append((c, freed[f].size, version))
+                newest = max(newest, version)
+                f += 1
+            }
+            let e = entries[entries.count - 1]
+            guard e.at >= last else { throw .corrupt("free space overlaps space that was freed", at: e.at) }
+            last = e.at + e.size
+            largest = max(largest, e.size)
         }
-        let count = entries.count
-        let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), entries.map { Widths.minimal(for: Int64($0.at)) }.max() ?? 0)
-        let lengthWidth = entries.map { Widths.minimal(for: Int64($0.size)) }.max() ?? 0
-        let versionWidth = entries.map { Widths.minimal(for: Int64(bitPattern: $0.version)) }.max() ?? 0
+        let count = total
+        let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(entries[count - 1].at)))
+        let lengthWidth = Widths.minimal(for: Int64(largest))
+        let versionWidth = Widths.minimal(for: Int64(bitPattern: newest))
         func bytes(_ width: Int, _ count: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
         let lengthsAt = start + bytes(positionWidth, count)
         let versionsAt = lengthsAt + bytes(lengthWidth, count)

@@ -75,6 +75,7 @@ struct FreeSpace {
         var best = -1, largest = -1
         for i in usable.indices {
             let size = usable[i].size
+            guard size >= least, Self.holds(usable[i], least) else { continue }
             if size >= wanted && (best < 0 || size < usable[best].size) { best = i }
             if largest < 0 || size > usable[largest].size { largest = i }
         }
@@ -85,6 +86,11 @@ struct FreeSpace {
         // half of the file is free anyway.
         guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else { return nil }
         return take(at: largest)
+    }
+    /// Whether `size` bytes fit without crossing a section boundary.
+    @inline(__always) static func holds(_ chunk: FileChunk, _ size: Int) -> Bool {
+        let boundary = (chunk.offset / Format.sectionSize + 1) * Format.sectionSize
+        return chunk.offset + size <= min(boundary, chunk.end) || boundary + size <= chunk.end
     }
     /// The usable chunk that ends exactly at `end`, if any.
     mutating func takeTail(endingAt end: Int) -> FileChunk? {

@@ -21,6 +21,9 @@ final class Table {
     private(set) var byIndex: [Int] = []
     /// Facts by column index.
     private(set) var facts: [ColumnFacts?] = []
+    /// Column keys by column index, −1 for holes.
+    private var keysByIndex: UnsafeMutablePointer<Int64> = .allocate(capacity: 1)
+    private var keysCount = 0
     let rows: ClusterTree
     /// Search index roots by column index; null where there is none.
     var indexRoots: [Ref] = []
@@ -44,6 +47,8 @@ final class Table {
     var pendingColumns: [Int] = []
 
     // MARK: Reading
+
+    deinit { keysByIndex.deallocate() }
 
     init(group: Group, index: Int, name: String, ref: Ref) throws(RealmError) {
         self.group = group
@@ -136,6 +141,12 @@ final class Table {
     }
     private func refreshDerived() {
         indexed = indexRoots.indices.filter { !indexRoots[$0].isNull }
+        if keysCount < byIndex.count {
+            keysByIndex.deallocate()
+            keysByIndex = .allocate(capacity: byIndex.count)
+        }
+        keysCount = byIndex.count
+        for (i, c) in byIndex.enumerated() { keysByIndex[i] = c < 0 ? -1 : columns[c].key.raw }
         facts = byIndex.map { i in
             guard i >= 0, let kind = columns[i].leafKind else { return nil }
             let c = columns[i]
@@ -144,6 +155,11 @@ final class Table {
                 isFullTextIndexed: c.isFullTextIndexed && !indexRoots[c.index].isNull, isPrimaryKey: c.key == primaryKey,
                 oppositeTable: c.oppositeTable, oppositeColumn: c.oppositeColumn)
         }
+    }
+    /// Whether the table has this column.
+    @inline(__always) func isColumn(_ key: ColKey) -> Bool {
+        let i = key.index
+        return i < keysCount && keysByIndex[i] == key.raw
     }
     /// Facts of a public or backlink column, nil when the table has no such column (any more).
     @inline(__always) func facts(_ key: ColKey) -> ColumnFacts? {

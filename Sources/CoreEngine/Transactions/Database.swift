@@ -25,6 +25,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// Format of the snapshots.
     let format: UInt8
     private let removesLockFile: Bool
+    /// The process that opened the file: locks and slots are its own, also when a child inherits this object.
+    private let processId = Platform.processId
 
     /// The in-process half of the write lock.
     private struct Writer {
@@ -46,7 +48,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     public static func open(path: String, access: Access, durability: Durability = .full) throws(RealmError) -> Database {
         try registry.with { (registered) throws(RealmError) in
             if case .immutable = access { return try Database(path: path, immutable: ()) }
-            if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database {
+            if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database,
+                db.processId == Platform.processId
+            {
                 guard db.durability == durability else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
                 }
@@ -69,7 +73,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// Whether this process has the file at `path` open.
     static func isOpen(path: String) -> Bool {
         guard let identity = try? FileDescriptor(path: path, access: .readOnly).identity() else { return false }
-        return registry.with { $0[identity]?.database != nil }
+        return registry.with { $0[identity]?.database?.processId == Platform.processId }
     }
 
     var isWritable: Bool {
@@ -183,6 +187,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     deinit {
         guard let lockFile else { return }
+        guard Platform.processId == processId else {
+            // A child lets go of what it inherited: the session is the parent's.
+            lockFile.file.close()
+            return
+        }
         if durability == .memoryOnly {
             try? lockFile.withControlLock { () throws(RealmError) in if lockFile.isLastMember { try FileSystem.remove(path) } }
         }
@@ -198,7 +207,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return try lockFile.shared.pinNewest(slot: &slot)
     }
     func pinSame(_ version: UInt64) throws(RealmError) -> Int { try lockFile?.shared.pinSame(version) ?? -1 }
-    func unpin(slot: inout Int) { lockFile?.shared.unpin(slot: &slot) }
+    func unpin(slot: inout Int) {
+        guard Platform.processId == processId else { return slot = -1 }
+        lockFile?.shared.unpin(slot: &slot)
+    }
     /// Members of the session, this one included.
     var participantCount: Int { lockFile?.memberCount ?? 1 }
     /// Whether nothing was ever committed.
@@ -218,6 +230,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     /// Takes the write lock, waiting for other writers. The calling thread must not hold it already.
     func lockForWriting() throws(RealmError) {
+        guard Platform.processId == processId else {
+            throw RealmError(.wrongTransactionState, "This Realm was opened by the parent process: open it again after a fork", path: path)
+        }
         let me = Platform.threadId
         while true {
             let taken = try writer.with { (w) throws(RealmError) -> Bool in
