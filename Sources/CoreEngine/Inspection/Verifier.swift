@@ -81,7 +81,22 @@ struct Verifier {
 
     // MARK: 2 and 4
 
+    /// The column leaves of the cursor's cluster have as many elements as it has keys.
+    private func checkLeaf(_ t: Table) throws(RealmError) {
+        for c in t.columns {
+            guard let kind = c.leafKind else { continue }
+            let leaf = try t.rows.columnLeaf(c.index)
+            let node = try store.node(leaf)
+            let enumerated = !c.enumeratedValues.isNull && !node.hasRefs && node.widthType == 0
+            let n = enumerated ? node.count : try kind.count(store, leaf)
+            guard n == t.rows.cursor.count else {
+                throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has \(n) values for \(t.rows.cursor.count) objects")
+            }
+        }
+    }
     private func checkRows(_ t: Table) throws(RealmError) {
+        // An empty tree is one cluster without keys.
+        if try t.rows.locate(ObjKey(0)) == nil { try checkLeaf(t) }
         var last: ObjKey?
         var count = 0
         var checked = Ref.null
@@ -92,16 +107,7 @@ struct Verifier {
             guard try t.rows.locate(key) != nil else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is not found by its key") }
             if t.rows.cursor.leaf.ref != checked {
                 checked = t.rows.cursor.leaf.ref
-                for c in t.columns {
-                    guard let kind = c.leafKind else { continue }
-                    let leaf = try t.rows.columnLeaf(c.index)
-                    let node = try store.node(leaf)
-                    let enumerated = !c.enumeratedValues.isNull && !node.hasRefs && node.widthType == 0
-                    let n = enumerated ? node.count : try kind.count(store, leaf)
-                    guard n == t.rows.cursor.count else {
-                        throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has \(n) values for \(t.rows.cursor.count) objects")
-                    }
-                }
+                try checkLeaf(t)
             }
             return true
         }
