@@ -185,10 +185,12 @@ extension LeafKind {
     @inline(__always) func appendInitial(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Mixed) throws(RealmError) -> Ref? {
         guard ref.offset >= s.slabStart else { return nil }
         switch (self, v) {
-        case (.int, .int(0)), (.link, .null), (.bool, .bool(false)):
+        case (.int, .int), (.link, .null), (.bool, .bool(false)):
+            var raw: Int64 = 0
+            if case .int(let number) = v { raw = number }
             var n = try s.integers(ref)
-            guard n.count == i, ((i &+ 1) &* n.width &+ 7) >> 3 <= s.capacity(n) else { return nil }
-            n.put(i, 0)
+            guard n.count == i, Widths.fits(raw, n.width), ((i &+ 1) &* n.width &+ 7) >> 3 <= s.capacity(n) else { return nil }
+            n.put(i, raw)
             n.count = i &+ 1
             s.storeHeader(n)
             return ref
@@ -208,7 +210,11 @@ extension LeafKind {
             return ref
         case (.string, .string(let b)) where b.count == 0:
             var n = try s.node(ref)
-            guard !n.hasRefs, n.widthType == 1, n.count == i, n.width > 0, (i &+ 1) &* n.width <= s.capacity(n) else { return nil }
+            if n.hasRefs {
+                if n.context { return nil }
+                return try MediumLeaf.appendEmpty(s, n, i) ? ref : nil
+            }
+            guard n.widthType == 1, n.count == i, n.width > 0, (i &+ 1) &* n.width <= s.capacity(n) else { return nil }
             StringLeaf.putSmall(n, i, b)
             n.count = i &+ 1
             s.storeHeader(n)

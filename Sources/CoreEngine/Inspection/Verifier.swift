@@ -117,13 +117,17 @@ struct Verifier {
             // Every entry stands under the chunks of its object's value; every object has one entry.
             var entries = 0
             var seen = Swift.Set<Int64>()
-            try index.forEachEntry { (key, path) throws(RealmError) in
+            try index.forEachEntry { (key, path, head) throws(RealmError) in
                 entries += 1
                 guard let v = try t.rows.get(key, column), let data = IndexData(v) else {
                     throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' names object \(key.raw), which does not exist")
                 }
                 for (i, chunk) in path.enumerated() where data.chunk(i * 4) != chunk {
                     throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' stands in the wrong place of the index of column \(column)")
+                }
+                // Above the deepest level a list holds one value.
+                if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let w = try t.rows.get(head, column), let other = IndexData(w), !data.equals(other) {
+                    throw RealmError(.invalidDatabase, "a list in the index of column \(column) of '\(t.name)' holds different values")
                 }
                 seen.insert(key.raw)
             }
@@ -188,13 +192,14 @@ struct Verifier {
 
 extension SearchIndex {
     /// Calls `body` for each object key in the index with the chunks it stands under.
-    func forEachEntry(_ body: (ObjKey, [Int32]) throws(RealmError) -> Void) throws(RealmError) {
+    /// For keys in a list also the list's first key.
+    func forEachEntry(_ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void) throws(RealmError) {
         var left = store.extent * 4  // Entries and nodes that a file of this size can hold; a shared or cyclic node runs out of it.
         var path: [Int32] = []
         try visit(root, depth: 0, &path, &left, body)
     }
     private func visit(
-        _ ref: Ref, depth: Int, _ path: inout [Int32], _ left: inout Int, _ body: (ObjKey, [Int32]) throws(RealmError) -> Void
+        _ ref: Ref, depth: Int, _ path: inout [Int32], _ left: inout Int, _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
     ) throws(RealmError) {
         left -= 1
         guard depth < 512, left > 0 else { throw .corrupt("index too deep or with nodes that are shared", at: ref.offset) }
@@ -211,7 +216,7 @@ extension SearchIndex {
             path.append(Int32(truncatingIfNeeded: keys.get(i - 1)))
             defer { path.removeLast() }
             if entry.isTagged {
-                try body(ObjKey(Int64(entry.integer)), path)
+                try body(ObjKey(Int64(entry.integer)), path, nil)
             } else if try store.node(entry.ref).context {
                 try visit(entry.ref, depth: depth + 1, &path, &left, body)
             } else {
@@ -219,14 +224,19 @@ extension SearchIndex {
                 let count = try list.count()
                 left -= count
                 guard left > 0 else { throw .corrupt("index lists longer than the file", at: entry.ref.offset) }
-                for j in 0..<count { if case .int(let k) = try list.get(j) { try body(ObjKey(k), path) } }
+                var head: ObjKey?
+                for j in 0..<count {
+                    guard case .int(let k) = try list.get(j) else { continue }
+                    if head == nil { head = ObjKey(k) }
+                    try body(ObjKey(k), path, head)
+                }
             }
         }
     }
     /// Number of object keys in the index.
     func entryCount() throws(RealmError) -> Int {
         var n = 0
-        try forEachEntry { (_, _) throws(RealmError) in n += 1 }
+        try forEachEntry { (_, _, _) throws(RealmError) in n += 1 }
         return n
     }
 }
