@@ -17,7 +17,7 @@ import os
 import threading
 import weakref
 from collections import deque
-from typing import Deque, List, Set
+from typing import Deque, Set
 
 from ._library import lib
 from .errors import ClosedError, ForkedError, WrongThreadError
@@ -126,26 +126,12 @@ class Handle:
 
 
 _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()
-_inherited: List[str] = []
 
 
 def _after_fork_in_child() -> None:
     for owner in list(_owners):
         if owner.state == _OPEN:
             owner.state = _FORKED
-            _inherited.append(owner.path)
-
-
-def check_not_inherited(path: str) -> None:
-    """Refuses a file that was open when this process was forked off: the library would join what the
-    parent has open, locks included, and the two would overwrite each other."""
-    for other in _inherited:
-        try:
-            same = os.path.samefile(path, other)
-        except OSError:
-            same = path == other
-        if same:
-            raise ForkedError("The parent process had this file open when it forked", path=path)
 
 
 if hasattr(os, "register_at_fork"):

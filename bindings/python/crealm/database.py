@@ -9,7 +9,7 @@ from types import MappingProxyType, TracebackType
 from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
 
 from . import _library, _marshal as c
-from ._handle import Owner, check_not_inherited
+from ._handle import Owner
 from ._library import lib
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_ADDITIVE_EXPLICIT, SCHEMA_MODE_IMMUTABLE
 from .errors import (
@@ -64,7 +64,6 @@ def open(
             raise DataError("A schema version needs a schema")
         if not 0 <= schema_version < NO_SCHEMA_VERSION:
             raise DataError(f"{schema_version} is no schema version")
-    check_not_inherited(where)
     exists = os.path.exists(where)
     if mode != "rwc" and not exists:
         raise FileNotFound(f"No such file: {where}", code=1019, path=where)

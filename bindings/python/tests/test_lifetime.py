@@ -466,8 +466,7 @@ def test_fork(path):
         "child = os.fork()\n"
         "if child == 0:\n"
         "    refused = 0\n"
-        "    for action in (lambda: obj.n, lambda: db.classes, lambda: len(items), lambda: db.write().__enter__(), db.refresh,\n"
-        "                   lambda: crealm.open(sys.argv[1], mode='r')):\n"
+        "    for action in (lambda: obj.n, lambda: db.classes, lambda: len(items), lambda: db.write().__enter__(), db.refresh):\n"
         "        try:\n"
         "            action()\n"
         "        except crealm.ForkedError:\n"
@@ -478,16 +477,23 @@ def test_fork(path):
         "    gc.collect()\n"
         "    with crealm.open(sys.argv[1] + '2', mode='rwc') as other:\n"
         "        assert other.verify() == []\n"
+        "    with crealm.open(sys.argv[1]) as again:\n"
+        "        with again.write():\n"
+        "            again['All'][0].n = 7\n"
+        "        assert again.verify() == []\n"
         "    os._exit(refused)\n"
         "code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])\n"
+        "db.refresh()\n"
+        "seen = obj.n\n"
         "with db.write():\n"
         "    obj.n = 6\n"
-        "print(code, obj.n, len(items))\n"
+        "print(code, seen, obj.n, len(items))\n"
+        "assert db.verify() == []\n"
         "db.close()\n"
     )
     opened(path)[0].close()
     done = python(code, path)
-    assert (done.stdout, done.stderr, done.returncode) == ("6 6 0\n", "", 0)
+    assert (done.stdout, done.stderr, done.returncode) == ("5 7 6 0\n", "", 0)
 
 
 def test_interrupting_programs_end_with_the_write_rolled_back(path):
