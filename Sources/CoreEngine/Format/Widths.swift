@@ -9,6 +9,12 @@ enum Widths {
         if magnitude < 0x8000 { return 16 }
         return magnitude < 0x8000_0000 ? 32 : 64
     }
+    /// Smallest width that holds all of a set of values: `bits` is the OR of their magnitudes (`v < 0 ? ~v : v`). All thresholds are powers
+    /// of two, so the highest bit decides; a negative value needs 8 bits at least.
+    @inline(__always) static func minimal(forBits bits: UInt64, anyNegative: Bool) -> Int {
+        let width = minimal(for: Int64(bitPattern: bits & 0x7FFF_FFFF_FFFF_FFFF))
+        return anyNegative ? max(8, width) : width
+    }
     /// Smallest width, in bits, that holds `v` in an unsigned array.
     @inline(__always) static func minimalUnsigned(for v: UInt64) -> Int {
         if v < 1 << 8 { return 8 }

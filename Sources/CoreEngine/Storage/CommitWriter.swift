@@ -65,17 +65,25 @@ struct CommitWriter {
         guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
         guard n.hasRefs else { return n.size }
+        guard n.width == 64 || n.count == 0 else { throw .corrupt("array of refs in memory of an impossible width", at: ref.offset) }
         var total = 0
-        var width = 0
+        var bits: UInt64 = 0, signs: Int64 = 0
+        var hasChildren = false
+        // Arrays of refs in the slab are 64 bits wide.
+        let p = n.payload.assumingMemoryBound(to: Int64.self)
+        let slab = Int64(store.slabStart)
         for i in 0..<n.count {
-            let v = RefOrTagged(raw: n.get(i))
-            if v.isTagged || v.raw == 0 {
-                width = max(width, Widths.minimal(for: v.raw))
+            let v = p[i]
+            if v & 1 != 0 || v == 0 {
+                bits |= UInt64(bitPattern: v ^ (v >> 63))
+                signs |= v
             } else {
-                width = max(width, wide ? 64 : 32)
-                total += try measure(store, v.ref, wide: wide, depth: depth + 1)
+                hasChildren = true
+                if v >= slab { total += try measure(store, Ref(Int(v)), wide: wide, depth: depth + 1) }
             }
         }
+        var width = Widths.minimal(forBits: bits, anyNegative: signs < 0)
+        if hasChildren { width = max(width, wide ? 64 : 32) }
         return total + 8 + Format.padded((n.count * width + 7) >> 3)
     }
 
@@ -85,7 +93,7 @@ struct CommitWriter {
     mutating func write(_ ref: Ref, depth: Int = 0) throws(RealmError) -> Ref {
         guard !ref.isNull, !store.isInFile(ref) else { return ref }
         guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
-        var n = try store.node(ref)
+        let n = try store.node(ref)
         guard n.hasRefs else {
             let payload = n.payloadSize
             let at = try place(n.size)
@@ -94,26 +102,48 @@ struct CommitWriter {
             return Ref(at)
         }
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
-        var width = 0
+        var bits: UInt64 = 0, signs: Int64 = 0
+        let p = n.payload.assumingMemoryBound(to: Int64.self)
+        let slab = Int64(store.slabStart)
         for i in 0..<n.count {
-            var v = RefOrTagged(raw: n.get(i))
-            if !v.isTagged && v.raw != 0 && !store.isInFile(v.ref) {
-                v = RefOrTagged(try write(v.ref, depth: depth + 1))
-                store.setSlot(n, i, v)
+            var v = p[i]
+            if v & 1 == 0 && v >= slab {
+                v = Int64(try write(Ref(Int(v)), depth: depth + 1).offset)
+                p[i] = v
             }
-            width = max(width, Widths.minimal(for: v.raw))
+            bits |= UInt64(bitPattern: v ^ (v >> 63))
+            signs |= v
         }
-        n = try store.node(ref)
-        return Ref(try emitArray(flags: n.flags, width: width, count: n.count) { n.get($0) })
+        return Ref(try emitNarrowed(n, width: Widths.minimal(forBits: bits, anyNegative: signs < 0)))
     }
 
-    /// Writes an integer array of the given shape; returns its position.
-    private mutating func emitArray(flags: UInt8, width: Int, count: Int, _ value: (Int) -> Int64) throws(RealmError) -> Int {
-        let payload = (count * width + 7) >> 3
-        let at = try place(8 + Format.padded(payload))
-        try emitArrayHere(flags: flags, width: width, count: count, value)
+    /// Writes a 64-bit slab array at a width that holds its values; returns its position.
+    private mutating func emitNarrowed(_ n: Node, width: Int) throws(RealmError) -> Int {
+        let payload = (n.count * width + 7) >> 3
+        let size = 8 + Format.padded(payload)
+        let at = try place(size)
+        if size > bufferSize - buffered { try flushBuffer() }
+        guard size <= bufferSize else {
+            try emitArrayHere(flags: n.flags, width: width, count: n.count) { n.get($0) }
+            return at
+        }
+        emit(NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(width), count: n.count).diskWord)
+        if size > 8 { (buffer + buffered + size - 16).storeBytes(of: 0, as: UInt64.self) }
+        let from = n.payload.assumingMemoryBound(to: Int64.self)
+        switch width {
+        case 32:
+            let to = (buffer + buffered).assumingMemoryBound(to: Int32.self)
+            for i in 0..<n.count { to[i] = Int32(truncatingIfNeeded: from[i]) }
+        case 64: Platform.copy(buffer + buffered, from, n.count * 8)
+        default:
+            let target = Node(address: buffer + buffered - 8, ref: .null, count: n.count, width: width, flags: 0)
+            for i in 0..<n.count { target.put(i, from[i]) }
+        }
+        buffered += size - 8
         return at
     }
+
+    /// Writes an integer array of the given shape where `place` left off.
     private mutating func emitArrayHere(flags: UInt8, width: Int, count: Int, _ value: (Int) -> Int64) throws(RealmError) {
         let payload = (count * width + 7) >> 3
         let header = NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count)
