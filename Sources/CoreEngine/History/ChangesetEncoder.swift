@@ -81,39 +81,39 @@ final class ChangesetEncoder: MutationLog {
         return newest.0 == table && newest.1 == object
     }
 
-    func tableAdded(_ table: TableKey) {
+    override func tableAdded(_ table: TableKey) {
         reserve(32)
         put(Op.insertTable)
         put(Int64(table.raw))
         selectedTable = nil
         selectedCollection = nil
     }
-    func columnAdded(_ table: TableKey, _ column: ColKey) {
+    override func columnAdded(_ table: TableKey, _ column: ColKey) {
         reserve(64)
         select(table)
         put(Op.insertColumn)
         put(column.raw)
     }
-    func columnErased(_ table: TableKey, _ column: ColKey) {
+    override func columnErased(_ table: TableKey, _ column: ColKey) {
         reserve(64)
         select(table)
         put(Op.eraseColumn)
         put(column.raw)
     }
-    func objectCreated(_ table: TableKey, _ object: ObjKey) {
+    override func objectCreated(_ table: TableKey, _ object: ObjKey) {
         reserve(64)
         select(table)
         put(Op.createObject)
         put(object.raw)
         newest = (table, object)
     }
-    func objectRemoved(_ table: TableKey, _ object: ObjKey) {
+    override func objectRemoved(_ table: TableKey, _ object: ObjKey) {
         reserve(64)
         select(table)
         put(Op.removeObject)
         put(object.raw)
     }
-    @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
+    override func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         if isNewest(table, object) { return }
         reserve(64)
         select(table)
@@ -121,14 +121,14 @@ final class ChangesetEncoder: MutationLog {
         put(column.raw)
         put(object.raw)
     }
-    func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
+    override func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
         if isNewest(table, object) { return }
         reserve(96)
         select(table, object, column)
         put(Op.collectionErase)
         put(Int64(index))
     }
-    func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
+    override func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
         if isNewest(table, object) { return }
         reserve(96)
         select(table, object, column)

@@ -6,7 +6,11 @@ final class Group {
     /// Format of the file the snapshot came from.
     let format: UInt8
     /// Hears of every mutation; set while writing.
-    var log: (any MutationLog)?
+    var log: MutationLog? {
+        get { logSlot.log }
+        set { logSlot.log = newValue }
+    }
+    let logSlot = MutationLogSlot()
     private(set) var namesRef: Ref = .null
     private(set) var tablesRef: Ref = .null
     private var names: [String] = []

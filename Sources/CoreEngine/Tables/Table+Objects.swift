@@ -177,7 +177,7 @@ extension Table {
             }
             guard try rows.set(key, column, value) else { return false }
         }
-        group.log?.valueSet(self.key, key, c.key)
+        logSlot.valueSet(self.key, key, c.key)
         return true
     }
 
@@ -226,7 +226,7 @@ extension Table {
                 if other.isEmbedded && !old.isNull && !old.isUnresolved { try other.deleteIfOrphan(old) }
             }
         }
-        group.log?.valueSet(self.key, key, c.key)
+        logSlot.valueSet(self.key, key, c.key)
         return true
     }
 

@@ -11,6 +11,7 @@ final class Table {
 
     /// The group owns its tables and outlives them.
     unowned(unsafe) let group: Group
+    let logSlot: MutationLogSlot
     let store: NodeStore
     let tableIndex: Int
     let name: String
@@ -52,6 +53,7 @@ final class Table {
 
     init(group: Group, index: Int, name: String, ref: Ref) throws(RealmError) {
         self.group = group
+        logSlot = group.logSlot
         store = group.store
         tableIndex = index
         self.name = name

@@ -11,15 +11,26 @@
 /// May use: Trees and below.
 enum Tables {}
 
-/// What the rooms above want to know of each change. The one upward arrow: Tables own the protocol, History implements it.
-protocol MutationLog: AnyObject {
-    func tableAdded(_ table: TableKey)
-    func columnAdded(_ table: TableKey, _ column: ColKey)
-    func columnErased(_ table: TableKey, _ column: ColKey)
-    func objectCreated(_ table: TableKey, _ object: ObjKey)
-    func objectRemoved(_ table: TableKey, _ object: ObjKey)
-    func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey)
+/// What the rooms above want to know of each change. The one upward arrow: Tables own this class, History implements it by a subclass.
+/// (A class and not a protocol, so that a call per mutation needs no existential and counts no references.)
+class MutationLog {
+    func tableAdded(_ table: TableKey) {}
+    func columnAdded(_ table: TableKey, _ column: ColKey) {}
+    func columnErased(_ table: TableKey, _ column: ColKey) {}
+    func objectCreated(_ table: TableKey, _ object: ObjKey) {}
+    func objectRemoved(_ table: TableKey, _ object: ObjKey) {}
+    func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {}
     /// An element left a collection of `object` (lists and sets) or became null in it (dictionaries).
-    func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int)
-    func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int)
+    func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {}
+    func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {}
+}
+
+/// Where a group and its tables find the log of the write in progress.
+final class MutationLogSlot {
+    var log: MutationLog? { didSet { unmanaged = log.map { .passUnretained($0) } } }
+    /// The same, kept alive by `log`.
+    private var unmanaged: Unmanaged<MutationLog>?
+    @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
+        unmanaged?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
+    }
 }
