@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Reading lists, sets and dictionaries.
+/// Lists, sets and dictionaries.
 
 private func list(_ p: OpaquePointer?) -> CollectionHandle? { handle(p, .list, CollectionHandle.self) }
 private func set(_ p: OpaquePointer?) -> CollectionHandle? { handle(p, .set, CollectionHandle.self) }
@@ -96,6 +96,95 @@ public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> O
     }
 }
 
+/// Runs a change of the collection behind a handle.
+private func change(_ h: CollectionHandle?, _ body: (CollectionHandle) throws(RealmError) -> Void) -> Bool {
+    guard let h else { return false }
+    return attempt { () throws(RealmError) in try body(h) }
+}
+/// The same for changes that make an object.
+private func make(_ h: CollectionHandle?, _ body: (CollectionHandle) throws(RealmError) -> (TableKey, ObjKey)) -> OpaquePointer? {
+    guard let h else { return nil }
+    return attemptObject { () throws(RealmError) in
+        let (t, k) = try body(h)
+        return ObjectHandle.make(h.box, t, k)
+    }
+}
+/// The same for changes that make a nested collection.
+private func makeNested(_ h: CollectionHandle?, _ kind: Handle.Kind, _ body: (CollectionHandle) throws(RealmError) -> CollectionPath) -> OpaquePointer? {
+    guard let h else { return nil }
+    return attemptHandle { () throws(RealmError) in CollectionHandle(kind, h.box, try body(h)) }
+}
+private func resolve(_ h: CollectionHandle?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+    guard let h, let r = realmHandle(target) else { return false }
+    return attempt { () throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        out.pointee = nil
+        _ = try h.content()
+        try r.realm.verify()
+        let copy = CollectionHandle(h.kind, r.box, h.path)
+        if (try? copy.content()) != nil { out.pointee = copy.out() }
+    }
+}
+@_cdecl("realm_list_insert")
+public func realm_list_insert(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
+    change(list(l)) { (h) throws(RealmError) in try h.realm.insert(try load(value), at: index, in: h.path) }
+}
+@_cdecl("realm_list_set")
+public func realm_list_set(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
+    change(list(l)) { (h) throws(RealmError) in try h.realm.set(try load(value), at: index, in: h.path) }
+}
+@_cdecl("realm_list_move")
+public func realm_list_move(_ l: OpaquePointer?, _ from: Int, _ to: Int) -> Bool {
+    change(list(l)) { (h) throws(RealmError) in try h.realm.move(from, to: to, in: h.path) }
+}
+@_cdecl("realm_list_erase")
+public func realm_list_erase(_ l: OpaquePointer?, _ index: Int) -> Bool {
+    change(list(l)) { (h) throws(RealmError) in try h.realm.erase(at: index, in: h.path) }
+}
+@_cdecl("realm_list_clear")
+public func realm_list_clear(_ l: OpaquePointer?) -> Bool { change(list(l)) { (h) throws(RealmError) in try h.realm.clear(h.path, .list) } }
+@_cdecl("realm_list_remove_all")
+public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool { change(list(l)) { (h) throws(RealmError) in try h.realm.removeAll(h.path, .list) } }
+@_cdecl("realm_list_insert_list")
+public func realm_list_insert_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(list(l), .list) { (h) throws(RealmError) in try h.realm.insertCollection(.list, at: index, in: h.path) }
+}
+@_cdecl("realm_list_insert_dictionary")
+public func realm_list_insert_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(list(l), .dictionary) { (h) throws(RealmError) in try h.realm.insertCollection(.dictionary, at: index, in: h.path) }
+}
+@_cdecl("realm_list_set_list")
+public func realm_list_set_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(list(l), .list) { (h) throws(RealmError) in try h.realm.setCollection(.list, at: index, in: h.path) }
+}
+@_cdecl("realm_list_set_dictionary")
+public func realm_list_set_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    makeNested(list(l), .dictionary) { (h) throws(RealmError) in try h.realm.setCollection(.dictionary, at: index, in: h.path) }
+}
+@_cdecl("realm_list_insert_embedded")
+public func realm_list_insert_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    make(list(l)) { (h) throws(RealmError) in try h.realm.insertNewObject(at: index, in: h.path) }
+}
+@_cdecl("realm_list_set_embedded")
+public func realm_list_set_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
+    make(list(l)) { (h) throws(RealmError) in try h.realm.setNewObject(at: index, in: h.path) }
+}
+@_cdecl("realm_list_resolve_in")
+public func realm_list_resolve_in(_ l: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+    resolve(list(l), target, out)
+}
+@_cdecl("realm_list_to_results")
+public func realm_list_to_results(_ l: OpaquePointer?) -> OpaquePointer? { elements(list(l)) }
+
+/// Live results over a list, a set or the values of a dictionary.
+private func elements(_ h: CollectionHandle?) -> OpaquePointer? {
+    guard let h else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        _ = try h.content()
+        return ResultsHandle(h.box, .collection(CollectionHandle(h.kind, h.box, h.path)))
+    }
+}
+
 // MARK: Sets
 
 @_cdecl("realm_set_is_valid")
@@ -113,6 +202,34 @@ public func realm_set_find(
     guard let h = set(s) else { return false }
     return attempt { () throws(RealmError) in report(try h.list().find(try load(value)), index, found) }
 }
+
+@_cdecl("realm_set_insert")
+public func realm_set_insert(
+    _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ inserted: UnsafeMutablePointer<Bool>?
+) -> Bool {
+    change(set(s)) { (h) throws(RealmError) in
+        let result = try h.realm.insertIntoSet(try load(value), h.path)
+        index?.pointee = result.index
+        inserted?.pointee = result.inserted
+    }
+}
+@_cdecl("realm_set_erase")
+public func realm_set_erase(_ s: OpaquePointer?, _ value: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
+    change(set(s)) { (h) throws(RealmError) in
+        let did = try h.realm.eraseFromSet(try load(value), h.path)
+        erased?.pointee = did
+    }
+}
+@_cdecl("realm_set_clear")
+public func realm_set_clear(_ s: OpaquePointer?) -> Bool { change(set(s)) { (h) throws(RealmError) in try h.realm.clear(h.path, .set) } }
+@_cdecl("realm_set_remove_all")
+public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool { change(set(s)) { (h) throws(RealmError) in try h.realm.removeAll(h.path, .set) } }
+@_cdecl("realm_set_resolve_in")
+public func realm_set_resolve_in(_ s: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+    resolve(set(s), target, out)
+}
+@_cdecl("realm_set_to_results")
+public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elements(set(s)) }
 
 // MARK: Dictionaries
 
@@ -194,3 +311,59 @@ public func realm_dictionary_contains_value(_ d: OpaquePointer?, _ value: realm_
         report(try h.dictionary().findValue(try load(value)), index, nil)
     }
 }
+
+/// A dictionary key argument: 3000 unless a string.
+private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
+    guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
+    return name
+}
+@_cdecl("realm_dictionary_insert")
+public func realm_dictionary_insert(
+    _ d: OpaquePointer?, _ key: realm_value_t, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ inserted: UnsafeMutablePointer<Bool>?
+) -> Bool {
+    change(dictionary(d)) { (h) throws(RealmError) in
+        let result = try h.realm.setValue(try load(value), forKey: try name(key), in: h.path)
+        index?.pointee = result.index
+        inserted?.pointee = result.inserted
+    }
+}
+@_cdecl("realm_dictionary_insert_embedded")
+public func realm_dictionary_insert_embedded(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    make(dictionary(d)) { (h) throws(RealmError) in try h.realm.setNewObject(forKey: try name(key), in: h.path) }
+}
+@_cdecl("realm_dictionary_insert_list")
+public func realm_dictionary_insert_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    makeNested(dictionary(d), .list) { (h) throws(RealmError) in try h.realm.setCollection(.list, forKey: try name(key), in: h.path) }
+}
+@_cdecl("realm_dictionary_insert_dictionary")
+public func realm_dictionary_insert_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
+    makeNested(dictionary(d), .dictionary) { (h) throws(RealmError) in try h.realm.setCollection(.dictionary, forKey: try name(key), in: h.path) }
+}
+@_cdecl("realm_dictionary_erase")
+public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
+    change(dictionary(d)) { (h) throws(RealmError) in
+        var did = false
+        if case .string(let name) = try load(key) { did = try h.realm.eraseKey(name, in: h.path) } else { _ = try h.content() }
+        erased?.pointee = did
+    }
+}
+@_cdecl("realm_dictionary_clear")
+public func realm_dictionary_clear(_ d: OpaquePointer?) -> Bool {
+    change(dictionary(d)) { (h) throws(RealmError) in try h.realm.clear(h.path, .dictionary) }
+}
+@_cdecl("realm_dictionary_get_keys")
+public func realm_dictionary_get_keys(
+    _ d: OpaquePointer?, _ size: UnsafeMutablePointer<Int>?, _ keys: UnsafeMutablePointer<OpaquePointer?>?
+) -> Bool {
+    change(dictionary(d)) { (h) throws(RealmError) in
+        guard let size, let keys else { throw nullArgument() }
+        size.pointee = try h.dictionary().count
+        keys.pointee = ResultsHandle(h.box, .keys(CollectionHandle(.dictionary, h.box, h.path))).out()
+    }
+}
+@_cdecl("realm_dictionary_resolve_in")
+public func realm_dictionary_resolve_in(_ d: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+    resolve(dictionary(d), target, out)
+}
+@_cdecl("realm_dictionary_to_results")
+public func realm_dictionary_to_results(_ d: OpaquePointer?) -> OpaquePointer? { elements(dictionary(d)) }

@@ -1,6 +1,14 @@
 import CRealmHeaders
 import CoreEngine
 
+#if canImport(Glibc)
+    @preconcurrency import Glibc
+#elseif canImport(Musl)
+    @preconcurrency import Musl
+#elseif canImport(Darwin)
+    import Darwin
+#endif
+
 /// Objects: finding, creating, reading, writing.
 
 @_cdecl("realm_get_num_objects")
@@ -151,7 +159,7 @@ public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> O
 
 // MARK: Collections of an object
 
-private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: Realm.CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
+private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
     guard let o = objectHandle(o) else { return nil }
     return attemptHandle { () throws(RealmError) in
         try o.realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
@@ -164,3 +172,42 @@ public func realm_get_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePoin
 public func realm_get_set(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .set, .set) }
 @_cdecl("realm_get_dictionary")
 public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { collection(o, property, .dictionary, .dictionary) }
+
+// MARK: Embedded objects, collections in Mixed values, JSON
+
+@_cdecl("realm_set_embedded")
+public func realm_set_embedded(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
+    guard let o = objectHandle(o) else { return nil }
+    return attemptObject { () throws(RealmError) in
+        let (t, k) = try o.realm.setNewObject(o.table, o.key, ColKey(property))
+        return ObjectHandle.make(o.box, t, k)
+    }
+}
+private func setCollection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
+    guard let o = objectHandle(o) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        try o.realm.setCollection(shape, o.table, o.key, ColKey(property))
+        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, object: o.key, column: ColKey(property)))
+    }
+}
+@_cdecl("realm_set_list")
+public func realm_set_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { setCollection(o, property, .list, .list) }
+@_cdecl("realm_set_dictionary")
+public func realm_set_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { setCollection(o, property, .dictionary, .dictionary) }
+@_cdecl("realm_set_json")
+public func realm_set_json(_ o: OpaquePointer?, _ property: Int64, _ json: UnsafePointer<CChar>?) -> Bool {
+    guard let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in
+        guard let json else { throw nullArgument() }
+        try o.realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: strlen(json)))
+    }
+}
+@_cdecl("realm_object_to_string")
+public func realm_object_to_string(_ o: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
+    guard let o = objectHandle(o) else { return nil }
+    do throws(RealmError) {
+        let text = try o.realm.json(o.table, o.key)
+        guard let copy = strdup(text) else { throw RealmError(.outOfMemory, "No memory for the text of an object") }
+        return copy
+    } catch { return fail(error) }
+}

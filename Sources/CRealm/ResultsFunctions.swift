@@ -1,11 +1,15 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Results: all objects of a class, or the objects that link to one.
+/// Results: all objects of a class, the objects that link to one, the elements of a collection.
 final class ResultsHandle: Handle {
     enum Source {
         case all(TableKey)
         case backlinks(of: TableKey, ObjKey, from: TableKey, ColKey)
+        /// Elements of a list or set, values of a dictionary.
+        case collection(CollectionHandle)
+        /// Keys of a dictionary.
+        case keys(CollectionHandle)
     }
     let box: RealmBox
     let source: Source
@@ -31,16 +35,70 @@ final class ResultsHandle: Handle {
     }
     func count() throws(RealmError) -> Int {
         try verify()
-        if case .all(let t) = source { return try box.realm.objectCount(t) }
-        try refreshRows()
-        return rows.count
+        switch source {
+        case .all(let t): return try box.realm.objectCount(t)
+        case .backlinks:
+            try refreshRows()
+            return rows.count
+        case .collection(let c), .keys(let c):
+            guard let content = try content(c) else { return 0 }
+            switch content {
+            case .list(let l): return l.count
+            case .dictionary(let d): return d.count
+            }
+        }
+    }
+    /// What the collection holds now. Without its owner there are no objects (nil); values are an error then.
+    private func content(_ c: CollectionHandle) throws(RealmError) -> CollectionContent? {
+        do throws(RealmError) { return try c.content() } catch {
+            guard error.code == .invalidatedObject else { throw error }
+            if case .collection = source, (try? box.realm.isLinkCollection(c.path)) ?? false { return nil }
+            throw stale()
+        }
+    }
+    /// Whether the rows can still be read.
+    func isValid() throws(RealmError) -> Bool {
+        if box.realm.isClosed { return false }
+        try verify()
+        switch source {
+        case .collection(let c), .keys(let c):
+            do throws(RealmError) { _ = try content(c) } catch { return false }
+            return true
+        default: return true
+        }
+    }
+    /// The row at an index: a link for objects.
+    func value(_ index: Int) throws(RealmError) -> Mixed {
+        switch source {
+        case .collection(let c):
+            try verify()
+            switch try content(c) {
+            case .list(let l): return try l.get(index)
+            case .dictionary(let d): return try d.value(index)
+            case nil: throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of 0 objects")
+            }
+        case .keys(let c):
+            try verify()
+            guard case .dictionary(let d) = try content(c) else { throw stale() }
+            return try d.key(index)
+        default:
+            let (t, k) = try object(index)
+            return .typedLink(t, k)
+        }
     }
     @inline(__always) func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
         try box.unmanagedRealm.borrow { (realm: Realm) throws(RealmError) in
             if realm.isClosed { throw stale() }
             if !realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
-            if case .all(let t) = source { return (t, try realm.objectKey(t, at: index)) }
-            return try backlink(index)
+            switch source {
+            case .all(let t): return (t, try realm.objectKey(t, at: index))
+            case .backlinks: return try backlink(index)
+            case .collection, .keys:
+                guard case .typedLink(let t, let k) = try value(index) else {
+                    throw RealmError(.indexOutOfBounds, "Element \(index) of the Results is no object")
+                }
+                return (t, k)
+            }
         }
     }
     private func backlink(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
@@ -73,12 +131,8 @@ public func realm_get_backlinks(_ o: OpaquePointer?, _ table: UInt32, _ property
 public func realm_results_is_valid(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?) -> Bool {
     guard let r = results(r) else { return false }
     return attempt { () throws(RealmError) in
-        guard !r.box.realm.isClosed else {
-            out?.pointee = false
-            return
-        }
-        try r.verify()
-        out?.pointee = true
+        let valid = try r.isValid()
+        out?.pointee = valid
     }
 }
 @_cdecl("realm_results_count")
@@ -93,8 +147,8 @@ public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer
 public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     guard let r = results(r) else { return false }
     return attempt { () throws(RealmError) in
-        let (t, k) = try r.object(index)
-        if let out { store(.typedLink(t, k), out) }
+        let v = try r.value(index)
+        if let out { store(v, out) }
     }
 }
 @_cdecl("realm_results_get_object")

@@ -103,7 +103,9 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
     case RLM_TYPE_DECIMAL128: return .decimal(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
     case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: v.object_id) { ObjectId(bytes: $0.baseAddress!) })
     case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: v.uuid) { UUIDValue(bytes: $0.baseAddress!) })
-    case RLM_TYPE_LIST, RLM_TYPE_DICTIONARY: throw RealmError(.notSupported, "Collections inside Mixed values cannot be written yet")
+    // A collection comes without contents: it stands for an empty one.
+    case RLM_TYPE_LIST: return .emptyList
+    case RLM_TYPE_DICTIONARY: return .emptyDictionary
     default: throw RealmError(.invalidArgument, "A value of unknown type \(v.type.rawValue)")
     }
 }

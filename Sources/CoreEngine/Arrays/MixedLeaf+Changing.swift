@@ -111,7 +111,7 @@ extension MixedLeaf {
                 var r = payload
                 last = try StringLeaf.count(s, r) - 1
                 guard hole <= last else { throw .corrupt("Mixed value without its payload", at: o.leaf.ref.offset) }
-                if hole != last { r = try StringLeaf.set(s, r, hole, try StringLeaf.get(s, r, last).map { s.stable($0) }) }
+                if hole != last { r = try StringLeaf.set(s, r, hole, try StringLeaf.get(s, r, last).map { s.stable($0, .moved) }) }
                 s.setSlot(o.leaf, 3, try StringLeaf.erase(s, r, last))
             default:
                 var n = try s.writableRefs(try s.refsNode(payload))
@@ -134,6 +134,13 @@ extension MixedLeaf {
         try s.setInteger(&o.composite, i, 0)
     }
 
+    /// Gives the nested collection at `i` its stable key.
+    static func setKey(_ s: NodeStore, _ ref: Ref, _ i: Int, _ key: Int64) throws(RealmError) -> Ref {
+        var o = try open(s, ref)
+        guard i < o.composite.count else { throw .corrupt("leaf of Mixed values is too short", at: ref.offset) }
+        try setKey(s, &o, i, key)
+        return close(s, o)
+    }
     private static func setKey(_ s: NodeStore, _ o: inout Open, _ i: Int, _ key: Int64) throws(RealmError) {
         let ref = try o.leaf.child(5)
         if ref.isNull && key == 0 { return }

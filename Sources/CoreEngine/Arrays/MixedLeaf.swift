@@ -29,6 +29,15 @@ enum MixedLeaf {
         return i < k.count ? k.get(i) : 0
     }
 
+    /// Index of the element whose nested collection has this stable key.
+    static func index(_ s: NodeStore, _ ref: Ref, ofKey key: Int64) throws(RealmError) -> Int? {
+        let n = try s.refsNode(ref)
+        guard key != 0, n.count > 5, case let keys = try n.child(5), !keys.isNull else { return nil }
+        let k = try s.integers(keys)
+        for i in 0..<k.count where k.get(i) == key { return i }
+        return nil
+    }
+
     private static func decode(_ s: NodeStore, _ n: Node, _ c: Int64) throws(RealmError) -> Mixed {
         if c == 0 { return .null }
         guard let type = ColumnType(rawValue: Int(c & 0x1F) - 1) else { throw .corrupt("unknown type in a Mixed value", at: n.ref.offset) }

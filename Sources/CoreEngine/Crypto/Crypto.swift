@@ -24,6 +24,14 @@ enum Crypto {
         guard ready, let base = buffer.baseAddress else { return }
         sodium_memzero(base, buffer.count)
     }
+    /// Base64 with padding.
+    static func base64(_ bytes: UnsafeRawBufferPointer) -> String {
+        guard let base = bytes.baseAddress, bytes.count > 0 else { return "" }
+        let variant = Int32(sodium_base64_VARIANT_ORIGINAL)
+        var text = [CChar](repeating: 0, count: sodium_base64_encoded_len(bytes.count, variant))
+        sodium_bin2base64(&text, text.count, base.assumingMemoryBound(to: UInt8.self), bytes.count, variant)
+        return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
     /// Equality in constant time.
     static func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
         guard ready, a.count == b.count else { return false }

@@ -5,23 +5,30 @@
 final class ChangesetEncoder: MutationLog {
     private enum Op {
         static let insertTable: UInt8 = 0x01
+        static let eraseTable: UInt8 = 0x02
         static let selectTable: UInt8 = 0x0A
         static let createObject: UInt8 = 0x0B
         static let removeObject: UInt8 = 0x0C
         static let set: UInt8 = 0x0D
         static let insertColumn: UInt8 = 0x14
         static let eraseColumn: UInt8 = 0x15
+        static let renameColumn: UInt8 = 0x16
         static let selectCollection: UInt8 = 0x1E
+        static let collectionInsert: UInt8 = 0x1F
         static let collectionSet: UInt8 = 0x20
+        static let collectionMove: UInt8 = 0x21
         static let collectionErase: UInt8 = 0x23
+        static let collectionClear: UInt8 = 0x24
+        static let typedLinkChange: UInt8 = 0x2B
+        static let selectNestedCollection: UInt8 = 0x2D
     }
     private var buffer = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
     private var capacity = 4096
     private var count = 0
     private var selectedTable: TableKey?
-    private var selectedCollection: (TableKey, ObjKey, ColKey)?
-    /// The object created last, whose further changes are not logged.
-    private var newest: (TableKey, ObjKey)?
+    private var selectedCollection: CollectionPlace?
+    /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
+    private var newest: [Int64] = []
 
     deinit { buffer.deallocate() }
 
@@ -32,7 +39,7 @@ final class ChangesetEncoder: MutationLog {
         count = 0
         selectedTable = nil
         selectedCollection = nil
-        newest = nil
+        newest.removeAll(keepingCapacity: true)
     }
 
     @inline(__always) private func reserve(_ n: Int) {
@@ -68,17 +75,28 @@ final class ChangesetEncoder: MutationLog {
         }
         selectedCollection = nil
     }
-    private func select(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
-        if let s = selectedCollection, s == (table, object, column) { return }
-        select(table)
-        put(Op.selectCollection)
-        put(column.raw)
-        put(object.raw)
-        selectedCollection = (table, object, column)
+    private func select(_ place: CollectionPlace) {
+        if let s = selectedCollection, s == place { return }
+        select(place.table)
+        if place.path.isEmpty {
+            put(Op.selectCollection)
+            put(place.column.raw)
+            put(place.object.raw)
+        } else {
+            put(Op.selectNestedCollection)
+            put(place.column.raw)
+            put(place.object.raw)
+            put(Int64(place.path.count))
+            for key in place.path { put(key) }
+        }
+        selectedCollection = place
     }
     @inline(__always) private func isNewest(_ table: TableKey, _ object: ObjKey) -> Bool {
-        guard let newest else { return false }
-        return newest.0 == table && newest.1 == object
+        table.index < newest.count && newest[table.index] == object.raw
+    }
+    private func setNewest(_ table: TableKey, _ object: ObjKey) {
+        while newest.count <= table.index { newest.append(-1) }
+        newest[table.index] = object.raw
     }
 
     override func tableAdded(_ table: TableKey) {
@@ -105,7 +123,29 @@ final class ChangesetEncoder: MutationLog {
         select(table)
         put(Op.createObject)
         put(object.raw)
-        newest = (table, object)
+        setNewest(table, object)
+    }
+    /// Nothing is said: embedded objects cannot be observed.
+    override func embeddedCreated(_ table: TableKey, _ object: ObjKey) { setNewest(table, object) }
+    override func tableErased(_ table: TableKey) {
+        reserve(32)
+        put(Op.eraseTable)
+        put(Int64(table.raw))
+        selectedTable = nil
+        selectedCollection = nil
+    }
+    override func columnRenamed(_ table: TableKey, _ column: ColKey) {
+        reserve(64)
+        select(table)
+        put(Op.renameColumn)
+        put(column.raw)
+    }
+    override func typedLinkChanged(_ table: TableKey, _ column: ColKey, target: TableKey) {
+        reserve(64)
+        select(table)
+        put(Op.typedLinkChange)
+        put(column.raw)
+        put(Int64(target.raw))
     }
     override func objectRemoved(_ table: TableKey, _ object: ObjKey) {
         reserve(64)
@@ -121,18 +161,27 @@ final class ChangesetEncoder: MutationLog {
         put(column.raw)
         put(object.raw)
     }
-    override func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
-        if isNewest(table, object) { return }
-        reserve(96)
-        select(table, object, column)
-        put(Op.collectionErase)
-        put(Int64(index))
-    }
-    override func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {
-        if isNewest(table, object) { return }
-        reserve(96)
-        select(table, object, column)
-        put(Op.collectionSet)
-        put(Int64(index))
+    override func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {
+        if isNewest(place.table, place.object) { return }
+        reserve(96 + place.path.count * 10)
+        select(place)
+        switch change {
+        case .insert(let i):
+            put(Op.collectionInsert)
+            put(Int64(i))
+        case .set(let i):
+            put(Op.collectionSet)
+            put(Int64(i))
+        case .erase(let i):
+            put(Op.collectionErase)
+            put(Int64(i))
+        case .move(let from, let to):
+            put(Op.collectionMove)
+            put(Int64(from))
+            put(Int64(to))
+        case .clear(let size):
+            put(Op.collectionClear)
+            put(Int64(size))
+        }
     }
 }

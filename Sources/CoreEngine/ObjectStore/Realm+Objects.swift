@@ -8,19 +8,19 @@ extension Realm {
         guard let t = try reading().group.table(key) else { throw RealmError(.noSuchTable, "No table with key \(key.raw)") }
         return t
     }
-    @inline(__always) private func facts(_ t: Table, _ column: ColKey) throws(RealmError) -> ColumnFacts {
+    @inline(__always) func facts(_ t: Table, _ column: ColKey) throws(RealmError) -> ColumnFacts {
         guard let c = t.facts(column), c.type != .backlink else { throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)") }
         return c
     }
     @inline(never) func invalidated() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
-    @inline(__always) private func objectTable(_ key: TableKey) throws(RealmError) -> Table {
+    @inline(__always) func objectTable(_ key: TableKey) throws(RealmError) -> Table {
         if isClosed { throw invalidated() }
         if !isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
         guard let t = try reading().group.table(key) else { throw invalidated() }
         return t
     }
     /// The table, for a write to a live object.
-    @inline(__always) private func writableTable(_ key: TableKey, _ object: ObjKey) throws(RealmError) -> Table {
+    @inline(__always) func writableTable(_ key: TableKey, _ object: ObjKey) throws(RealmError) -> Table {
         let t = try objectTable(key)
         if !isWriting {
             guard try t.isValid(object) else { throw invalidated() }
@@ -114,32 +114,6 @@ extension Realm {
         return []
     }
 
-    // MARK: Collections
-
-    /// The collection at a path; 2010 when its owner is gone, nil when the path leads to no collection any more.
-    package func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
-        let t = try objectTable(path.table)
-        guard try t.isValid(path.object) else { throw invalidated() }
-        return try reading().group.resolve(path)
-    }
-    package enum CollectionShape { case list, set, dictionary }
-    /// Throws unless the property is a collection of the wanted kind, or Mixed: 3009 unknown, 3001 otherwise.
-    package func checkCollection(_ table: TableKey, _ object: ObjKey, _ column: ColKey, as wanted: CollectionShape) throws(RealmError) {
-        let t = try objectTable(table)
-        guard try t.isValid(object) else { throw invalidated() }
-        let c = try facts(t, column)
-        guard let full = t.column(column) else { throw invalidated() }
-        // A Mixed property may come to hold a collection; until then its handle is not valid.
-        if c.type == .mixed && !c.isCollection { return }
-        let matches: Bool
-        switch wanted {
-        case .list: matches = full.isList
-        case .set: matches = full.isSet
-        case .dictionary: matches = full.isDictionary
-        }
-        guard matches else { throw RealmError(.typeMismatch, "Property '\(full.name)' is not a collection of this kind") }
-    }
-
     // MARK: Writing objects
 
     private func creationTable(_ key: TableKey) throws(RealmError) -> Table {
@@ -228,32 +202,10 @@ extension Realm {
     }
 }
 
-// MARK: What collections need to know of their property
-
 extension Realm {
-    /// Whether a collection (at any depth) holds Mixed values.
-    package func isMixed(_ path: CollectionPath) throws(RealmError) -> Bool {
-        guard let c = try table(path.table).facts(path.column) else { throw invalidated() }
-        return c.type == .mixed
-    }
     package func isLinkProperty(_ table: TableKey, _ column: ColKey) -> Bool {
         guard let c = try? self.table(table).facts(column) else { return false }
         return c.type == .link
-    }
-    /// Throws 3001 or 3002 unless `value` could be an element of the collection.
-    package func checkElement(_ value: Mixed, of path: CollectionPath) throws(RealmError) {
-        let t = try table(path.table)
-        guard let c = t.facts(path.column) else { throw invalidated() }
-        if c.type == .mixed { return }
-        if case .null = value {
-            guard c.isNullable else { throw RealmError(.notNullable, "The collection holds no null values") }
-            return
-        }
-        if case .typedLink(let other, _) = value {
-            guard c.type == .link, other == c.oppositeTable else { throw RealmError(.typeMismatch, "The collection holds no links to that class") }
-            return
-        }
-        guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "The collection holds no values of this type") }
     }
     /// The first violated invariant of the snapshot, nil when it is sound.
     package func verifyIntegrity() throws(RealmError) -> String? {

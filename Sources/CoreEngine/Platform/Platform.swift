@@ -74,6 +74,13 @@ enum Platform {
             }
         }
     }
+    /// `value` as C's `%.*e` prints it: `digits` digits after the point, an exponent of at least two.
+    static func scientific(_ value: Double, digits: Int) -> String {
+        var buffer = [CChar](repeating: 0, count: 48)
+        let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*e", $0) }
+        // The point is the locale's.
+        return String(decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map { $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
     /// A zero-terminated copy in memory of `malloc`, for buffers that C callers free; nil when memory is short.
     static func duplicate(_ text: String) -> UnsafeMutablePointer<CChar>? {
         text.withCString { strdup($0) }

@@ -22,9 +22,8 @@ final class NodeStore {
     private var freedBytes = 0
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
-    /// Copies of user bytes that pointed into the slab while it changed.
-    private var scratch: UnsafeMutableRawPointer?
-    private var scratchCapacity = 0
+    /// Copies of bytes that pointed into the slab while it changes, one buffer for each role.
+    private var scratch: [(bytes: UnsafeMutableRawPointer?, capacity: Int)] = [(nil, 0), (nil, 0), (nil, 0)]
 
     init(space: AddressSpace, fileLimit: Int) {
         self.space = space
@@ -36,7 +35,7 @@ final class NodeStore {
         bins = [Int](repeating: 0, count: Self.binCount)
     }
 
-    deinit { scratch?.deallocate() }
+    deinit { for s in scratch { s.bytes?.deallocate() } }
 
     /// Moves the view to a snapshot whose file part ends at `limit`.
     func setFileLimit(_ limit: Int) { fileLimit = limit }
@@ -272,22 +271,33 @@ final class NodeStore {
 
     // MARK: User bytes
 
+    /// Whose bytes a scratch buffer holds: each role has its own, so that a copy stays good until the same role needs the next.
+    enum ScratchRole: Int { case value, key, moved }
+
     /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
-    @inline(__always) func stable(_ bytes: Bytes) -> Bytes {
+    @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchRole = .value) -> Bytes {
         guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
         let distance = UInt(bitPattern: p) &- UInt(bitPattern: base + slabStart)
         guard distance < UInt(slabEnd &- slabStart) else { return bytes }
-        return copied(bytes)
+        return copied(bytes, role)
     }
-    @inline(never) private func copied(_ bytes: Bytes) -> Bytes {
-        if scratchCapacity < bytes.count {
-            scratch?.deallocate()
-            scratchCapacity = max(bytes.count, 4096)
-            scratch = .allocate(byteCount: scratchCapacity, alignment: 16)
+    @inline(__always) func stable(_ value: Mixed) -> Mixed {
+        switch value {
+        case .string(let b): .string(stable(b))
+        case .binary(let b): .binary(stable(b))
+        default: value
         }
-        guard let scratch, let from = bytes.baseAddress else { return bytes }
-        Platform.copy(scratch, from, bytes.count)
-        return Bytes(start: scratch, count: bytes.count)
+    }
+    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchRole) -> Bytes {
+        let i = role.rawValue
+        if scratch[i].capacity < bytes.count {
+            scratch[i].bytes?.deallocate()
+            let capacity = max(bytes.count, 4096)
+            scratch[i] = (.allocate(byteCount: capacity, alignment: 16), capacity)
+        }
+        guard let to = scratch[i].bytes, let from = bytes.baseAddress else { return bytes }
+        Platform.copy(to, from, bytes.count)
+        return Bytes(start: to, count: bytes.count)
     }
 }
 

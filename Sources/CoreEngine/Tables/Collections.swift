@@ -9,10 +9,16 @@ package struct ElementList {
     private let target: TableKey
     /// Positions of visible elements, when some are hidden.
     private let visible: [Int]?
+    /// Elements ascend strictly: a value is found by halving.
+    private let isSet: Bool
+    /// The leaf read last.
+    private let cursor: LeafCursor
 
     /// - Parameter root: null for a collection that was never written.
-    init(_ store: NodeStore, root: Ref, kind: LeafKind, target: TableKey) throws(RealmError) {
+    init(_ store: NodeStore, root: Ref, kind: LeafKind, target: TableKey, isSet: Bool = false) throws(RealmError) {
         self.target = target
+        self.isSet = isSet
+        cursor = LeafCursor(store)
         guard !root.isNull else {
             (tree, count, visible) = (nil, 0, nil)
             return
@@ -30,11 +36,15 @@ package struct ElementList {
     }
 
     /// Element `i`; links come with their table. Out of range is an error.
-    package func get(_ i: Int) throws(RealmError) -> Mixed {
+    @inline(__always) package func get(_ i: Int) throws(RealmError) -> Mixed {
+        if let v = cursor.integer(i) { return .int(v) }
+        return try getOther(i)
+    }
+    @inline(never) private func getOther(_ i: Int) throws(RealmError) -> Mixed {
         guard i >= 0, i < count, let tree else {
             throw RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements")
         }
-        switch try tree.get(visible?[i] ?? i) {
+        switch try cursor.get(tree, visible?[i] ?? i) {
         case .link(let k): return .typedLink(target, k)
         case .typedLink(_, let k) where k.isUnresolved: return .null
         case let v: return v
@@ -43,13 +53,80 @@ package struct ElementList {
     /// Stable key of the nested collection at `i`.
     package func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
         guard let tree, tree.kind == .mixed else { return 0 }
-        let (leaf, index) = try BPlusTree.leaf(tree.store, tree.root, visible?[i] ?? i)
-        return try MixedLeaf.key(tree.store, leaf, index)
+        return try tree.key(visible?[i] ?? i)
     }
     /// First index of an equal value of the same type.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
-        for i in 0..<count where Mixed.same(try get(i), v) { return i }
-        return nil
+        guard let tree else { return nil }
+        var wanted = v
+        if tree.kind == .objKey {
+            guard case .typedLink(let t, let k) = v, t == target else { return nil }
+            wanted = .link(k)
+        }
+        if isSet, visible == nil, tree.kind == .mixed || v.isNull || tree.kind.holds(wanted) {
+            var low = 0, high = count
+            while low < high {
+                let mid = (low + high) / 2
+                let order = Self.order(tree.kind, try tree.get(mid), wanted)
+                if order == 0 { return mid }
+                if order < 0 { low = mid + 1 } else { high = mid }
+            }
+            return nil
+        }
+        guard let at = try tree.firstIndex(of: wanted) else { return nil }
+        return visible == nil ? at : visible?.firstIndex(of: at)
+    }
+    /// Position of the nested collection with a stable key.
+    func index(ofNested key: Int64) throws(RealmError) -> Int? {
+        guard let tree, tree.kind == .mixed else { return nil }
+        return try tree.index(ofKey: key)
+    }
+}
+
+/// The leaf of a tree that was read last: neighbours in it cost no descent. Good for one version, like the reader that owns it.
+final class LeafCursor {
+    private let store: NodeStore
+    private var first = 0
+    private var count = 0
+    /// The leaf when it is a plain integer array, with its number of elements; else 0.
+    private var integers = ClusterTree.noNode
+    private var integerCount = 0
+    private var leaf = Ref.null
+
+    init(_ store: NodeStore) { self.store = store }
+
+    /// Element `i` when the cursor stands at its leaf of plain integers.
+    @inline(__always) func integer(_ i: Int) -> Int64? {
+        let at = i &- first
+        guard UInt(bitPattern: at) < UInt(bitPattern: integerCount) else { return nil }
+        return integers.get(at)
+    }
+    func get(_ tree: BPlusTree, _ i: Int) throws(RealmError) -> Mixed {
+        if UInt(bitPattern: i &- first) >= UInt(bitPattern: count) {
+            (count, integerCount) = (0, 0)
+            let (ref, index) = try BPlusTree.leaf(store, tree.root, i)
+            let n = try tree.kind.count(store, ref)
+            guard index < n else { throw .corrupt("tree leaf is too short", at: ref.offset) }
+            (leaf, first) = (ref, i - index)
+            if tree.kind == .int {
+                integers = try store.integers(ref)
+                integerCount = integers.count
+            }
+            count = n
+        }
+        return try tree.kind.get(store, leaf, i &- first)
+    }
+}
+
+extension LeafKind {
+    /// Whether `v` is of the type that this leaf holds.
+    func holds(_ v: Mixed) -> Bool {
+        switch (self, v) {
+        case (.int, .int), (.nullableInt, .int), (.bool, .bool), (.float, .float), (.double, .double), (.string, .string), (.binary, .binary),
+            (.timestamp, .timestamp), (.decimal, .decimal), (.objectId, .objectId), (.uuid, .uuid), (.objKey, .link), (.mixed, _):
+            true
+        default: false
+        }
     }
 }
 
@@ -205,7 +282,7 @@ extension Group {
                 content = .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, valueType: column.type, format: format))
             } else {
                 guard let kind = column.elementKind else { return nil }
-                content = .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable))
+                content = .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.isSet))
             }
         } else {
             guard let nested = try nestedContent(value) else { return nil }
@@ -215,7 +292,7 @@ extension Group {
             let inner: Mixed
             switch (content, step) {
             case (.list(let list), .salt(let key)):
-                guard let i = try (0..<list.count).firstThat({ (i) throws(RealmError) in try list.nestedKey(i) == key }) else { return nil }
+                guard let i = try list.index(ofNested: key) else { return nil }
                 inner = try list.get(i)
             case (.dictionary(let dictionary), .name(let name)):
                 guard let i = try name.withBytes({ (b) throws(RealmError) in try dictionary.find(b) }) else { return nil }
@@ -233,13 +310,5 @@ extension Group {
         case .dictionary(let r): .dictionary(try ElementDictionary(store, root: r, keyType: .string, format: 24))
         default: nil
         }
-    }
-}
-
-extension Range where Bound == Int {
-    /// First element that `matches`.
-    func firstThat(_ matches: (Int) throws(RealmError) -> Bool) throws(RealmError) -> Int? {
-        for i in self { if try matches(i) { return i } }
-        return nil
     }
 }

@@ -9,6 +9,10 @@ extension Group {
     /// lose their only owner go too. Works off a list, so that long chains need no stack.
     func delete(_ table: Table, _ key: ObjKey) throws(RealmError) {
         var cascade = Cascade(pending: [(table, key)])
+        try delete(&cascade)
+    }
+    /// Deletes what is queued and what it owns.
+    func delete(_ cascade: inout Cascade) throws(RealmError) {
         while let (t, k) = cascade.pending.popLast() {
             guard try t.isValid(k) else { continue }
             try t.removeIncoming(k)
@@ -64,17 +68,18 @@ extension Table {
         }
         guard case .slot(let s) = value, !s.isTagged, s.raw != 0 else { return }
         var root = s.ref
+        let place = CollectionPlace(table: key, object: from, column: c.key)
         if column.isDictionary {
-            let new = try forgetNested(target, gone, dictionary: root, onChange: { group.log?.collectionSet(key, from, c.key, index: $0) })
+            let new = try forgetNested(target, gone, dictionary: root, onChange: { group.log?.collectionChanged(place, .set($0)) })
             root = new.root
         } else if c.type == .link {
             var tree = BPlusTree(store, kind: .objKey, root: root)
             guard let i = try tree.firstIndex(ofInteger: gone.raw) else { return }
             try tree.erase(i)
             root = tree.root
-            group.log?.collectionErased(key, from, c.key, index: i)
+            group.log?.collectionChanged(place, .erase(i))
         } else {
-            let new = try forgetNested(target, gone, list: root, onErase: { group.log?.collectionErased(key, from, c.key, index: $0) })
+            let new = try forgetNested(target, gone, list: root, onErase: { group.log?.collectionChanged(place, .erase($0)) })
             root = new.root
         }
         if root != s.ref, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .slot(RefOrTagged(root))) }
@@ -169,6 +174,12 @@ extension Table {
         default: break
         }
     }
+    /// The same for every element of a list or set.
+    func removeLinks(
+        inTree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts, cascading: UnsafeMutablePointer<Group.Cascade>?
+    ) throws(RealmError) {
+        try removeLinks(tree: root, kind: kind, from: key, c, cascading, depth: 0)
+    }
     private func removeLinks(
         tree root: Ref, kind: LeafKind, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?, depth: Int
     ) throws(RealmError) {
@@ -228,7 +239,9 @@ extension Table {
             guard let c = facts[column], c.isCollection, case .slot(let s)? = try rows.get(key, column), !s.isTagged, s.raw != 0 else { continue }
             var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
             let tree = BPlusTree(store, kind: .string, root: s.ref)
-            for i in 0..<(try tree.count()) { if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } }
+            for i in 0..<(try tree.count()) {
+                if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } else { try index.eraseWord(nil, key) }
+            }
             indexRoots[column] = index.root
         }
         try dropCollisionEntry(key)

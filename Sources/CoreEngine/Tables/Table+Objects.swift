@@ -46,9 +46,24 @@ extension Table {
     /// Throws unless `value` may be stored in column `c`.
     func check(_ value: Mixed, for c: ColumnFacts) throws(RealmError) {
         if c.isCollection || c.type == .backlink { throw RealmError(.typeMismatch, "Property \(describe(c)) is a collection: it cannot be set as a value") }
+        try checkValue(value, c, nullAllowed: c.isNullable)
+    }
+    /// Throws unless `value` may be an element of the collection in column `c`.
+    func checkElement(_ value: Mixed, of c: ColumnFacts, _ shape: CollectionShape, level: Int) throws(RealmError) {
+        switch value {
+        case .list, .dictionary:
+            guard c.type == .mixed else { throw RealmError(.illegalOperation, "Property \(describe(c)) holds no collections: only Mixed values do") }
+            guard shape != .set else { throw RealmError(.illegalOperation, "The set \(describe(c)) cannot hold collections") }
+            guard level < Self.maxNesting else { throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Self.maxNesting) deep") }
+        default: try checkValue(value, c, nullAllowed: c.isNullable && !(c.type == .link && shape != .dictionary))
+        }
+    }
+    /// Collections inside Mixed values nest this deep.
+    static let maxNesting = 100
+    private func checkValue(_ value: Mixed, _ c: ColumnFacts, nullAllowed: Bool) throws(RealmError) {
         switch value {
         case .null:
-            guard c.isNullable else { throw RealmError(.notNullable, "Property \(describe(c)) is required: it cannot be null") }
+            guard nullAllowed else { throw RealmError(.notNullable, "Property \(describe(c)) is required: it cannot be null") }
             return
         case .typedLink(let t, let k):
             try checkLink(t, k, for: c)
@@ -59,8 +74,10 @@ extension Table {
             guard b.count <= Format.maxBlobSize else { throw RealmError(.limitExceeded, "Binary data of \(b.count) bytes is too big for property \(describe(c))") }
         case .timestamp(let t):
             guard t.isValid else { throw RealmError(.invalidArgument, "Seconds and nanoseconds of a timestamp must have one sign, and |nanoseconds| < 10⁹") }
-        case .list, .dictionary, .slot, .link:
-            throw RealmError(.notSupported, "Collections inside Mixed values cannot be written yet")
+        case .list, .dictionary:
+            guard c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do") }
+            return
+        case .slot, .link: throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a value of this type")
         default: break
         }
         guard Self.matches(value, c) else { throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a value of this type") }
@@ -118,7 +135,7 @@ extension Table {
             pendingObject = key
             pendingColumns.append(column)
         }
-        group.log?.objectCreated(self.key, key)
+        if isEmbedded { group.log?.embeddedCreated(self.key, key) } else { group.log?.objectCreated(self.key, key) }
         return (key, true)
     }
 
@@ -139,12 +156,7 @@ extension Table {
 
     /// Stores a checked value; false when there is no such object.
     func set(_ key: ObjKey, _ c: ColumnFacts, _ value: Mixed) throws(RealmError) -> Bool {
-        var value = value
-        switch value {
-        case .string(let b): value = .string(store.stable(b))
-        case .binary(let b): value = .binary(store.stable(b))
-        default: break
-        }
+        let value = store.stable(value)
         markModified()
         let column = c.key.index
         switch c.type {
@@ -162,10 +174,21 @@ extension Table {
             guard try rows.set(key, column, value) else { return false }
         case .mixed:
             guard let old = try rows.get(key, column) else { return false }
+            switch (old, value) {
+            // A collection over one of its own type keeps what is there.
+            case (.list, .list), (.dictionary, .dictionary):
+                logSlot.valueSet(self.key, key, c.key)
+                return true
+            default: break
+            }
             if column < indexRoots.count, !indexRoots[column].isNull { try updateIndex(key, c, old: old, new: value) }
             try removeLinks(in: old, from: key, c, cascading: nil)
             _ = try rows.set(key, column, value)
-            if case .typedLink(let t, let k) = value { try addMixedBacklink(key, c, t, k) }
+            switch value {
+            case .typedLink(let t, let k): try addMixedBacklink(key, c, t, k)
+            case .list, .dictionary: try rows.assignKey(key, column)
+            default: break
+            }
         default:
             if column < indexRoots.count, !indexRoots[column].isNull {
                 if try enterPending(key, column, value) {
@@ -228,6 +251,16 @@ extension Table {
         }
         logSlot.valueSet(self.key, key, c.key)
         return true
+    }
+
+    /// A new object in a link property. An embedded one that stood there goes; on a link to a top-level class the old one stays.
+    func setNewTarget(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) -> ObjKey {
+        guard let target = try group.table(c.oppositeTable) else { throw .corrupt("link column without its target") }
+        guard target.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
+        markModified()
+        let new = try target.createObject().key
+        _ = try setLink(key, c, new)
+        return new
     }
 
     /// Adds to an integer property without reading it through the caller. Null and non-integers are errors.

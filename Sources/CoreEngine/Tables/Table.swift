@@ -286,7 +286,9 @@ final class Table {
                 // A list of strings: one entry for each distinct one.
                 if list.isTagged || list.raw == 0 { continue }
                 let tree = BPlusTree(store, kind: .string, root: list.ref)
-                for i in 0..<(try tree.count()) { if case .string(let b) = try tree.get(i) { try index.insertWord(b, key) } }
+                for i in 0..<(try tree.count()) {
+                    if case .string(let b) = try tree.get(i) { try index.insertWord(b, key) } else { try index.insertWord(nil, key) }
+                }
             } else if fullText {
                 guard case .string(let text) = v else { continue }
                 for token in FullTextTokenizer.tokens(text) { try token.withBytes { (b) throws(RealmError) in try index.insertWord(b, key) } }

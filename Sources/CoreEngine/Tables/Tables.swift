@@ -15,14 +15,34 @@ enum Tables {}
 /// (A class and not a protocol, so that a call per mutation needs no existential and counts no references.)
 class MutationLog {
     func tableAdded(_ table: TableKey) {}
+    func tableErased(_ table: TableKey) {}
     func columnAdded(_ table: TableKey, _ column: ColKey) {}
     func columnErased(_ table: TableKey, _ column: ColKey) {}
+    func columnRenamed(_ table: TableKey, _ column: ColKey) {}
+    /// Links of a Mixed column lead to `target` for the first time.
+    func typedLinkChanged(_ table: TableKey, _ column: ColKey, target: TableKey) {}
     func objectCreated(_ table: TableKey, _ object: ObjKey) {}
+    /// An embedded object came into being with the link to it.
+    func embeddedCreated(_ table: TableKey, _ object: ObjKey) {}
     func objectRemoved(_ table: TableKey, _ object: ObjKey) {}
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {}
-    /// An element left a collection of `object` (lists and sets) or became null in it (dictionaries).
-    func collectionErased(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {}
-    func collectionSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey, index: Int) {}
+    func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {}
+}
+
+/// Which collection changed. `path` holds the stable keys of nested collections below the first, outermost first.
+struct CollectionPlace: Equatable {
+    let table: TableKey
+    let object: ObjKey
+    let column: ColKey
+    var path: [Int64] = []
+}
+/// What happened to it; indices are those of the stored collection at the time.
+enum CollectionChange {
+    case insert(Int)
+    case set(Int)
+    case erase(Int)
+    case move(Int, Int)
+    case clear(oldSize: Int)
 }
 
 /// Where a group and its tables find the log of the write in progress.

@@ -288,6 +288,66 @@ struct BPlusTree {
         return n.ref
     }
 
+    /// Moves element `from` so that it ends up at index `to`; a nested collection keeps its nodes and its stable key.
+    mutating func move(_ from: Int, to: Int) throws(RealmError) {
+        guard from != to else { return }
+        let value = try get(from)
+        let at = to > from ? to + 1 : to
+        let source = to > from ? from : from + 1
+        switch value {
+        case .list, .dictionary:
+            let (leaf, i) = try Self.leaf(store, root, from)
+            let key = try MixedLeaf.key(store, leaf, i)
+            try insert(at, .null)
+            // The old element gives its collection up before the new one takes it: overwriting a ref of the same type destroys nothing.
+            if case .list = value { try set(source, .list(.null)) } else { try set(source, .dictionary(.null)) }
+            try set(at, value)
+            try setKey(at, key)
+        default:
+            try insert(at, store.stable(value))
+        }
+        try erase(source)
+    }
+
+    // MARK: Stable keys of nested collections
+
+    /// Index of the nested collection with this stable key, nil when there is none (any more). Trees of Mixed values.
+    func index(ofKey key: Int64) throws(RealmError) -> Int? {
+        var found: Int?
+        try forEachLeaf { (leaf, first, _) throws(RealmError) in
+            if let i = try MixedLeaf.index(store, leaf, ofKey: key) { found = first + i }
+            return found == nil
+        }
+        return found
+    }
+    func key(_ i: Int) throws(RealmError) -> Int64 {
+        let (leaf, index) = try Self.leaf(store, root, i)
+        return try MixedLeaf.key(store, leaf, index)
+    }
+    mutating func setKey(_ i: Int, _ key: Int64) throws(RealmError) { root = try setKey(root, i, key, depth: 0) }
+    private func setKey(_ ref: Ref, _ i: Int, _ key: Int64, depth: Int) throws(RealmError) -> Ref {
+        guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
+        let n = try store.node(ref)
+        if !n.isInner { return try MixedLeaf.setKey(store, ref, i, key) }
+        let (c, within) = try Self.childIndex(store, n, i)
+        let new = try setKey(try n.child(c + 1), within, key, depth: depth + 1)
+        let w = try store.writableRefs(n)
+        store.setSlot(w, c + 1, new)
+        return w.ref
+    }
+    /// A new key for a nested collection at `i`: random, not zero, and unlike all others of this tree. Small trees take small keys, so that
+    /// the array of keys stays narrow. Format: logical §6.11.
+    mutating func assignKey(_ i: Int) throws(RealmError) {
+        let count = try count()
+        let bits = count < 16 ? 8 : (count < 4096 ? 16 : 32)
+        var key = Int64(bitPattern: Crypto.randomWord()) >> Int64(64 - bits)
+        while true {
+            if key != 0, try index(ofKey: key) == nil { break }
+            key = key == (1 << (bits - 1)) - 1 ? -(1 << (bits - 1)) : key + 1
+        }
+        try setKey(i, key)
+    }
+
     mutating func erase(_ i: Int) throws(RealmError) {
         let n = try store.node(root)
         if !n.isInner {

@@ -504,4 +504,17 @@ final class ClusterTree {
         let new = try c.kind.set(store, leaf, row, v)
         if new != leaf { store.setSlot(cursor.leaf, column &+ 1, new) }
     }
+    /// Gives the collection that a Mixed value was just made its stable key.
+    func assignKey(_ key: ObjKey, _ column: Int) throws(RealmError) {
+        guard let row = try locateForWriting(key) else { return }
+        forgetOpened()
+        let leaf = try columnLeaf(column)
+        var stable = Int64(Int16(truncatingIfNeeded: Crypto.randomWord()))
+        while true {
+            if stable != 0, try MixedLeaf.index(store, leaf, ofKey: stable) == nil { break }
+            stable = Int64(Int16(truncatingIfNeeded: stable + 1))
+        }
+        let new = try MixedLeaf.setKey(store, leaf, row, stable)
+        if new != leaf { store.setSlot(cursor.leaf, column &+ 1, new) }
+    }
 }

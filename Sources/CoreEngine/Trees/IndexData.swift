@@ -5,6 +5,7 @@ struct IndexData {
     let count: Int
     let isNull: Bool
 
+    static var null: IndexData { IndexData(words: (0, 0), count: 0, isNull: true) }
     init(bytes: Bytes) {
         external = bytes.baseAddress
         count = bytes.count

@@ -531,12 +531,14 @@ extension SearchIndex {
     private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
         data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
     }
-    mutating func insertWord(_ word: Bytes, _ key: ObjKey) throws(RealmError) {
-        guard word.count < Self.maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
+    /// Enters a whole word (nil: a null element of a list of strings); an entry that is there stays single.
+    mutating func insertWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
+        guard word?.count ?? 0 < Self.maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
         var ref = root
-        try insertWord(&ref, IndexData(bytes: word), key, 0)
+        try insertWord(&ref, Self.wordData(word), key, 0)
         root = ref
     }
+    private static func wordData(_ word: Bytes?) -> IndexData { word.map { IndexData(bytes: $0) } ?? IndexData.null }
     private func insertWord(_ ref: inout Ref, _ data: IndexData, _ key: ObjKey, _ offset: Int) throws(RealmError) {
         let growth = try descend(&ref, wordChunk(data, offset), depth: 0) { (entry) throws(RealmError) in
             let ends = offset + 4 >= data.count
@@ -574,8 +576,8 @@ extension SearchIndex {
         try list.insert(p, .int(key.raw))
         return RefOrTagged(list.root)
     }
-    mutating func eraseWord(_ word: Bytes, _ key: ObjKey) throws(RealmError) {
-        let data = IndexData(bytes: word)
+    mutating func eraseWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
+        let data = Self.wordData(word)
         var ref = root
         let chunks = { (offset: Int) -> Int32 in self.wordChunk(data, offset) }
         _ = try erase(&ref, 0, depth: 0, chunk: chunks) { (entry, _) throws(RealmError) in try self.remove(entry, key) }

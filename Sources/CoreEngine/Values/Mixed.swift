@@ -21,6 +21,10 @@ package enum Mixed {
     /// A raw element of a leaf that the engine itself reads (collection refs, backlinks).
     case slot(RefOrTagged)
 
+    /// A collection just made, without contents.
+    package static var emptyList: Mixed { .list(.null) }
+    package static var emptyDictionary: Mixed { .dictionary(.null) }
+
     @inline(__always) package var isNull: Bool {
         if case .null = self { return true }
         return false

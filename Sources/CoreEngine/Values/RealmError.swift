@@ -20,6 +20,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case invalidArgument = 3000, typeMismatch = 3001, notNullable = 3002, readOnlyProperty = 3003
         case missingPrimaryKey = 3005, unexpectedPrimaryKey = 3006, modifyPrimaryKey = 3007
         case invalidProperty = 3009, invalidName = 3010, invalidDictionaryKey = 3011, invalidDictionaryValue = 3012
+        case malformedJSON = 4201
         case invalidEncryptionKey = 3014, noSuchObject = 3016, indexOutOfBounds = 3017, limitExceeded = 3018
         case objectTypeMismatch = 3019, noSuchTable = 3020, illegalCombination = 3022
         case callback = 1_000_000, unknown = 2_000_000

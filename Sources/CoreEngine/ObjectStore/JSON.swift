@@ -1,0 +1,254 @@
+/// JSON texts into Mixed values: arrays become lists, objects dictionaries. Grammar: RFC 8259, strictly.
+///
+/// Numbers without point and exponent are integers when they fit 64 bits, doubles otherwise; one too big for a double is malformed.
+/// Of members with one name the last counts.
+indirect enum JSONValue {
+    case null
+    case bool(Bool)
+    case int(Int64)
+    case double(Double)
+    case string([UInt8])
+    case array([JSONValue])
+    case object([(name: [UInt8], value: JSONValue)])
+
+    /// - Throws: 4201 for malformed text, 3018 for nesting beyond what Mixed values hold.
+    static func parse(_ text: Bytes) throws(RealmError) -> JSONValue {
+        var p = JSONParser(text)
+        return try p.document()
+    }
+}
+
+private struct JSONParser {
+    private let text: Bytes
+    private var at = 0
+    private var depth = 0
+
+    init(_ text: Bytes) {
+        self.text = text
+        // A byte order mark means nothing in UTF-8.
+        if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { at = 3 }
+    }
+    private func malformed(_ what: String) -> RealmError { RealmError(.malformedJSON, "Illegal json: \(what) at byte \(at)") }
+    private var next: UInt8? { at < text.count ? text[at] : nil }
+    private mutating func skipBlanks() { while let c = next, c == 0x20 || c == 0x09 || c == 0x0A || c == 0x0D { at += 1 } }
+    private mutating func take(_ c: Character) -> Bool {
+        guard next == c.asciiValue else { return false }
+        at += 1
+        return true
+    }
+
+    mutating func document() throws(RealmError) -> JSONValue {
+        let v = try value()
+        skipBlanks()
+        guard at == text.count else { throw malformed("text after the value") }
+        return v
+    }
+    private mutating func value() throws(RealmError) -> JSONValue {
+        skipBlanks()
+        guard let c = next else { throw malformed("a value is missing") }
+        switch c {
+        case UInt8(ascii: "["): return try array()
+        case UInt8(ascii: "{"): return try object()
+        case UInt8(ascii: "\""): return .string(try string())
+        case UInt8(ascii: "t"): return try word("true", .bool(true))
+        case UInt8(ascii: "f"): return try word("false", .bool(false))
+        case UInt8(ascii: "n"): return try word("null", .null)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
+        default: throw malformed("an unexpected character")
+        }
+    }
+    private mutating func word(_ word: StaticString, _ v: JSONValue) throws(RealmError) -> JSONValue {
+        let n = word.utf8CodeUnitCount
+        guard at + n <= text.count else { throw malformed("an unfinished word") }
+        for i in 0..<n where text[at + i] != word.utf8Start[i] { throw malformed("an unknown word") }
+        at += n
+        return v
+    }
+    private mutating func enter() throws(RealmError) {
+        depth += 1
+        guard depth <= Table.maxNesting else { throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep") }
+        at += 1
+        skipBlanks()
+    }
+    private mutating func array() throws(RealmError) -> JSONValue {
+        try enter()
+        defer { depth -= 1 }
+        var all: [JSONValue] = []
+        if take("]") { return .array(all) }
+        while true {
+            all.append(try value())
+            skipBlanks()
+            if take("]") { return .array(all) }
+            guard take(",") else { throw malformed("',' or ']' is missing") }
+        }
+    }
+    private mutating func object() throws(RealmError) -> JSONValue {
+        try enter()
+        defer { depth -= 1 }
+        var all: [(name: [UInt8], value: JSONValue)] = []
+        var places: [[UInt8]: Int] = [:]
+        if take("}") { return .object(all) }
+        while true {
+            skipBlanks()
+            guard next == UInt8(ascii: "\"") else { throw malformed("a member name is missing") }
+            let name = try string()
+            skipBlanks()
+            guard take(":") else { throw malformed("':' is missing") }
+            let v = try value()
+            if let i = places[name] { all[i].value = v } else {
+                places[name] = all.count
+                all.append((name, v))
+            }
+            skipBlanks()
+            if take("}") { return .object(all) }
+            guard take(",") else { throw malformed("',' or '}' is missing") }
+        }
+    }
+    private mutating func number() throws(RealmError) -> JSONValue {
+        let start = at
+        var isInteger = true
+        _ = take("-")
+        func isDigit(_ c: UInt8?) -> Bool { c.map { $0 >= 0x30 && $0 <= 0x39 } ?? false }
+        guard isDigit(next) else { throw malformed("a digit is missing") }
+        if !take("0") { while isDigit(next) { at += 1 } }
+        if take(".") {
+            isInteger = false
+            guard isDigit(next) else { throw malformed("a digit is missing") }
+            while isDigit(next) { at += 1 }
+        }
+        if take("e") || take("E") {
+            isInteger = false
+            if !take("+") { _ = take("-") }
+            guard isDigit(next) else { throw malformed("a digit is missing") }
+            while isDigit(next) { at += 1 }
+        }
+        let digits = String(decoding: text[start..<at], as: UTF8.self)
+        if isInteger, let i = Int64(digits) { return .int(i) }
+        guard let d = Double(digits), d.isFinite else { throw malformed("a number that is too big") }
+        return .double(d)
+    }
+    private mutating func string() throws(RealmError) -> [UInt8] {
+        at += 1
+        var out: [UInt8] = []
+        while true {
+            guard let c = next else { throw malformed("an unfinished string") }
+            at += 1
+            switch c {
+            case UInt8(ascii: "\""):
+                guard String(validating: out, as: UTF8.self) != nil else { throw malformed("text that is not UTF-8") }
+                return out
+            case UInt8(ascii: "\\"): try escape(&out)
+            case 0..<0x20: throw malformed("a control character in a string")
+            default: out.append(c)
+            }
+        }
+    }
+    private mutating func escape(_ out: inout [UInt8]) throws(RealmError) {
+        guard let c = next else { throw malformed("an unfinished string") }
+        at += 1
+        switch c {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): out.append(c)
+        case UInt8(ascii: "b"): out.append(0x08)
+        case UInt8(ascii: "f"): out.append(0x0C)
+        case UInt8(ascii: "n"): out.append(0x0A)
+        case UInt8(ascii: "r"): out.append(0x0D)
+        case UInt8(ascii: "t"): out.append(0x09)
+        case UInt8(ascii: "u"):
+            var point = try hex4()
+            if point & 0xFC00 == 0xD800 {
+                guard take("\\"), take("u") else { throw malformed("half of a surrogate pair") }
+                let low = try hex4()
+                guard low & 0xFC00 == 0xDC00 else { throw malformed("half of a surrogate pair") }
+                point = 0x1_0000 + (point & 0x3FF) << 10 + (low & 0x3FF)
+            }
+            guard let scalar = Unicode.Scalar(point) else { throw malformed("half of a surrogate pair") }
+            out.append(contentsOf: Array(String(Character(scalar)).utf8))
+        default: throw malformed("an unknown escape")
+        }
+    }
+    private mutating func hex4() throws(RealmError) -> UInt32 {
+        guard at + 4 <= text.count else { throw malformed("an unfinished escape") }
+        var v: UInt32 = 0
+        for _ in 0..<4 {
+            let c = text[at]
+            let digit: UInt8
+            switch c {
+            case 0x30...0x39: digit = c - 0x30
+            case 0x41...0x46: digit = c - 0x41 + 10
+            case 0x61...0x66: digit = c - 0x61 + 10
+            default: throw malformed("a digit of an escape is missing")
+            }
+            v = v << 4 | UInt32(digit)
+            at += 1
+        }
+        return v
+    }
+}
+
+extension Realm {
+    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201), nested too deeply (3018)
+    /// or has a member name that no dictionary takes (3011).
+    package func setJSON(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ text: Bytes) throws(RealmError) {
+        let t = try objectTable(table)
+        guard try t.isValid(object) else { throw invalidated() }
+        let c = try facts(t, column)
+        guard c.type == .mixed, !c.isCollection else {
+            throw RealmError(.typeMismatch, "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value")
+        }
+        let value = try JSONValue.parse(text)
+        try Self.checkNames(value)
+        _ = try writing()
+        let path = CollectionPath(table: table, object: object, column: column)
+        switch value {
+        case .array(let elements):
+            try setCollection(.list, table, object, column)
+            try clear(path, .list)
+            try fill(path, elements)
+        case .object(let members):
+            try setCollection(.dictionary, table, object, column)
+            try clear(path, .dictionary)
+            try fill(path, members)
+        default: try Self.scalar(value) { (m) throws(RealmError) in try set(table, object, column, m) }
+        }
+    }
+    private static func checkNames(_ v: JSONValue) throws(RealmError) {
+        switch v {
+        case .array(let elements): for e in elements { try checkNames(e) }
+        case .object(let members):
+            for m in members {
+                try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
+                try checkNames(m.value)
+            }
+        default: break
+        }
+    }
+    private func fill(_ path: CollectionPath, _ elements: [JSONValue]) throws(RealmError) {
+        for (i, e) in elements.enumerated() {
+            switch e {
+            case .array(let inner): try fill(try insertCollection(.list, at: i, in: path), inner)
+            case .object(let inner): try fill(try insertCollection(.dictionary, at: i, in: path), inner)
+            default: try Self.scalar(e) { (m) throws(RealmError) in try insert(m, at: i, in: path) }
+            }
+        }
+    }
+    private func fill(_ path: CollectionPath, _ members: [(name: [UInt8], value: JSONValue)]) throws(RealmError) {
+        for m in members {
+            try m.name.withBytes { (name) throws(RealmError) in
+                switch m.value {
+                case .array(let inner): try fill(try setCollection(.list, forKey: name, in: path), inner)
+                case .object(let inner): try fill(try setCollection(.dictionary, forKey: name, in: path), inner)
+                default: try Self.scalar(m.value) { (v) throws(RealmError) in _ = try setValue(v, forKey: name, in: path) }
+                }
+            }
+        }
+    }
+    private static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
+        switch v {
+        case .null, .array, .object: try body(.null)
+        case .bool(let b): try body(.bool(b))
+        case .int(let i): try body(.int(i))
+        case .double(let d): try body(.double(d))
+        case .string(let s): try s.withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+/// One object as one line of JSON: its properties in column order; links as keys, embedded objects in full.
+///
+/// Scalars that JSON lacks: dates as `"2023-11-14 22:13:20.5"` (UTC), binaries as base64, decimals, ids and UUIDs as text; `nan`, `inf` bare.
+/// A link inside a Mixed value is `{ "$link": {"table": "Dog", "key": 0}}`.
+extension Realm {
+    package func json(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> String {
+        let t = try objectTable(table)
+        guard try t.isValid(object) else { throw invalidated() }
+        var writer = ObjectWriter(group: try reading().group)
+        try writer.object(t, object, depth: 0)
+        return String(decoding: writer.out, as: UTF8.self)
+    }
+}
+
+private struct ObjectWriter {
+    let group: Group
+    var out: [UInt8] = []
+
+    mutating func put(_ text: String) { out.append(contentsOf: text.utf8) }
+    mutating func quoted(_ b: some Sequence<UInt8>) {
+        put("\"")
+        for c in b {
+            switch c {
+            case 0x22: put("\\\"")
+            case 0x5C: put("\\\\")
+            case 0x08: put("\\b")
+            case 0x0C: put("\\f")
+            case 0x0A: put("\\n")
+            case 0x0D: put("\\r")
+            case 0x09: put("\\t")
+            default: out.append(c)
+            }
+        }
+        put("\"")
+    }
+
+    mutating func object(_ t: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
+        guard depth < Trees.maxNesting else { throw .corrupt("embedded objects nested too deeply") }
+        put("{")
+        var first = true
+        if !t.isEmbedded && t.primaryKey == nil {
+            put("\"_key\":\(key.raw)")
+            first = false
+        }
+        for c in t.publicColumns {
+            if !first { put(",") }
+            first = false
+            quoted(c.name.utf8)
+            put(":")
+            guard let facts = t.facts(c.key), let v = try t.get(key, facts) else {
+                put("null")
+                continue
+            }
+            if case .slot = v {
+                var path = CollectionPath(table: t.key, object: key, column: c.key)
+                path.steps = []
+                if let content = try group.resolve(path) { try collection(content, c, depth: depth) } else { put("null") }
+            } else {
+                try value(v, c, depth: depth)
+            }
+        }
+        put("}")
+    }
+
+    /// - Parameter c: the property that the value belongs to.
+    mutating func value(_ v: Mixed, _ c: Column, depth: Int) throws(RealmError) {
+        switch v {
+        case .null, .slot: put("null")
+        case .int(let i): put(String(i))
+        case .bool(let b): put(b ? "true" : "false")
+        case .float(let f): put(number(Double(f), digits: 7))
+        case .double(let d): put(number(d, digits: 16))
+        case .string(let b): quoted(b)
+        case .binary(let b): quoted(Crypto.base64(b).utf8)
+        case .timestamp(let t): quoted(t.text.utf8)
+        case .decimal(let d): quoted(d.jsonText.utf8)
+        case .objectId(let o): quoted(o.description.utf8)
+        case .uuid(let u): quoted(u.description.utf8)
+        case .link(let k): try link(c.oppositeTable, k, depth: depth)
+        case .typedLink(_, let k) where c.type == .link: try link(c.oppositeTable, k, depth: depth)
+        case .typedLink(let t, let k):
+            put("{ \"$link\": {\"table\": ")
+            quoted((try group.table(t)?.className ?? "").utf8)
+            put(", \"key\": ")
+            try link(t, k, depth: depth)
+            put("}}")
+        case .list(let r): try collection(.list(ElementList(group.store, root: r, kind: .mixed, target: .null)), c, depth: depth + 1)
+        case .dictionary(let r):
+            try collection(.dictionary(ElementDictionary(group.store, root: r, keyType: .string, format: Format.currentVersion)), c, depth: depth + 1)
+        }
+    }
+    private mutating func collection(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        switch content {
+        case .list(let l):
+            put("[")
+            for i in 0..<l.count {
+                if i > 0 { put(",") }
+                try value(try l.get(i), c, depth: depth)
+            }
+            put("]")
+        case .dictionary(let d):
+            put("{")
+            for i in 0..<d.count {
+                if i > 0 { put(",") }
+                if case .string(let name) = try d.key(i) { quoted(name) } else { put("\"\"") }
+                put(":")
+                try value(try d.value(i), c, depth: depth)
+            }
+            put("}")
+        }
+    }
+    /// An embedded object in full; of others the primary key, or the object key.
+    private mutating func link(_ table: TableKey, _ k: ObjKey, depth: Int) throws(RealmError) {
+        guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return put("null") }
+        if t.isEmbedded { return try object(t, k, depth: depth + 1) }
+        guard let pk = t.primaryKey, let c = t.column(pk), let facts = t.facts(pk) else { return put(String(k.raw)) }
+        try value(try t.get(k, facts) ?? .null, c, depth: depth)
+    }
+    private func number(_ d: Double, digits: Int) -> String {
+        if d.isNaN { return "nan" }
+        if d.isInfinite { return d < 0 ? "-inf" : "inf" }
+        return Platform.scientific(d, digits: digits)
+    }
+}
+
+extension Timestamp {
+    /// `2023-11-14 22:13:20.500000000` in UTC; the fraction only when there is one.
+    public var text: String {
+        var s = seconds, ns = Int64(nanoseconds)
+        if ns < 0 {
+            ns += 1_000_000_000
+            s = s == .min ? s : s - 1
+        }
+        var days = s / 86400, rest = s % 86400
+        if rest < 0 {
+            rest += 86400
+            days -= 1
+        }
+        // Civil date from days since 1970-03-01-based eras of 400 years (proleptic Gregorian calendar).
+        let z = days + 719468
+        let era = (z >= 0 ? z : z - 146096) / 146097
+        let doe = z - era * 146097
+        let yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365
+        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100)
+        let mp = (5 * doy + 2) / 153
+        let day = doy - (153 * mp + 2) / 5 + 1
+        let month = mp < 10 ? mp + 3 : mp - 9
+        let year = yoe + era * 400 + (month <= 2 ? 1 : 0)
+        func padded(_ v: Int64, _ width: Int) -> String {
+            let text = String(v.magnitude)
+            return (v < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - text.utf8.count)) + text
+        }
+        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2)) \(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
+        if ns != 0 { text += "." + padded(ns, 9) }
+        return text
+    }
+}
+
+extension Decimal128 {
+    /// Plain digits where the point stands inside them, scientific otherwise.
+    fileprivate var jsonText: String {
+        if isNaN { return isNegative ? "-NaN" : "NaN" }
+        if isInfinite { return isNegative ? "-Inf" : "Inf" }
+        let (coefficient, exponent) = parts
+        if coefficient == 0 && exponent == 0 { return "0" }
+        let digits = String(coefficient)
+        let sign = isNegative ? "-" : ""
+        if exponent == 0 { return sign + digits }
+        let point = digits.utf8.count + exponent
+        if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }
+        let tail = digits.dropFirst()
+        return sign + digits.prefix(1) + (tail.isEmpty ? "" : "." + tail) + "E" + String(point - 1)
+    }
+}

@@ -1,0 +1,440 @@
+/// Changing lists, sets and dictionaries, at the top of a property or nested inside Mixed values. Format: logical §8.
+///
+/// Invariants
+/// 1. Every stored link has one backlink entry: an element goes in with its backlink and leaves with it.
+/// 2. A collection's root ref is written back up to the row in the same call, through every container that it is nested in.
+/// 3. Objects that lose their only owner are deleted after the write-back, when no root is held in a variable any more.
+package enum CollectionShape: Sendable { case list, set, dictionary }
+
+/// One collection opened for change. Values were checked by the caller; indexes are checked here.
+struct CollectionEditor {
+    unowned(unsafe) let table: Table
+    let object: ObjKey
+    let column: ColumnFacts
+    let shape: CollectionShape
+    /// Leaf of the elements; of the values for dictionaries.
+    let kind: LeafKind
+    /// Tree of a list or set, top array of a dictionary; null while nothing was stored.
+    var root: Ref
+    let place: CollectionPlace
+    /// Objects that lost an owner.
+    var cascade = Group.Cascade()
+
+    private var store: NodeStore { table.store }
+    /// Nesting level of this collection: 1 stands directly in its property.
+    var level: Int { place.path.count + 1 }
+    private func log(_ change: CollectionChange) { table.group.log?.collectionChanged(place, change) }
+
+    // MARK: Links
+
+    private func added(_ v: Mixed) throws(RealmError) {
+        switch v {
+        case .link(let k): try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
+        case .typedLink(_, let k) where column.type == .link:
+            try table.group.table(column.oppositeTable)?.addBacklink(k, column.oppositeColumn, origin: object)
+        case .typedLink(let t, let k): try table.addMixedBacklink(object, column, t, k)
+        default: break
+        }
+    }
+    private mutating func removed(_ v: Mixed) throws(RealmError) {
+        switch v {
+        case .link, .typedLink, .list, .dictionary: try table.removeLinks(in: v, from: object, column, cascading: &cascade)
+        default: break
+        }
+    }
+
+    // MARK: The index of a list of strings
+
+    private var isIndexed: Bool {
+        let i = column.key.index
+        return kind == .string && shape == .list && place.path.isEmpty && i < table.indexRoots.count && !table.indexRoots[i].isNull
+    }
+    private func word(_ v: Mixed) -> Bytes? { if case .string(let b) = v { b } else { nil } }
+    private func enterWord(_ v: Mixed) throws(RealmError) {
+        guard isIndexed, var index = try table.index(of: column.key.index) else { return }
+        try index.insertWord(word(v), object)
+        table.indexRoots[column.key.index] = index.root
+    }
+    /// The element left the list: its word goes when no equal element stays.
+    private func leaveWord(_ v: Mixed, _ tree: BPlusTree) throws(RealmError) {
+        guard isIndexed, var index = try table.index(of: column.key.index) else { return }
+        if try tree.firstIndex(of: v) != nil { return }
+        try index.eraseWord(word(v), object)
+        table.indexRoots[column.key.index] = index.root
+    }
+
+    // MARK: Lists
+
+    private func openTree() throws(RealmError) -> BPlusTree {
+        root.isNull ? try BPlusTree.create(store, kind: kind) : BPlusTree(store, kind: kind, root: root)
+    }
+    /// Whether unresolved links may be among the elements: then indexes of the caller leave them out.
+    private func hidesElements() throws(RealmError) -> Bool {
+        guard kind == .objKey, !root.isNull else { return false }
+        return try store.node(root).context
+    }
+    private func visible(_ tree: BPlusTree) throws(RealmError) -> [Int] {
+        var kept: [Int] = []
+        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved { kept.append(i) } }
+        return kept
+    }
+    /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
+    private func position(_ i: Int, _ tree: BPlusTree, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
+        let total = try tree.count()
+        if try hidesElements() {
+            let kept = try visible(tree)
+            if i >= 0 && i < kept.count { return kept[i] }
+            if end && i == kept.count { return total }
+            throw outOfRange(i, kept.count, what)
+        }
+        guard i >= 0, i < total || (end && i == total) else { throw outOfRange(i, total, what) }
+        return i
+    }
+    @inline(never) private func outOfRange(_ i: Int, _ count: Int, _ what: StaticString) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(i) calling \(what)() on a collection of \(count) elements")
+    }
+    /// Links are stored as plain keys in lists and sets.
+    @inline(__always) private func element(_ v: Mixed) -> Mixed {
+        if kind == .objKey, case .typedLink(_, let k) = v { return .link(k) }
+        return v
+    }
+    private static func isCollection(_ v: Mixed) -> Bool {
+        switch v {
+        case .list, .dictionary: true
+        default: false
+        }
+    }
+
+    mutating func insert(_ i: Int, _ value: Mixed) throws(RealmError) {
+        let v = store.stable(element(value))
+        var tree = try openTree()
+        let at = try position(i, tree, "insert", end: true)
+        try enterWord(v)
+        try added(v)
+        try tree.insert(at, v)
+        if Self.isCollection(v) { try tree.assignKey(at) }
+        root = tree.root
+        log(.insert(at))
+    }
+    mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
+        let v = store.stable(element(value))
+        var tree = try openTree()
+        let at = try position(i, tree, "set")
+        try replace(&tree, at, v)
+        root = tree.root
+        log(.set(at))
+    }
+    /// Stores `v` over element `at`. A collection over one of its own type keeps what is there.
+    private mutating func replace(_ tree: inout BPlusTree, _ at: Int, _ v: Mixed) throws(RealmError) {
+        let old = try tree.get(at)
+        switch (old, v) {
+        case (.list, .list), (.dictionary, .dictionary): return
+        case (.link(let a), .link(let b)) where a == b: return
+        case (.typedLink(let t, let a), .typedLink(let u, let b)) where t == u && a == b: return
+        default: break
+        }
+        try enterWord(v)
+        try removed(old)
+        try added(v)
+        let before = isIndexed ? word(old).map { Array($0) } : nil
+        try tree.set(at, v)
+        if Self.isCollection(v) { try tree.assignKey(at) }
+        if isIndexed {
+            if let before {
+                try before.withBytes { (b) throws(RealmError) in try leaveWord(.string(b), tree) }
+            } else {
+                try leaveWord(.null, tree)
+            }
+        }
+    }
+    mutating func erase(_ i: Int) throws(RealmError) {
+        var tree = try openTree()
+        try erase(&tree, at: try position(i, tree, "erase"))
+        root = tree.root
+    }
+    private mutating func erase(_ tree: inout BPlusTree, at: Int) throws(RealmError) {
+        let old = try tree.get(at)
+        try removed(old)
+        if isIndexed {
+            let before = word(old).map { Array($0) }
+            try tree.erase(at)
+            if let before {
+                try before.withBytes { (b) throws(RealmError) in try leaveWord(.string(b), tree) }
+            } else {
+                try leaveWord(.null, tree)
+            }
+        } else {
+            try tree.erase(at)
+        }
+        log(.erase(at))
+    }
+    mutating func move(_ from: Int, to: Int) throws(RealmError) {
+        var tree = try openTree()
+        let a = try position(from, tree, "move"), b = try position(to, tree, "move")
+        guard a != b else { return }
+        log(.move(a, b))
+        try tree.move(a, to: b)
+        root = tree.root
+    }
+    /// Empties the collection; embedded objects in it go, other linked objects stay.
+    mutating func clear() throws(RealmError) {
+        guard !root.isNull else { return }
+        if shape == .dictionary {
+            let n = try dictionary(root).keys.count()
+            try table.removeLinks(in: .dictionary(root), from: object, column, cascading: &cascade)
+            try store.destroy(root)
+            root = .null
+            if n > 0 { log(.clear(oldSize: n)) }
+            return
+        }
+        var tree = try openTree()
+        let n = try tree.count()
+        guard n > 0 else { return }
+        log(.clear(oldSize: n))
+        if column.type == .link || column.type == .mixed { try table.removeLinks(inTree: root, kind: kind, from: object, column, cascading: &cascade) }
+        if isIndexed, var index = try table.index(of: column.key.index) {
+            for i in 0..<n { try index.eraseWord(word(try tree.get(i)), object) }
+            table.indexRoots[column.key.index] = index.root
+        }
+        try tree.clear()
+        root = tree.root
+    }
+    /// Objects that a list or set of links leads to, each once.
+    func targets() throws(RealmError) -> [ObjKey] {
+        guard kind == .objKey, !root.isNull else { return [] }
+        let tree = try openTree()
+        var seen = Swift.Set<Int64>(), all: [ObjKey] = []
+        for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved, seen.insert(k.raw).inserted { all.append(k) } }
+        return all
+    }
+
+    // MARK: Sets
+
+    /// Index of the first element that is not less than `v`, and whether it equals `v`.
+    private func lowerBound(_ tree: BPlusTree, _ v: Mixed) throws(RealmError) -> (index: Int, equal: Bool) {
+        var low = 0, high = try tree.count()
+        while low < high {
+            let mid = (low + high) / 2
+            let order = ElementList.order(kind, try tree.get(mid), v)
+            if order == 0 { return (mid, true) }
+            if order < 0 { low = mid + 1 } else { high = mid }
+        }
+        return (low, false)
+    }
+    /// - Returns: where the value stands among the visible elements, and whether it is new.
+    mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
+        let v = store.stable(element(value))
+        var tree = try openTree()
+        let (at, equal) = try lowerBound(tree, v)
+        if !equal {
+            try added(v)
+            try tree.insert(at, v)
+            root = tree.root
+            log(.insert(at))
+        }
+        guard try hidesElements() else { return (at, !equal) }
+        return (try visible(tree).firstIndex(of: at) ?? at, !equal)
+    }
+    mutating func eraseValue(_ value: Mixed) throws(RealmError) -> Bool {
+        guard !root.isNull else { return false }
+        let v = element(value)
+        var tree = try openTree()
+        let (at, equal) = try lowerBound(tree, v)
+        guard equal else { return false }
+        try erase(&tree, at: at)
+        root = tree.root
+        return true
+    }
+
+    // MARK: Dictionaries
+
+    private func dictionary(_ root: Ref) throws(RealmError) -> (keys: BPlusTree, values: BPlusTree) {
+        let top = try store.refsNode(root)
+        guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
+        return (BPlusTree(store, kind: .string, root: try top.child(0)), BPlusTree(store, kind: .mixed, root: try top.child(1)))
+    }
+    private mutating func storeTrees(_ keys: BPlusTree, _ values: BPlusTree) throws(RealmError) {
+        let top = try store.writableRefs(try store.refsNode(root))
+        store.setSlot(top, 0, keys.root)
+        store.setSlot(top, 1, values.root)
+        root = top.ref
+    }
+    private static func find(_ keys: BPlusTree, _ name: Bytes) throws(RealmError) -> (index: Int, found: Bool) {
+        let count = try keys.count()
+        var low = 0, high = count
+        while low < high {
+            let mid = (low + high) / 2
+            guard case .string(let k) = try keys.get(mid) else { throw .corrupt("dictionary with a null key", at: keys.root.offset) }
+            let order = Mixed.compareBytes(k, name)
+            if order == 0 { return (mid, true) }
+            if order < 0 { low = mid + 1 } else { high = mid }
+        }
+        // Files from before format 24 may hold keys beyond ASCII in another order.
+        if name.contains(where: { $0 >= 0x80 }) {
+            for i in 0..<count { if case .string(let k) = try keys.get(i), Mixed.equalBytes(k, name) { return (i, true) } }
+        }
+        return (low, false)
+    }
+    /// - Returns: where the key stands, and whether it is new.
+    mutating func setValue(_ value: Mixed, for name: Bytes) throws(RealmError) -> (index: Int, inserted: Bool) {
+        let v = store.stable(value), name = store.stable(name, .key)
+        if root.isNull {
+            let keys = try BPlusTree.create(store, kind: .string), values = try BPlusTree.create(store, kind: .mixed)
+            root = try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
+        }
+        var (keys, values) = try dictionary(root)
+        let (at, found) = try Self.find(keys, name)
+        if found {
+            try replace(&values, at, v)
+            try storeTrees(keys, values)
+            log(.set(at))
+            return (at, false)
+        }
+        try added(v)
+        try keys.insert(at, .string(name))
+        try values.insert(at, v)
+        if Self.isCollection(v) { try values.assignKey(at) }
+        try storeTrees(keys, values)
+        log(.insert(at))
+        return (at, true)
+    }
+    mutating func eraseKey(_ name: Bytes) throws(RealmError) -> Bool {
+        guard !root.isNull else { return false }
+        var (keys, values) = try dictionary(root)
+        let (at, found) = try Self.find(keys, name)
+        guard found else { return false }
+        try removed(try values.get(at))
+        try keys.erase(at)
+        try values.erase(at)
+        try storeTrees(keys, values)
+        log(.erase(at))
+        return true
+    }
+
+    // MARK: Embedded objects
+
+    /// A new object of the class that the collection's links lead to.
+    func createTarget() throws(RealmError) -> ObjKey {
+        guard let target = try table.group.table(column.oppositeTable) else { throw .corrupt("link column without its target") }
+        return try target.createObject().key
+    }
+}
+
+extension ElementList {
+    /// Order of the elements of sets. Null is a particular NaN among decimals. Format: logical §8.2.
+    static func order(_ kind: LeafKind, _ a: Mixed, _ b: Mixed) -> Int {
+        if kind == .decimal {
+            func number(_ v: Mixed) -> Decimal128 { if case .decimal(let d) = v { d } else { .null } }
+            return Decimal128.compare(number(a), number(b))
+        }
+        return Mixed.compare(a, b)
+    }
+}
+
+extension BPlusTree {
+    /// First element equal to `v`, by Mixed equality.
+    func firstIndex(of v: Mixed) throws(RealmError) -> Int? {
+        switch (kind, v) {
+        case (.int, .int(let i)): return try firstIndex(ofInteger: i)
+        case (.objKey, .link(let k)): return try firstIndex(ofInteger: k.raw)
+        default: break
+        }
+        var found: Int?
+        try forEachLeaf { (leaf, first, count) throws(RealmError) in
+            for i in 0..<count where Mixed.same(try kind.get(store, leaf, i), v) {
+                found = first + i
+                return false
+            }
+            return true
+        }
+        return found
+    }
+}
+
+extension Table {
+    /// Opens the collection at `path` for change, runs `body` and writes the root back.
+    ///
+    /// - Throws: 2010 when the path leads to no collection of this shape (any more).
+    func edit<R>(_ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R) throws(RealmError) -> R {
+        guard let c = facts(path.column), let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
+        markModified()
+        let value = try rows.get(row: row, path.column.index)
+        var cascade = Group.Cascade()
+        let result: R
+        if case .slot(let slot) = value {
+            guard let full = column(path.column), full.shape == shape || !path.steps.isEmpty, let kind = full.elementKind, let outer = full.shape else { throw Self.gone() }
+            guard kind != .string || full.keyType == .string || !full.isDictionary else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
+            let old = slot.isTagged ? Ref.null : slot.ref
+            let (new, r) = try edit(path, c, outer, kind, old, step: 0, salts: [], shape, &cascade, body)
+            result = r
+            if new != old {
+                guard let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
+                try rows.set(row: row, path.column.index, .slot(RefOrTagged(new)))
+            }
+        } else {
+            guard let (outer, old) = Self.nested(value) else { throw Self.gone() }
+            let (new, r) = try edit(path, c, outer, .mixed, old, step: 0, salts: [], shape, &cascade, body)
+            result = r
+            if new != old {
+                guard let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
+                try rows.set(row: row, path.column.index, outer == .list ? .list(new) : .dictionary(new))
+            }
+        }
+        group.noteChange()
+        if !cascade.pending.isEmpty { try group.delete(&cascade) }
+        return result
+    }
+    @inline(never) private static func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+    private static func nested(_ v: Mixed) -> (CollectionShape, Ref)? {
+        switch v {
+        case .list(let r): (.list, r)
+        case .dictionary(let r): (.dictionary, r)
+        default: nil
+        }
+    }
+
+    /// One container on the way: at the end of the path `body` runs, before it the nested collection is found and its new root stored.
+    private func edit<R>(
+        _ path: CollectionPath, _ c: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref, step: Int, salts: [Int64],
+        _ wanted: CollectionShape, _ cascade: inout Group.Cascade, _ body: (inout CollectionEditor) throws(RealmError) -> R
+    ) throws(RealmError) -> (Ref, R) {
+        if step == path.steps.count {
+            guard shape == wanted else { throw Self.gone() }
+            let place = CollectionPlace(table: key, object: path.object, column: path.column, path: salts)
+            var editor = CollectionEditor(table: self, object: path.object, column: c, shape: shape, kind: kind, root: root, place: place)
+            let result = try body(&editor)
+            if !editor.cascade.pending.isEmpty { cascade.pending += editor.cascade.pending }
+            return (editor.root, result)
+        }
+        guard !root.isNull, step < Trees.maxNesting, kind == .mixed else { throw Self.gone() }
+        var tree: BPlusTree
+        var top: Node?
+        let found: Int?
+        switch (shape, path.steps[step]) {
+        case (.list, .salt(let key)):
+            tree = BPlusTree(store, kind: .mixed, root: root)
+            found = try tree.index(ofKey: key)
+        case (.dictionary, .name(let name)):
+            let n = try store.refsNode(root)
+            guard n.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
+            top = n
+            tree = BPlusTree(store, kind: .mixed, root: try n.child(1))
+            let entries = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)
+            found = try name.withBytes { (b) throws(RealmError) in try entries.find(b) }
+        default: throw Self.gone()
+        }
+        guard let i = found, let (inner, old) = Self.nested(try tree.get(i)) else { throw Self.gone() }
+        let (new, result) = try edit(path, c, inner, .mixed, old, step: step + 1, salts: salts + [try tree.key(i)], wanted, &cascade, body)
+        guard new != old else { return (root, result) }
+        try tree.set(i, inner == .list ? .list(new) : .dictionary(new))
+        guard let top else { return (tree.root, result) }
+        let w = try store.writableRefs(top)
+        store.setSlot(w, 1, tree.root)
+        return (w.ref, result)
+    }
+}
+
+extension Column {
+    /// nil for single values.
+    var shape: CollectionShape? { isDictionary ? .dictionary : (isSet ? .set : (isList ? .list : nil)) }
+}
