@@ -72,12 +72,16 @@
  *                fails with WRONG_THREAD where a check is affordable; do not count on the check.
  *                Handles of a frozen realm may be used on any thread and by several at once.
  *
- * 6. Errors. "Errors:" leaves out the prefix RLM_ERR_ and abbreviates three groups.
+ * 6. Errors. "Errors:" leaves out the prefix RLM_ERR_ and abbreviates four groups.
  *      [realm]   WRONG_THREAD; CLOSED_REALM after realm_close().
  *      [object]  WRONG_THREAD; INVALIDATED_OBJECT when the object, or the object that owns the
  *                collection, was deleted, when the realm was closed, or when the place inside a
  *                Mixed property that a collection handle stands for holds something else now.
  *      [write]   WRONG_TRANSACTION_STATE outside a write transaction.
+ *      [value]   the place cannot hold the value: PROPERTY_TYPE_MISMATCH, also for a link to
+ *                another class; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT for a link to nothing;
+ *                ILLEGAL_OPERATION for a link to an embedded object; LIMIT_EXCEEDED for a value
+ *                that is too large.
  *    Not repeated are the failures of the machine and of damaged files, which any function that
  *    touches the file can report: OUT_OF_MEMORY, OUT_OF_DISK_SPACE, FILE_OPERATION_FAILED,
  *    INVALID_DATABASE, DECRYPTION_FAILED, SYSTEM_ERROR.
@@ -1222,6 +1226,16 @@ RLM_API bool realm_rollback(realm_t* realm);
  *               realm_begin_write(): the realm stays where it is and can still be read. */
 RLM_API bool realm_refresh(realm_t* realm, bool* did_refresh);
 
+/** Inside a migration: deletes a class that the new schema no longer has, with all its objects. No
+ *  schema mode does that by itself: the table of a class that left the schema stays in the file.
+ *
+ *  table_name:    class name.
+ *  table_deleted: false when there is no such class, which is no error.
+ *  Thread:        confined.
+ *  Errors:        [realm], [write]; INVALID_SCHEMA_CHANGE when the class is part of the realm's
+ *                 schema; CROSS_TABLE_LINK_TARGET when another class still links to it. */
+RLM_API bool realm_remove_table(realm_t* realm, const char* table_name, bool* table_deleted);
+
 /** Has a function called whenever the realm moves to another snapshot: inside each own commit and
  *  on each move to a commit made elsewhere, before the callbacks of collections. Not for rollbacks.
  *
@@ -1281,6 +1295,67 @@ RLM_API uint64_t realm_get_schema_version(const realm_t* realm);
  *           to tell the two apart.
  *  Thread:  any. Errors: those of realm_open() about the file. */
 RLM_API uint64_t realm_get_persisted_schema_version(const realm_config_t* config);
+
+/** Brings an open realm to another schema, as opening it with that schema and version 0 would. So
+ *  it works for files of version 0 only, unless the realm has the schema already. The write
+ *  transaction it needs is its own. Schema-changed callbacks run inside the call.
+ *
+ *  schema: copied.
+ *  Thread: confined.
+ *  Errors: [realm]; SCHEMA_VALIDATION_FAILED; SCHEMA_MISMATCH, INVALID_SCHEMA_CHANGE,
+ *          INVALID_SCHEMA_VERSION, MIGRATION_FAILED as in realm_open(); WRONG_TRANSACTION_STATE
+ *          inside a write transaction when something has to change. */
+RLM_API bool realm_update_schema(realm_t* realm, const realm_schema_t* schema);
+
+/** Brings an open realm to another schema and version, with functions that go with this call only:
+ *  those of its config are not asked.
+ *
+ *  schema:  copied.
+ *  version: the version to reach.
+ *  migration_func: may be NULL; see realm_config_set_migration_function().
+ *  initialization_func: may be NULL; see realm_config_set_data_initialization_function().
+ *  is_in_transaction: true when a write transaction is open: the changes become part of it and are
+ *           committed, or rolled back, by the caller. After a failure roll it back. false: the call
+ *           has a write transaction of its own.
+ *  Thread:  confined; the functions run on the same thread.
+ *  Errors:  as realm_update_schema(); CALLBACK; WRONG_TRANSACTION_STATE when is_in_transaction and
+ *           the state of the realm disagree. */
+RLM_API bool realm_update_schema_advanced(realm_t* realm, const realm_schema_t* schema,
+                                          uint64_t version,
+                                          realm_migration_func_t migration_func,
+                                          realm_userdata_t migration_func_userdata,
+                                          realm_data_initialization_func_t initialization_func,
+                                          realm_userdata_t initialization_func_userdata,
+                                          bool is_in_transaction);
+
+/** Inside a migration: keeps the values of a property under its new name. Without this call the old
+ *  property is dropped and the new one starts with default values.
+ *
+ *  realm, schema: the new realm and the schema that the migration function received; cast the
+ *          const away.
+ *  object_type: class name.
+ *  old_name: a property of the file that the schema does not have.
+ *  new_name: the property of the schema that takes its place, of the same type and target. It may
+ *          be nullable where the old one was not.
+ *  Thread: confined.
+ *  Errors: [realm], [write]; NO_SUCH_TABLE; INVALID_PROPERTY when the file has no old_name;
+ *          ILLEGAL_OPERATION when the schema still has old_name, when the types differ, or when a
+ *          nullable property would become required. */
+RLM_API bool realm_schema_rename_property(realm_t* realm, realm_schema_t* schema,
+                                          const char* object_type, const char* old_name,
+                                          const char* new_name);
+
+/** Has a function called whenever the schema of the realm changes: by this realm's own doing, or
+ *  when it moves to a snapshot in which another one added classes or properties. It runs before
+ *  the realm-changed callbacks.
+ *
+ *  callback: receives the new schema as a borrowed handle; clone it to keep it.
+ *  Returns:  an own token; release it, before the realm handle, to stop.
+ *  Thread:   confined; the callback runs on the same thread.
+ *  Errors:   [realm]. */
+RLM_API realm_callback_token_t* realm_add_schema_changed_callback(
+    realm_t* realm, realm_on_schema_change_func_t callback, realm_userdata_t userdata,
+    realm_free_userdata_func_t userdata_free);
 
 /** Checks a schema against itself: unknown link targets, types that cannot be keys or indexed,
  *  doubled names, embedded classes that contain themselves, and the like.
@@ -1352,6 +1427,14 @@ RLM_API bool realm_find_property(const realm_t* realm, realm_class_key_t class_k
 RLM_API bool realm_find_property_by_public_name(const realm_t* realm, realm_class_key_t class_key,
                                                 const char* public_name, bool* out_found,
                                                 realm_property_info_t* out_property_info);
+
+/** Describes the primary key of a class. A class without one is no error: *out_found is false.
+ *
+ *  out_found, out_property_info: [optional].
+ *  Thread: any. Errors: NO_SUCH_TABLE. */
+RLM_API bool realm_find_primary_key_property(const realm_t* realm, realm_class_key_t class_key,
+                                             bool* out_found,
+                                             realm_property_info_t* out_property_info);
 
 /** Reads a property of an object by position, as realm_get_value() does by key.
  *
@@ -1493,17 +1576,15 @@ RLM_API bool realm_get_values(const realm_object_t* object, size_t num_values,
 /** Writes a single-valued property.
  *
  *  A primary key should only be written in a migration, which checks at its end that keys are
- *  unique. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY stand for a new, empty collection in a Mixed
- *  property; this version of the library does not create those yet.
+ *  unique. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY make a Mixed property hold an empty collection;
+ *  one of that kind that is there already is kept with its elements, as in realm_set_list().
+ *  Writing null to a property that holds an embedded object deletes that object.
  *
  *  new_value:  copied.
  *  is_default: marks a value that merely repeats a default; it is stored but not reported to change
  *              callbacks. Pass false.
  *  Thread:     confined.
- *  Errors:     [object], [write]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH, also for a link to
- *              another class; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT for a link to nothing;
- *              ILLEGAL_OPERATION for a link to an embedded class; LIMIT_EXCEEDED for a value that
- *              is too large; NOT_SUPPORTED for a collection. */
+ *  Errors:     [object], [write], [value]; INVALID_PROPERTY. */
 RLM_API bool realm_set_value(realm_object_t* object, realm_property_key_t property,
                              realm_value_t new_value, bool is_default);
 
@@ -1516,6 +1597,45 @@ RLM_API bool realm_set_values(realm_object_t* object, size_t num_values,
                               const realm_property_key_t* properties, const realm_value_t* values,
                               bool is_default);
 
+/** Writes a JSON text into a Mixed property and replaces what it held.
+ *
+ *  Arrays become lists and objects become dictionaries, nested to any depth that collections allow.
+ *  A number without fraction and exponent becomes an integer if it fits into 64 bits, any other a
+ *  double. Of two members with one name the last counts.
+ *
+ *  json_string: one JSON value; blanks around it are fine, anything else after it is not.
+ *  Thread: confined.
+ *  Errors: [object], [write]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH when the property is not
+ *          Mixed; MALFORMED_JSON, also for a number that no double can hold; INVALID_DICTIONARY_KEY
+ *          for a member name that a dictionary refuses; LIMIT_EXCEEDED for more than 100 levels. */
+RLM_API bool realm_set_json(realm_object_t* object, realm_property_key_t property,
+                            const char* json_string);
+
+/** Creates an embedded object in a link property. One that was there is deleted. For a property
+ *  that links to an ordinary class the new object is an ordinary one, and an old target stays.
+ *
+ *  Returns: an own handle to the new object, which has default values.
+ *  Thread:  confined.
+ *  Errors:  [object], [write]; INVALID_PROPERTY; INVALID_TABLE_REF when the property is not a
+ *           link; MISSING_PRIMARY_KEY when the class it links to has one. */
+RLM_API realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t property);
+
+/** Makes a Mixed property hold a list. A list that is there already is kept with its elements; any
+ *  other value is replaced by an empty list.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  [object], [write]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH when the property is not
+ *           Mixed. */
+RLM_API realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t property);
+
+/** Makes a Mixed property hold a dictionary, likewise.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_set_list(). */
+RLM_API realm_dictionary_t* realm_set_dictionary(realm_object_t* object,
+                                                 realm_property_key_t property);
+
 /** Follows a link property.
  *
  *  Returns: an own handle, or NULL without an error when the link is null.
@@ -1523,6 +1643,15 @@ RLM_API bool realm_set_values(realm_object_t* object, size_t num_values,
  *  Errors:  [object]; INVALID_PROPERTY; INVALID_TABLE_REF when the property is not a link. */
 RLM_API realm_object_t* realm_get_linked_object(realm_object_t* object,
                                                 realm_property_key_t property);
+
+/** The object as text for people, in the manner of JSON. Embedded objects and collections are
+ *  written out; links show the primary key of their target, or its object key; linking objects are
+ *  left out. The object key comes first, as "_key", unless the class is embedded or has a primary
+ *  key. Not for reading back: binaries, timestamps and the like are strings, and NaN is no JSON.
+ *
+ *  Returns: a text ended by NUL; free with realm_free().
+ *  Thread:  confined. Errors: [object]. */
+RLM_API char* realm_object_to_string(realm_object_t* object);
 
 /** The list in a list property, or in a Mixed property that holds one.
  *
@@ -1547,10 +1676,15 @@ RLM_API realm_dictionary_t* realm_get_dictionary(realm_object_t* object,
                                                  realm_property_key_t property);
 
 /* ------------------------------------------------------------------------------------------------
- * Lists: reading
+ * Lists
  *
  * A list keeps its elements in the order given. Elements of a list of Mixed may be collections
- * again.
+ * again, up to 100 levels deep counting the outermost one. A handle to a nested collection stays
+ * with that collection when elements before it come and go, and becomes invalid when it is replaced
+ * or removed.
+ *
+ * Lists of objects hold no nulls, and deleting an object takes it out of all of them. Lists of
+ * embedded objects own their elements: what leaves the list is deleted.
  * ---------------------------------------------------------------------------------------------- */
 
 /** Whether the list can be used: its owner exists, its realm is open, and what it stands for is
@@ -1610,11 +1744,113 @@ RLM_API realm_dictionary_t* realm_list_get_dictionary(realm_list_t* list, size_t
  *  Thread:  confined. Errors: [object]; INDEX_OUT_OF_BOUNDS. */
 RLM_API realm_object_t* realm_list_get_linked_object(realm_list_t* list, size_t index);
 
+/** Replaces an element. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY act like realm_list_set_list() and
+ *  realm_list_set_dictionary().
+ *
+ *  index:  below the size.
+ *  value:  copied.
+ *  Thread: confined. Errors: [object], [write], [value]; INDEX_OUT_OF_BOUNDS. */
+RLM_API bool realm_list_set(realm_list_t* list, size_t index, realm_value_t value);
+
+/** Inserts an element; those from index on move up by one.
+ *
+ *  index:  up to the size, which appends.
+ *  value:  copied.
+ *  Thread: confined. Errors: [object], [write], [value]; INDEX_OUT_OF_BOUNDS. */
+RLM_API bool realm_list_insert(realm_list_t* list, size_t index, realm_value_t value);
+
+/** Inserts an empty list into a list of Mixed.
+ *
+ *  index:   up to the size.
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  [object], [write]; INDEX_OUT_OF_BOUNDS; ILLEGAL_OPERATION when this is not a list of
+ *           Mixed; LIMIT_EXCEEDED when it is nested as deep as can be. */
+RLM_API realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index);
+
+/** Inserts an empty dictionary into a list of Mixed.
+ *
+ *  index:   up to the size.
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_list_insert_list(). */
+RLM_API realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index);
+
+/** Makes an element of a list of Mixed a list. A list that is there already is kept with its
+ *  elements; any other value is replaced by an empty list.
+ *
+ *  index:   below the size.
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_list_insert_list(). */
+RLM_API realm_list_t* realm_list_set_list(realm_list_t* list, size_t index);
+
+/** Makes an element of a list of Mixed a dictionary, likewise.
+ *
+ *  index:   below the size.
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_list_insert_list(). */
+RLM_API realm_dictionary_t* realm_list_set_dictionary(realm_list_t* list, size_t index);
+
+/** Moves an element. Taken out first, it is at to_index afterwards; those between close up.
+ *
+ *  from_index, to_index: below the size.
+ *  Thread: confined. Errors: [object], [write]; INDEX_OUT_OF_BOUNDS. */
+RLM_API bool realm_list_move(realm_list_t* list, size_t from_index, size_t to_index);
+
+/** Inserts a new embedded object.
+ *
+ *  index:   up to the size.
+ *  Returns: an own handle to the new object, which has default values.
+ *  Thread:  confined.
+ *  Errors:  [object], [write]; INDEX_OUT_OF_BOUNDS; ILLEGAL_OPERATION when this is not a list of
+ *           embedded objects. */
+RLM_API realm_object_t* realm_list_insert_embedded(realm_list_t* list, size_t index);
+
+/** Deletes an embedded object and puts a new one in its place.
+ *
+ *  index:   below the size.
+ *  Returns: an own handle to the new object, which has default values.
+ *  Thread:  confined. Errors: as realm_list_insert_embedded(). */
+RLM_API realm_object_t* realm_list_set_embedded(realm_list_t* list, size_t index);
+
+/** Removes an element.
+ *
+ *  index:  below the size.
+ *  Thread: confined. Errors: [object], [write]; INDEX_OUT_OF_BOUNDS. */
+RLM_API bool realm_list_erase(realm_list_t* list, size_t index);
+
+/** Removes all elements. Objects they link to stay, embedded ones are deleted.
+ *
+ *  Thread: confined. Errors: [object], [write]. */
+RLM_API bool realm_list_clear(realm_list_t* list);
+
+/** Removes all elements and deletes the objects they link to. On a list of plain values it does
+ *  what realm_list_clear() does.
+ *
+ *  Thread: confined. Errors: [object], [write]. */
+RLM_API bool realm_list_remove_all(realm_list_t* list);
+
+/** Finds the same list in another realm of the same file, such as a frozen one.
+ *
+ *  resolved: receives an own handle, or NULL when the list does not exist there, which is no error.
+ *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
+                                   realm_list_t** resolved);
+
+/** The elements as live results, in the order of the list. They become stale with the list.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: [object]. */
+RLM_API realm_results_t* realm_list_to_results(realm_list_t* list);
+
 /* ------------------------------------------------------------------------------------------------
- * Sets: reading
+ * Sets
  *
  * A set holds each value once, in the order of values. A set of Mixed has null first, then numbers
  * of all types by value, then the other types. Indices shift when the set changes.
+ *
+ * Numbers of different types that are equal are the same element of a set of Mixed. Sets hold no
+ * collections and no embedded objects; sets of objects hold no nulls, and deleting an object takes
+ * it out of all of them.
  * ---------------------------------------------------------------------------------------------- */
 
 /** Whether the set can be used: its owner exists and its realm is open.
@@ -1650,11 +1886,54 @@ RLM_API bool realm_set_get(const realm_set_t* set, size_t index, realm_value_t* 
 RLM_API bool realm_set_find(const realm_set_t* set, realm_value_t value, size_t* out_index,
                             bool* out_found);
 
+/** Adds a value. One that is equal to an element changes nothing.
+ *
+ *  value:        copied.
+ *  out_index:    [optional]; where the value is now, new or not.
+ *  out_inserted: [optional]; whether it is new.
+ *  Thread:       confined. Errors: [object], [write], [value]. */
+RLM_API bool realm_set_insert(realm_set_t* set, realm_value_t value, size_t* out_index,
+                              bool* out_inserted);
+
+/** Removes a value. One that the set could not hold is simply not there.
+ *
+ *  out_erased: [optional]; whether it was there.
+ *  Thread:     confined. Errors: [object], [write]. */
+RLM_API bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* out_erased);
+
+/** Removes all elements. Objects they link to stay.
+ *
+ *  Thread: confined. Errors: [object], [write]. */
+RLM_API bool realm_set_clear(realm_set_t* set);
+
+/** Removes all elements and deletes the objects they link to. On a set of plain values it does what
+ *  realm_set_clear() does.
+ *
+ *  Thread: confined. Errors: [object], [write]. */
+RLM_API bool realm_set_remove_all(realm_set_t* set);
+
+/** Finds the same set in another realm of the same file, such as a frozen one.
+ *
+ *  resolved: receives an own handle, or NULL when the set does not exist there, which is no error.
+ *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
+                                  realm_set_t** resolved);
+
+/** The elements as live results, in the order of the set. They become stale with the set.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: [object]. */
+RLM_API realm_results_t* realm_set_to_results(realm_set_t* set);
+
 /* ------------------------------------------------------------------------------------------------
- * Dictionaries: reading
+ * Dictionaries
  *
  * A dictionary maps strings to values. Its pairs are in the order of their keys, compared byte by
- * byte. The empty key is allowed.
+ * byte. The empty key is allowed; a key that has a '.' in it or starts with '$' is refused.
+ *
+ * Values of a dictionary of Mixed may be collections again, as in "Lists". Deleting an object turns
+ * the values that link to it into nulls; the keys stay. Dictionaries of embedded objects own their
+ * values: what is replaced or leaves is deleted.
  * ---------------------------------------------------------------------------------------------- */
 
 /** Whether the dictionary can be used: its owner exists, its realm is open, and what it stands for
@@ -1729,6 +2008,83 @@ RLM_API bool realm_dictionary_contains_key(const realm_dictionary_t* dictionary,
  *  Thread: confined. Errors: [object]. */
 RLM_API bool realm_dictionary_contains_value(const realm_dictionary_t* dictionary,
                                              realm_value_t value, size_t* index);
+
+/** Adds a pair, or replaces the value of a key that is there. RLM_TYPE_LIST and RLM_TYPE_DICTIONARY
+ *  act like realm_dictionary_insert_list() and realm_dictionary_insert_dictionary().
+ *
+ *  key, value:   copied.
+ *  out_index:    [optional]; the position of the pair.
+ *  out_inserted: [optional]; whether the key is new.
+ *  Thread:       confined.
+ *  Errors:       [object], [write], [value]; INVALID_ARGUMENT when the key is not a string;
+ *                INVALID_DICTIONARY_KEY for a key that is refused. */
+RLM_API bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key,
+                                     realm_value_t value, size_t* out_index, bool* out_inserted);
+
+/** Puts a new embedded object under a key. One that was there is deleted.
+ *
+ *  key:     copied.
+ *  Returns: an own handle to the new object, which has default values.
+ *  Thread:  confined.
+ *  Errors:  [object], [write]; INVALID_ARGUMENT when the key is not a string;
+ *           INVALID_DICTIONARY_KEY; INVALID_TABLE_REF when the values are not objects. */
+RLM_API realm_object_t* realm_dictionary_insert_embedded(realm_dictionary_t* dictionary,
+                                                         realm_value_t key);
+
+/** Puts a list under a key of a dictionary of Mixed. A list that is there already is kept with its
+ *  elements; any other value is replaced by an empty list.
+ *
+ *  key:     copied.
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  [object], [write]; INVALID_ARGUMENT when the key is not a string;
+ *           INVALID_DICTIONARY_KEY; INVALID_DICTIONARY_VALUE when this is not a dictionary of
+ *           Mixed; LIMIT_EXCEEDED when it is nested as deep as can be. */
+RLM_API realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary,
+                                                   realm_value_t key);
+
+/** Puts a dictionary under a key of a dictionary of Mixed, likewise.
+ *
+ *  key:     copied.
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_dictionary_insert_list(). */
+RLM_API realm_dictionary_t* realm_dictionary_insert_dictionary(
+    realm_dictionary_t* dictionary, realm_value_t key);
+
+/** Removes a pair. An absent key, or one that is not a string, is no error.
+ *
+ *  out_erased: [optional]; whether it was there.
+ *  Thread:     confined. Errors: [object], [write]. */
+RLM_API bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key,
+                                    bool* out_erased);
+
+/** The keys as live results, in their order. They become stale with the dictionary.
+ *
+ *  out_size: receives the number of keys.
+ *  out_keys: receives an own handle to results of strings.
+ *  Thread:   confined. Errors: [object]. */
+RLM_API bool realm_dictionary_get_keys(realm_dictionary_t* dictionary, size_t* out_size,
+                                       realm_results_t** out_keys);
+
+/** Removes all pairs. Objects they link to stay, embedded ones are deleted.
+ *
+ *  Thread: confined. Errors: [object], [write]. */
+RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
+
+/** Finds the same dictionary in another realm of the same file, such as a frozen one.
+ *
+ *  resolved: receives an own handle, or NULL when the dictionary does not exist there, which is no
+ *            error.
+ *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
+                                         const realm_t* target_realm,
+                                         realm_dictionary_t** resolved);
+
+/** The values as live results, in the order of their keys. They become stale with the dictionary.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: [object]. */
+RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* dictionary);
 
 /* ------------------------------------------------------------------------------------------------
  * Results

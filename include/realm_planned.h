@@ -51,181 +51,26 @@ RLM_API realm_t* realm_freeze(const realm_t* realm);
 /** Rewrites the file without its free space, unless somebody else has it open. */
 RLM_API bool realm_compact(realm_t* realm, bool* did_compact);
 
-/** Inside a migration: deletes a class that the new schema no longer has. */
-RLM_API bool realm_remove_table(realm_t* realm, const char* table_name, bool* table_deleted);
+/* Thread-safe references ----------------------------------------------------------------------- */
 
-/* Schema --------------------------------------------------------------------------------------- */
-
-/** Brings an open realm to another schema, version 0. */
-RLM_API bool realm_update_schema(realm_t* realm, const realm_schema_t* schema);
-
-/** Inside a migration: keeps the data of a property under its new name. */
-RLM_API bool realm_schema_rename_property(realm_t* realm, realm_schema_t* schema,
-                                          const char* object_type, const char* old_name,
-                                          const char* new_name);
-
-/** Calls back when the realm's schema changes: an own token. */
-RLM_API realm_callback_token_t* realm_add_schema_changed_callback(
-    realm_t* realm, realm_on_schema_change_func_t callback, realm_userdata_t userdata,
-    realm_free_userdata_func_t userdata_free);
-
-/** Changes the schema with callbacks of the moment, inside a transaction if asked. */
-RLM_API bool realm_update_schema_advanced(realm_t* realm, const realm_schema_t* schema,
-                                          uint64_t version,
-                                          realm_migration_func_t migration_func,
-                                          realm_userdata_t migration_func_userdata,
-                                          realm_data_initialization_func_t initialization_func,
-                                          realm_userdata_t initialization_func_userdata,
-                                          bool is_in_transaction);
-
-/** Describes the primary key of a class, if it has one. */
-RLM_API bool realm_find_primary_key_property(const realm_t* realm, realm_class_key_t class_key,
-                                             bool* out_found,
-                                             realm_property_info_t* out_property_info);
-
-/* Objects -------------------------------------------------------------------------------------- */
+/** Prepares a realm, object, collection or results for another thread: an own handle. */
+RLM_API realm_thread_safe_reference_t* realm_create_thread_safe_reference(const void* handle);
 
 /** The object in this realm: an own handle, not valid if the object is gone. */
 RLM_API realm_object_t* realm_object_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
-/** Writes a JSON text into a Mixed property, arrays and objects as nested collections. */
-RLM_API bool realm_set_json(realm_object_t* object, realm_property_key_t property,
-                            const char* json_string);
-
-/** Creates an embedded object in a link property, replacing an old one: an own handle. */
-RLM_API realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t property);
-
-/** Makes a Mixed property hold a list, keeping one that is there: an own handle. */
-RLM_API realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t property);
-
-/** Makes a Mixed property hold a dictionary, keeping one that is there: an own handle. */
-RLM_API realm_dictionary_t* realm_set_dictionary(realm_object_t* object,
-                                                 realm_property_key_t property);
-
-/** The object as one level of JSON; free with realm_free(). */
-RLM_API char* realm_object_to_string(realm_object_t* object);
-
-/* Lists: writing ------------------------------------------------------------------------------- */
-
-/** Replaces the element at index. */
-RLM_API bool realm_list_set(realm_list_t* list, size_t index, realm_value_t value);
-
-/** Inserts before index; index may equal the size. */
-RLM_API bool realm_list_insert(realm_list_t* list, size_t index, realm_value_t value);
-
-/** Inserts an empty list into a list of Mixed: an own handle. */
-RLM_API realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index);
-
-/** Inserts an empty dictionary into a list of Mixed: an own handle. */
-RLM_API realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index);
-
-/** Makes an element of a list of Mixed a list, keeping one that is there: an own handle. */
-RLM_API realm_list_t* realm_list_set_list(realm_list_t* list, size_t index);
-
-/** Makes an element of a list of Mixed a dictionary, keeping one: an own handle. */
-RLM_API realm_dictionary_t* realm_list_set_dictionary(realm_list_t* list, size_t index);
-
-/** Moves an element; both indices are below the size. */
-RLM_API bool realm_list_move(realm_list_t* list, size_t from_index, size_t to_index);
-
-/** Inserts a new embedded object: an own handle. */
-RLM_API realm_object_t* realm_list_insert_embedded(realm_list_t* list, size_t index);
-
-/** Replaces an embedded object by a new one: an own handle. */
-RLM_API realm_object_t* realm_list_set_embedded(realm_list_t* list, size_t index);
-
-/** Removes the element at index. */
-RLM_API bool realm_list_erase(realm_list_t* list, size_t index);
-
-/** Removes all elements; objects they link to stay, embedded ones go. */
-RLM_API bool realm_list_clear(realm_list_t* list);
-
-/** Removes all elements together with the objects they link to. */
-RLM_API bool realm_list_remove_all(realm_list_t* list);
-
-/** The same list in another realm: an own handle, or NULL when it is not there. */
-RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
-                                   realm_list_t** resolved);
-
 /** The list in this realm: an own handle. */
 RLM_API realm_list_t* realm_list_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
-
-/** Live results over the list, in its order: an own handle. */
-RLM_API realm_results_t* realm_list_to_results(realm_list_t* list);
-
-/* Sets: writing -------------------------------------------------------------------------------- */
-
-/** Adds a value; an equal one that is there keeps its place and *out_inserted is false. */
-RLM_API bool realm_set_insert(realm_set_t* set, realm_value_t value, size_t* out_index,
-                              bool* out_inserted);
-
-/** Removes a value; *out_erased tells whether it was there. */
-RLM_API bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* out_erased);
-
-/** Removes all values; objects they link to stay. */
-RLM_API bool realm_set_clear(realm_set_t* set);
-
-/** Removes all values together with the objects they link to. */
-RLM_API bool realm_set_remove_all(realm_set_t* set);
-
-/** The same set in another realm: an own handle, or NULL when it is not there. */
-RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
-                                  realm_set_t** resolved);
 
 /** The set in this realm: an own handle. */
 RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
                                                           realm_thread_safe_reference_t* reference);
 
-/** Live results over the set, in its order: an own handle. */
-RLM_API realm_results_t* realm_set_to_results(realm_set_t* set);
-
-/* Dictionaries: writing ------------------------------------------------------------------------ */
-
-/** Adds or replaces a pair; *out_inserted tells which. */
-RLM_API bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key,
-                                     realm_value_t value, size_t* out_index, bool* out_inserted);
-
-/** Puts a new embedded object under a key: an own handle. */
-RLM_API realm_object_t* realm_dictionary_insert_embedded(realm_dictionary_t* dictionary,
-                                                         realm_value_t key);
-
-/** Puts a list under a key of a dictionary of Mixed: an own handle. */
-RLM_API realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary,
-                                                   realm_value_t key);
-
-/** Puts a dictionary under a key of a dictionary of Mixed: an own handle. */
-RLM_API realm_dictionary_t* realm_dictionary_insert_dictionary(
-    realm_dictionary_t* dictionary, realm_value_t key);
-
-/** Removes a pair; *out_erased tells whether it was there. */
-RLM_API bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key,
-                                    bool* out_erased);
-
-/** Live results over the keys: an own handle in *out_keys. */
-RLM_API bool realm_dictionary_get_keys(realm_dictionary_t* dictionary, size_t* out_size,
-                                       realm_results_t** out_keys);
-
-/** Removes all pairs. */
-RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
-
-/** The same dictionary in another realm: an own handle, or NULL when it is not there. */
-RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
-                                         const realm_t* target_realm,
-                                         realm_dictionary_t** resolved);
-
 /** The dictionary in this realm: an own handle. */
 RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
-
-/** Live results over the values, in key order: an own handle. */
-RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* dictionary);
-
-/* Thread-safe references ----------------------------------------------------------------------- */
-
-/** Prepares a realm, object, collection or results for another thread: an own handle. */
-RLM_API realm_thread_safe_reference_t* realm_create_thread_safe_reference(const void* handle);
 
 /* Queries -------------------------------------------------------------------------------------- */
 

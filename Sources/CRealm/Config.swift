@@ -17,7 +17,6 @@ final class ConfigHandle: Handle {
     var fifoPath = "" { didSet { replace(&fifoView, fifoPath) } }
     var automaticNotifications = true
     var forceSyncHistory = false
-    var automaticBacklinkHandling = false
     /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release of the configuration.
     private var userData: [UInt: UserData] = [:]
 
@@ -124,7 +123,23 @@ public func realm_config_set_migration_function(
     let data = UserData(userdata, free)
     guard let c = config(c) else { return }
     c.keep(data)
-    c.value.hasMigration = function != nil
+    c.value.migrate = function.map { migration($0, data) }
+}
+/// A C migration function as the engine calls it. The three handles are borrowed: good inside the call only.
+func migration(_ function: @escaping realm_migration_func_t, _ data: UserData) -> @Sendable (Realm, Realm) throws -> Void {
+    { old, new in
+        let handles: [Handle] = [RealmHandle(RealmBox(old)), RealmHandle(RealmBox(new)), SchemaHandle(new.schema)]
+        let pointers = handles.map { OpaquePointer(Unmanaged.passUnretained($0).toOpaque()) }
+        let good = withExtendedLifetime(handles) { function(data.pointer, pointers[0], pointers[1], pointers[2]) }
+        guard good else { throw RealmError(.callback, "User-provided callback failed") }
+    }
+}
+func initialization(_ function: @escaping realm_data_initialization_func_t, _ data: UserData) -> @Sendable (Realm) throws -> Void {
+    { realm in
+        let handle = RealmHandle(RealmBox(realm))
+        let good = withExtendedLifetime(handle) { function(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque())) }
+        guard good else { throw RealmError(.callback, "User-provided callback failed") }
+    }
 }
 @_cdecl("realm_config_set_data_initialization_function")
 public func realm_config_set_data_initialization_function(
@@ -133,15 +148,7 @@ public func realm_config_set_data_initialization_function(
     let data = UserData(userdata, free)
     guard let c = config(c) else { return }
     c.keep(data)
-    guard let function else {
-        c.value.initialize = nil
-        return
-    }
-    c.value.initialize = { realm in
-        // The handle is borrowed: good inside the call only.
-        let borrowed = RealmHandle(RealmBox(realm))
-        return function(data.pointer, OpaquePointer(Unmanaged.passUnretained(borrowed).toOpaque()))
-    }
+    c.value.initialize = function.map { initialization($0, data) }
 }
 @_cdecl("realm_config_set_should_compact_on_launch_function")
 public func realm_config_set_should_compact_on_launch_function(
@@ -196,4 +203,4 @@ public func realm_config_set_cached(_ c: OpaquePointer?, _ cached: Bool) { confi
 @_cdecl("realm_config_get_cached")
 public func realm_config_get_cached(_ c: OpaquePointer?) -> Bool { config(c)?.value.isCached ?? false }
 @_cdecl("realm_config_set_automatic_backlink_handling")
-public func realm_config_set_automatic_backlink_handling(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.automaticBacklinkHandling = automatic }
+public func realm_config_set_automatic_backlink_handling(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.value.handlesBacklinksAutomatically = automatic }

@@ -207,3 +207,65 @@ public func realm_get_value_by_property_index(_ o: OpaquePointer?, _ index: Int,
         store(try o.realm.value(o.table, o.key, c.properties[index].key), out)
     }
 }
+@_cdecl("realm_find_primary_key_property")
+public func realm_find_primary_key_property(
+    _ r: OpaquePointer?, _ table: UInt32, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_property_info_t>?
+) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let p = try findClass(r.realm, table).properties.first(where: \.isPrimary)
+        found?.pointee = p != nil
+        if let p { fill(r.box, p, out) }
+    }
+}
+
+// MARK: Changing the schema
+
+@_cdecl("realm_update_schema")
+public func realm_update_schema(_ r: OpaquePointer?, _ s: OpaquePointer?) -> Bool {
+    guard let r = realmHandle(r), let s = handle(s, .schema, SchemaHandle.self) else { return false }
+    return attempt { () throws(RealmError) in try r.realm.updateSchema(s.schema) }
+}
+@_cdecl("realm_update_schema_advanced")
+public func realm_update_schema_advanced(
+    _ r: OpaquePointer?, _ s: OpaquePointer?, _ version: UInt64, _ migrate: realm_migration_func_t?, _ migrateData: UnsafeMutableRawPointer?,
+    _ initialize: realm_data_initialization_func_t?, _ initializeData: UnsafeMutableRawPointer?, _ isInTransaction: Bool
+) -> Bool {
+    guard let r = realmHandle(r), let s = handle(s, .schema, SchemaHandle.self) else { return false }
+    return attempt { () throws(RealmError) in
+        try r.realm.updateSchema(
+            s.schema, version: version, migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
+            initialize: initialize.map { initialization($0, UserData(initializeData, nil)) })
+    }
+}
+@_cdecl("realm_schema_rename_property")
+public func realm_schema_rename_property(
+    _ r: OpaquePointer?, _ s: OpaquePointer?, _ objectType: UnsafePointer<CChar>?, _ old: UnsafePointer<CChar>?, _ new: UnsafePointer<CChar>?
+) -> Bool {
+    guard let r = realmHandle(r), handle(s, .schema, SchemaHandle.self) != nil else { return false }
+    return attempt { () throws(RealmError) in try r.realm.renameProperty(try text(objectType), from: try text(old), to: try text(new)) }
+}
+@_cdecl("realm_remove_table")
+public func realm_remove_table(_ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let did = try r.realm.removeClass(try text(name))
+        deleted?.pointee = did
+    }
+}
+@_cdecl("realm_add_schema_changed_callback")
+public func realm_add_schema_changed_callback(
+    _ r: OpaquePointer?, _ callback: realm_on_schema_change_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    guard let r = realmHandle(r) else { return nil }
+    guard let callback else { return fail(nullArgument()) }
+    if r.realm.isClosed { return fail(RealmError(.closedRealm, "Cannot access realm that has been closed.")) }
+    let realm = r.realm
+    let id = realm.addSchemaCallback { schema in
+        // The handle is borrowed: good inside the call only.
+        let handle = SchemaHandle(schema)
+        withExtendedLifetime(handle) { callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque())) }
+    }
+    return TokenHandle { [weak realm] in realm?.removeSchemaCallback(id) }.out()
+}

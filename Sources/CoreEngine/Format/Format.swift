@@ -11,7 +11,7 @@
 enum Format {
     /// The format that this engine writes.
     static let currentVersion: UInt8 = 24
-    /// Formats that a session may open for writing once upgrades exist; today only 24 itself is accepted for writing.
+    /// Formats that are read in place, and upgraded to 24 when they are opened for writing.
     static func isReadable(_ version: UInt8) -> Bool {
         switch version {
         case 10, 11, 20, 21, 22, 23, 24: true

@@ -10,18 +10,30 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     private let threadCheckContext: UnsafeMutableRawPointer?
     let database: Database
     package let transaction: Transaction
-    private(set) public var schema = Schema()
-    private(set) public var schemaVersion = ObjectStore.notVersioned
+    public internal(set) var schema = Schema()
+    public internal(set) var schemaVersion = ObjectStore.notVersioned
     public private(set) var isClosed = false
     /// Whether the schema follows the file.
-    private let isDynamic: Bool
-    /// Version at which `schema` was last bound to tables and columns.
-    private var boundVersion: UInt64 = 0
+    var isDynamic: Bool
+    /// Shape of the tables that `schema` was last bound to.
+    var boundShape: [UInt64] = []
+    /// The whole schema of the file at that time.
+    var boundFile = Schema()
+    /// A view of the version before a migration: it never moves.
+    private let isFixedView: Bool
+    /// While a migration or initialization function runs its write transaction belongs to the schema step.
+    var callbackGuard = CallbackGuard.none
+    enum CallbackGuard { case none, active, violated }
+    /// The last move brought another schema: its callbacks are due before the others.
+    var schemaMoved = false
+    /// Names that the running migration gave to properties.
+    var renamed: [(className: String, property: String)] = []
     /// Changes with every change of data or version: what handles resolved before is stale.
     package internal(set) var stateCount: UInt64 = 0
 
     /// Called on each own commit and each refresh that moved; keyed so that one can be taken away.
     private var changedCallbacks: [(id: Int, call: () -> Void)] = []
+    private var schemaCallbacks: [(id: Int, call: (Schema) -> Void)] = []
     private var refreshCallbacks: [(id: Int, version: UInt64, call: () -> Void)] = []
     private var nextCallback = 0
 
@@ -44,21 +56,15 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         threadCheck = scheduler.threadCheck
         threadCheckContext = scheduler.threadCheckContext
         isDynamic = configuration.schema == nil
-        if let schema = configuration.schema {
-            try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
-        }
+        isFixedView = false
+        if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
         try RealmCoordinator.check(configuration)
         if configuration.encryptionKey != nil {
             throw RealmError(.notSupported, "Encrypted Realms cannot be opened yet", path: configuration.path)
         }
-        let access: Database.Access
-        switch configuration.schemaMode {
-        case .immutable: access = .immutable
-        case .readOnly: access = FileSystem.exists(configuration.path) ? .readOnly : .readWrite(create: true)
-        default: access = .readWrite(create: true)
-        }
         do throws(RealmError) {
-            database = try Database.open(path: configuration.path, access: access, durability: configuration.isInMemory ? .memoryOnly : .full)
+            if try Self.needsReset(configuration) { _ = try Database.deleteFiles(path: configuration.path) }
+            database = try Self.openDatabase(configuration)
         } catch { throw error.with(path: configuration.path) }
         transaction = try Transaction(database)
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
@@ -68,7 +74,9 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         if database.isEmpty { Log.write(.storage, .debug, "Empty file") }
         do throws(RealmError) {
             try readFileSchema()
-            if let wanted = configuration.schema { try applySchema(wanted) }
+            if let wanted = configuration.schema {
+                try bringSchema(to: wanted, SchemaStep(configuration))
+            }
             transaction.endRead()
         } catch {
             transaction.close()
@@ -77,140 +85,49 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         }
         RealmCoordinator.register(self)
     }
+    private static func openDatabase(_ c: RealmConfiguration) throws(RealmError) -> Database {
+        let access: Database.Access
+        switch c.schemaMode {
+        case .immutable: access = .immutable
+        case .readOnly: access = FileSystem.exists(c.path) ? .readOnly : .readWrite(create: true)
+        default: access = .readWrite(create: true)
+        }
+        return try Database.open(path: c.path, access: access, durability: c.isInMemory ? .memoryOnly : .full, upgrades: !c.disablesFormatUpgrade)
+    }
+    /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects §2.2.
+    private static func needsReset(_ c: RealmConfiguration) throws(RealmError) -> Bool {
+        guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema, FileSystem.exists(c.path) else { return false }
+        if try Database.needsFormatUpgrade(path: c.path) { return true }
+        let t = try Transaction(try openDatabase(c))
+        defer { t.close() }
+        try t.beginRead()
+        let version = try t.group.readSchemaVersion()
+        if version == ObjectStore.notVersioned { return false }
+        if version != c.schemaVersion { return true }
+        let changes = SchemaChange.between(try t.group.readSchema(), wanted)
+        if c.schemaMode == .hardResetFile { return !changes.isEmpty }
+        return changes.contains { !$0.isClassAddition && !$0.isIndexChange }
+    }
+    /// A dynamic view of the version that `realm` is about to migrate from.
+    init(before realm: Realm) throws(RealmError) {
+        var c = realm.configuration
+        c.schema = nil
+        c.schemaVersion = .max
+        c.schemaMode = .readOnly
+        c.isCached = false
+        c.initialize = nil
+        c.migrate = nil
+        configuration = c
+        scheduler = realm.scheduler
+        threadCheck = realm.threadCheck
+        threadCheckContext = realm.threadCheckContext
+        isDynamic = true
+        isFixedView = true
+        database = realm.database
+        transaction = try realm.transaction.duplicateForReading()
+        try readFileSchema()
+    }
     deinit { close() }
-
-    private func readFileSchema() throws(RealmError) {
-        let t = try reading()
-        schema = try t.group.readSchema()
-        schemaVersion = try t.group.readSchemaVersion()
-        boundVersion = t.version
-    }
-
-    /// The schema step of an open. Rules: live-objects §2.2, §2.3.
-    private func applySchema(_ requested: Schema) throws(RealmError) {
-        var wanted = requested
-        let mode = configuration.schemaMode
-        let version = configuration.schemaVersion
-        if mode == .additiveDiscovered {
-            // Embedded classes that nothing leads to are left out, unless the file has them.
-            let reachable = wanted.reachableEmbedded()
-            wanted = Schema(wanted.classes.filter { $0.kind != .embedded || reachable.contains($0.name) || schema[$0.name] != nil })
-        }
-        var changes = SchemaChange.between(schema, wanted)
-        if schemaVersion == version && changes.isEmpty { return adoptSchema(wanted) }
-        try checkMode(changes, version: version)
-        if mode == .immutable || (mode == .readOnly && schemaVersion != ObjectStore.notVersioned) { return adoptSchema(wanted) }
-        if try transaction.beginWrite() {
-            do throws(RealmError) {
-                schema = try transaction.group.readSchema()
-                schemaVersion = try transaction.group.readSchemaVersion()
-                changes = SchemaChange.between(schema, wanted)
-                try checkMode(changes, version: version)
-            } catch {
-                try? transaction.rollback()
-                throw error
-            }
-        }
-        let fresh = schemaVersion == ObjectStore.notVersioned
-        let start = Platform.monotonicSeconds
-        Log.write(.storage, .debug, "\(fresh ? "Creating" : "Changing") the schema: version \(version), mode \(mode)")
-        do throws(RealmError) {
-            let group = transaction.group
-            try group.ensureMetadata()
-            if fresh && mode == .readOnly {
-                try group.setSchemaVersion(version)
-            } else {
-                if mode.isAdditive, schemaVersion == version { changes = changes.filter { !$0.isIndexChange || changes.contains { !$0.isIndexChange } } }
-                changes.removeAll { $0.isPropertyRemoval && mode.isAdditive }
-                try group.apply(changes)
-                if schemaVersion != version { try group.setSchemaVersion(version) }
-            }
-            schema = try group.readSchema()
-            schemaVersion = version
-            stateCount += 1
-            adoptSchema(wanted)
-            if fresh, let initialize = configuration.initialize {
-                guard initialize(self) else { throw RealmError(.callback, "The data initialization function failed") }
-                guard transaction.stage == .writing else { throw RealmError(.wrongTransactionState, "The data initialization function ended the write transaction") }
-            }
-            Log.write(.storage, .debug, "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
-            try commitLogged()
-        } catch {
-            if transaction.stage == .writing { try? transaction.rollback() }
-            throw error
-        }
-    }
-
-    /// Throws when the mode does not allow the step from the file's schema to the requested one.
-    private func checkMode(_ changes: [SchemaChange], version: UInt64) throws(RealmError) {
-        let fresh = schemaVersion == ObjectStore.notVersioned
-        func mismatch(_ code: RealmError.Code, _ offending: [SchemaChange], _ heading: String) -> RealmError {
-            RealmError(code, heading + "\n" + offending.map { "- " + $0.text }.joined(separator: "\n"))
-        }
-        func lower() -> RealmError {
-            RealmError(.invalidSchemaVersion, "Provided schema version \(version) is less than last set version \(schemaVersion).")
-        }
-        let unsupported: (SchemaChange) -> Bool = { !$0.isClassAddition && !$0.isIndexChange && !$0.isPropertyAddition }
-        switch configuration.schemaMode {
-        case .immutable, .readOnly:
-            if configuration.schemaMode == .immutable && version != schemaVersion {
-                throw RealmError(.invalidSchemaVersion, "Provided schema version \(version) does not equal last set version \(schemaVersion).")
-            }
-            if fresh && configuration.schemaMode == .readOnly { return }
-            let bad = changes.filter {
-                switch $0 {
-                case .addProperty, .changeType, .makeNullable, .makeRequired, .changePrimaryKey: true
-                default: false
-                }
-            }
-            if !bad.isEmpty { throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in read-only schema mode:") }
-        case .automatic, .manual:
-            if !fresh && version < schemaVersion { throw lower() }
-            if fresh { return }
-            if configuration.schemaMode == .manual {
-                if !changes.isEmpty { throw mismatch(.schemaMismatch, changes, "Migration is required due to the following errors:") }
-                if version > schemaVersion && configuration.hasMigration { throw migrationUnsupported() }
-                return
-            }
-            if version == schemaVersion {
-                let bad = changes.filter { !$0.isClassAddition && !$0.isIndexChange }
-                if !bad.isEmpty { throw mismatch(.schemaMismatch, bad, "Migration is required due to the following errors:") }
-                return
-            }
-            if configuration.hasMigration { throw migrationUnsupported() }
-            if let first = changes.first(where: unsupported) {
-                throw RealmError(.notSupported, "This migration is not supported yet: \(first.text)")
-            }
-        case .additiveDiscovered, .additiveExplicit:
-            let bad = changes.filter { unsupported($0) && !$0.isPropertyRemoval }
-            if !bad.isEmpty { throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in additive-only schema mode:") }
-        case .softResetFile, .hardResetFile:
-            if fresh { return }
-            throw RealmError(.notSupported, "Resetting a file whose schema changed is not supported yet")
-        }
-    }
-    private func migrationUnsupported() -> RealmError { RealmError(.notSupported, "Migration functions are not supported yet") }
-
-    /// Makes `wanted` the live schema: its classes and properties take their keys from the file's schema, which is the present one.
-    private func adoptSchema(_ wanted: Schema) {
-        let file = schema
-        var live = wanted
-        let subset = configuration.subsetMode
-        for i in live.classes.indices {
-            guard let old = file[live.classes[i].name] else { continue }
-            live.classes[i].key = old.key
-            for j in live.classes[i].properties.indices {
-                if let p = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) { live.classes[i].properties[j].key = p.key }
-            }
-            if subset == .allProperties || subset == .complete {
-                for p in old.properties where live.classes[i].property(named: p.name) == nil { live.classes[i].properties.append(p) }
-            }
-        }
-        if subset == .allClasses || subset == .complete {
-            live = Schema(live.classes + file.classes.filter { live[$0.name] == nil })
-        }
-        schema = live
-    }
 
     // MARK: State
 
@@ -233,7 +150,10 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     @inline(never) private func beginImplicitly() throws(RealmError) {
         if isClosed || transaction.stage == .closed { throw closedError() }
         try transaction.beginRead()
-        try versionMoved()
+        do throws(RealmError) { try versionMoved() } catch {
+            transaction.endRead()
+            throw error
+        }
     }
     /// The transaction, writing.
     @inline(__always) package func writing() throws(RealmError) -> Transaction {
@@ -247,24 +167,6 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// Version of the snapshot, nil when none is open.
     public var version: UInt64? { isReading ? transaction.version : nil }
     public var versionCount: UInt64 { database.versionCount }
-
-    /// The snapshot is another one: keys of the live schema are bound again where the file's schema may have changed.
-    private func versionMoved() throws(RealmError) {
-        stateCount &+= 1
-        let t = transaction
-        guard t.version != boundVersion else { return }
-        boundVersion = t.version
-        // Classes and properties appear only with new tables or columns; names are compared, keys taken over.
-        let file = try t.group.readSchema()
-        if isDynamic {
-            schema = file
-            schemaVersion = try t.group.readSchemaVersion()
-            return
-        }
-        let old = schema
-        schema = file
-        adoptSchema(old)
-    }
 
     public func beginRead() throws(RealmError) {
         if isClosed { throw closedError() }
@@ -281,25 +183,26 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
             throw RealmError(.wrongTransactionState, "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
         }
-        let moved = try t.beginWrite()
-        if moved {
-            do throws(RealmError) { try versionMoved() } catch {
-                try? t.rollback()
-                throw error
-            }
-            notifyMoved()
-        }
+        let wasIdle = t.stage == .idle
+        if wasIdle { _ = try reading() }
+        if try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() }) || wasIdle { notifyMoved() }
     }
     public func commitWrite() throws(RealmError) {
         try verify()
         let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
+        try checkCallbackGuard()
         stateCount &+= 1
         try commitLogged()
-        boundVersion = t.version
         notifyMoved()
     }
-    private func commitLogged() throws(RealmError) {
+    /// A migration or initialization function may not end the transaction that it runs in.
+    private func checkCallbackGuard() throws(RealmError) {
+        guard callbackGuard != .none else { return }
+        callbackGuard = .violated
+        throw RealmError(.wrongTransactionState, "A migration or initialization function cannot end its write transaction")
+    }
+    func commitLogged() throws(RealmError) {
         Log.write(.transaction, .debug, "Initiate commit version: \(transaction.version + 1)")
         let start = Log.isEnabled(.transaction, .debug) ? Platform.monotonicSeconds : 0
         try transaction.commit()
@@ -309,6 +212,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         try verify()
         let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
+        try checkCallbackGuard()
         stateCount &+= 1
         try t.rollback()
     }
@@ -333,14 +237,14 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         if configuration.schemaMode == .immutable { throw RealmError(.wrongTransactionState, "Can't refresh an immutable Realm.") }
         switch t.stage {
         case .writing: return false
+        case _ where isFixedView: return false
         case .closed: throw closedError()
         case .idle:
             _ = try reading()
             notifyMoved()
             return true
         case .reading:
-            guard try t.refresh() else { return false }
-            try versionMoved()
+            guard try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() }) else { return false }
             notifyMoved()
             return true
         }
@@ -352,6 +256,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         stateCount &+= 1
         transaction.close()
         changedCallbacks = []
+        schemaCallbacks = []
         refreshCallbacks = []
         RealmCoordinator.unregister(self)
     }
@@ -364,6 +269,19 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         return nextCallback
     }
     package func removeChangedCallback(_ id: Int) { changedCallbacks.removeAll { $0.id == id } }
+    /// Called with the new schema when it changes.
+    package func addSchemaCallback(_ call: @escaping (Schema) -> Void) -> Int {
+        nextCallback += 1
+        schemaCallbacks.append((nextCallback, call))
+        return nextCallback
+    }
+    package func removeSchemaCallback(_ id: Int) { schemaCallbacks.removeAll { $0.id == id } }
+    func notifySchemaChanged() {
+        for id in schemaCallbacks.map(\.id) {
+            guard !isClosed, let c = schemaCallbacks.first(where: { $0.id == id }) else { continue }
+            c.call(schema)
+        }
+    }
     /// One shot, at the first refresh to at least the version newest now; nil when the Realm is at it already.
     package func addRefreshCallback(_ call: @escaping () -> Void) -> Int? {
         guard isReading, database.newestVersion > transaction.version else { return nil }
@@ -373,6 +291,10 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     package func removeRefreshCallback(_ id: Int) { refreshCallbacks.removeAll { $0.id == id } }
     private func notifyMoved() {
+        if schemaMoved {
+            schemaMoved = false
+            notifySchemaChanged()
+        }
         let version = transaction.version
         let due = refreshCallbacks.filter { $0.version <= version }
         refreshCallbacks.removeAll { $0.version <= version }
@@ -392,7 +314,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         c.schema = nil
         c.isCached = false
         c.initialize = nil
-        c.hasMigration = false
+        c.migrate = nil
         let realm = try Realm(opening: c)
         defer { realm.close() }
         return realm.schemaVersion

@@ -16,10 +16,13 @@ public struct RealmConfiguration: Sendable {
     public var disablesFormatUpgrade = false
     public var maxActiveVersions = UInt64.max
     public var scheduler: (any Scheduler)?
-    /// Called once in the write transaction that first makes the schema; false fails the open with 1000000.
-    package var initialize: (@Sendable (Realm) -> Bool)?
-    /// Whether a migration function is set. Migrations are not supported yet, so it only decides about errors.
-    package var hasMigration = false
+    /// Called once in the write transaction that first makes the schema; an error fails the open and leaves the file empty.
+    public var initialize: (@Sendable (Realm) throws -> Void)?
+    /// Called in the write transaction of a migration with a view of the file before it and the Realm being migrated; an error fails the open
+    /// and leaves the file as it was. Removed properties still have their columns, but only `old` shows them.
+    public var migrate: (@Sendable (_ old: Realm, _ new: Realm) throws -> Void)?
+    /// When a class becomes embedded: delete objects that nothing links to, copy those with several links.
+    public var handlesBacklinksAutomatically = false
 
     public init(path: String = "", schema: Schema? = nil, schemaVersion: UInt64? = nil, mode: SchemaMode = .automatic) {
         self.path = path
@@ -39,7 +42,7 @@ public struct RealmConfiguration: Sendable {
     /// Combinations refused before any file access. Rules: live-objects §2.1.
     func check() throws(RealmError) {
         let fixed = schemaMode == .immutable || schemaMode == .readOnly
-        if hasMigration && (fixed || schemaMode.isAdditive) {
+        if migrate != nil && (fixed || schemaMode.isAdditive) {
             throw RealmError(.illegalCombination, "A migration function cannot be used with this schema mode")
         }
         if initialize != nil && fixed { throw RealmError(.illegalCombination, "A data initialization function cannot be used with this schema mode") }

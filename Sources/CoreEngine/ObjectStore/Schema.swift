@@ -75,7 +75,10 @@ public struct Property: Sendable, Equatable {
 /// One class: a table of the file seen by the object store.
 public struct ObjectSchema: Sendable, Equatable {
     /// Numbers of the C API.
-    public enum Kind: Int32, Sendable { case topLevel = 0, embedded = 1, asymmetric = 2 }
+    public enum Kind: Int32, Sendable {
+        case topLevel = 0, embedded = 1, asymmetric = 2
+        var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
+    }
     public var name: String
     public var kind: Kind
     /// Name of the primary key property, empty when there is none.

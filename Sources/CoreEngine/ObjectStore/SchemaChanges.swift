@@ -10,7 +10,9 @@ enum SchemaChange {
     case removeIndex(ObjectSchema, Property, fullText: Bool)
     case addProperty(ObjectSchema, Property)
     case changePrimaryKey(ObjectSchema, from: String, to: String)
-    case changeKind(ObjectSchema, to: ObjectSchema.Kind)
+    case changeKind(ObjectSchema, from: ObjectSchema.Kind, to: ObjectSchema.Kind)
+    /// Only seen in files that others changed: no schema asks for it.
+    case removeClass(ObjectSchema)
 
     /// One line for messages.
     var text: String {
@@ -26,7 +28,8 @@ enum SchemaChange {
         case .addProperty(let c, let p): "Property '\(c.name).\(p.name)' has been added."
         case .changePrimaryKey(let c, let from, let to):
             from.isEmpty ? "Primary Key for class '\(c.name)' has been added." : (to.isEmpty ? "Primary Key for class '\(c.name)' has been removed." : "Primary Key for class '\(c.name)' has changed from '\(from)' to '\(to)'.")
-        case .changeKind(let c, let kind): "Class '\(c.name)' has been changed to \(kind == .embedded ? "Embedded" : (kind == .asymmetric ? "TopLevelAsymmetric" : "TopLevel"))."
+        case .changeKind(let c, let from, let to): "Class '\(c.name)' has been changed from \(from.text) to \(to.text)."
+        case .removeClass(let c): "Class '\(c.name)' has been removed."
         }
     }
 
@@ -57,7 +60,7 @@ enum SchemaChange {
             for q in c.properties where !old.properties.contains(where: { $0.name == q.name }) { changes.append(.addProperty(c, q)) }
             if old.primaryKey != c.primaryKey { changes.append(.changePrimaryKey(c, from: old.primaryKey, to: c.primaryKey)) }
         }
-        for c in target.classes { if let old = file[c.name], old.kind != c.kind { changes.append(.changeKind(c, to: c.kind)) } }
+        for c in target.classes { if let old = file[c.name], old.kind != c.kind { changes.append(.changeKind(c, from: old.kind, to: c.kind)) } }
         return changes
     }
 
@@ -92,33 +95,4 @@ public enum SchemaMode: Int32, Sendable {
 /// Which classes and properties of the file that were not asked for show up; numbers of the C API.
 public enum SchemaSubsetMode: Int32, Sendable {
     case strict = 0, allClasses = 1, allProperties = 2, complete = 3
-}
-
-extension Group {
-    /// Applies changes that lose nothing: new classes, new properties, indexes.
-    func apply(_ changes: [SchemaChange]) throws(RealmError) {
-        for case .addClass(let c) in changes { try createClass(c) }
-        for change in changes {
-            switch change {
-            case .addInitialProperties(let c): try createProperties(c)
-            case .addProperty(let c, let p):
-                if let t = try table(named: c.tableName) { try addColumn(p, to: t) }
-            case .addIndex(let c, let p, let fullText):
-                guard let t = try table(named: c.tableName), let column = t.column(named: p.name) else { continue }
-                if fullText, p.type != .string || (p.collection != .none && p.collection != .list) {
-                    throw RealmError(.illegalOperation, "Property '\(c.name).\(p.name)' cannot have a full-text index: it is not a string")
-                }
-                if try t.index(of: column.index) != nil { try t.removeIndex(column.index) }
-                t.setIndexAttribute(column.key, fullText ? .fullTextIndexed : .indexed)
-                try t.addIndex(column.index, fullText: fullText)
-            case .removeIndex(let c, let p, let fullText):
-                guard let t = try table(named: c.tableName), let column = t.column(named: p.name), try t.index(of: column.index) != nil,
-                    column.isFullTextIndexed == fullText
-                else { continue }
-                try t.removeIndex(column.index)
-                t.setIndexAttribute(column.key, [])
-            default: continue
-            }
-        }
-    }
 }

@@ -137,6 +137,49 @@ enum FileSystem {
         throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
     }
     /// Removes a directory and the plain files in it. Missing: nothing.
+    /// Copies a file byte for byte: the copy appears under its name only when it is complete. False when the disk lacks room for twice the
+    /// file, or the copy failed; nothing is left behind then.
+    static func copy(_ from: String, to: String) -> Bool {
+        let part = to + ".part"
+        do throws(RealmError) {
+            let source = try FileDescriptor(path: from, access: .readOnly)
+            defer { source.close() }
+            let size = try source.size()
+            var fs = statvfs()
+            if statvfs(from, &fs) == 0, UInt64(fs.f_bavail) * UInt64(fs.f_frsize) < UInt64(size) * 2 { return false }
+            try remove(part)
+            let target = try FileDescriptor(path: part, access: .readWriteCreate)
+            defer { target.close() }
+            let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
+            defer { buffer.deallocate() }
+            var at = 0
+            while at < size {
+                let n = try source.read(into: buffer, count: min(1 << 20, size - at), at: at)
+                guard n > 0 else { break }
+                try target.write(buffer, count: n, at: at)
+                at += n
+            }
+            try target.synchronizeData()
+            guard at == size, rename(part, to) == 0 else {
+                try remove(part)
+                return false
+            }
+            return true
+        } catch {
+            _ = try? remove(part)
+            return false
+        }
+    }
+    /// Seconds since the file was last written, nil when it cannot be told.
+    static func age(_ path: String) -> Int? {
+        var info = stat()
+        guard stat(path, &info) == 0 else { return nil }
+        #if canImport(Darwin)
+            return time(nil) - info.st_mtimespec.tv_sec
+        #else
+            return time(nil) - info.st_mtim.tv_sec
+        #endif
+    }
     static func removeDirectory(_ path: String) {
         guard let dir = opendir(path) else { return }
         var names: [String] = []

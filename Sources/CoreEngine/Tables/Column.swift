@@ -28,8 +28,9 @@ struct Column {
     var isFullTextIndexed: Bool { attributes.contains(.fullTextIndexed) }
 
     /// Value of new rows and of old rows when the column is added. Format: logical §6.
-    var initial: Mixed {
-        if isCollection || isBacklink { return .slot(RefOrTagged(.null)) }
+    var initial: Mixed { isCollection || isBacklink ? .slot(RefOrTagged(.null)) : initialElement }
+    /// The default of the column's type.
+    var initialElement: Mixed {
         if isNullable { return .null }
         switch type {
         case .int: return .int(0)

@@ -129,6 +129,15 @@ final class Group {
         return try table(at: i)
     }
 
+    /// What tells one set of columns of a table from another: the ref of its spec, its primary key and type.
+    func specState(_ index: Int) throws(RealmError) -> [UInt64] {
+        if let t = tables[index], t.isModified { return [UInt64(t.key.raw)] + t.columns.map { UInt64(bitPattern: $0.key.raw) } }
+        let top = try store.refsNode(slots[index].ref)
+        guard top.count > 3 else { throw .corrupt("table of an impossible size", at: top.ref.offset) }
+        func word(_ i: Int) throws(RealmError) -> UInt64 { i < top.count ? UInt64(bitPattern: try top.slot(i).raw) : 0 }
+        return [try word(0), try word(3), try word(11), try word(12)]
+    }
+
     // MARK: Changing
 
     /// Adds a table: in the lowest vacant slot, with the tag that slot holds, or at the end. Format: logical §1.
@@ -161,6 +170,20 @@ final class Group {
         updateFast()
         log?.tableAdded(key)
         return t
+    }
+    /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next table there.
+    func removeTable(_ t: Table) throws(RealmError) {
+        guard !t.isLinkTarget else { throw RealmError(.crossTableLinkTarget, "Cannot remove '\(t.name)' because it is the target of link columns of other tables") }
+        let index = t.tableIndex, key = t.key
+        try t.destroyAll()
+        slots[index] = RefOrTagged(tagged: UInt64((key.raw >> 16 &+ 1) & 0x7FFF))
+        tables[index] = nil
+        byName[names[index]] = nil
+        names[index] = ""
+        updateFast()
+        isModified = true
+        namesModified = true
+        log?.tableErased(key)
     }
     private func ensureArrays() throws(RealmError) {
         guard tablesRef.isNull else { return }

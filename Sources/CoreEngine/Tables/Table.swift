@@ -30,6 +30,8 @@ final class Table {
     var indexRoots: [Ref] = []
     /// Column indexes that have a search index, ascending.
     private(set) var indexed: [Int] = []
+    /// Most column indexes the table ever had: the arrays by column index never shrink.
+    private var widestIndex = 0
     private(set) var columnKeyCounter: UInt64 = 0
     private var contentVersion: UInt64 = 0
     /// Next object sequence number.
@@ -87,6 +89,7 @@ final class Table {
             primaryKey = c.key
         }
         let indexes = try child(4)
+        if !indexes.isNull { widestIndex = try s.refsNode(indexes).count }
         indexRoots = [Ref](repeating: .null, count: byIndex.count)
         if !indexes.isNull {
             let n = try s.refsNode(indexes)
@@ -259,19 +262,180 @@ final class Table {
     /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
     func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
         for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column { return c.key }
-        return try addBacklinkColumn(origin: origin, originColumn: column)
+        let key = try addBacklinkColumn(origin: origin, originColumn: column)
+        group.log?.typedLinkChanged(origin.key, column, target: self.key)
+        return key
     }
     private func insert(_ c: Column) throws(RealmError) {
+        try settlePending()
         let at = c.isBacklink ? columns.count : columns.firstIndex(where: \.isBacklink) ?? columns.count
         if !enumeratedKeys.isEmpty && !c.isBacklink { enumeratedKeys.insert(.null, at: min(at, enumeratedKeys.count)) }
         guard let clusterColumn = c.clusterColumn else { throw RealmError(.illegalOperation, "A column of this type cannot be made") }
-        try rows.addColumn(c.index, clusterColumn)
+        try eachTree { (rows) throws(RealmError) in try rows.addColumn(c.index, clusterColumn) }
         columns.insert(c, at: at)
+        try shapeChanged()
+    }
+    /// Takes a column out: its leaves, its index and its place in the spec. Links and backlinks in it are the caller's to undo first.
+    private func remove(_ key: ColKey) throws(RealmError) {
+        guard key.index < byIndex.count, byIndex[key.index] >= 0, columns[byIndex[key.index]].key == key else { return }
+        try settlePending()
+        let at = byIndex[key.index]
+        if key.index < indexRoots.count {
+            try store.destroy(indexRoots[key.index])
+            indexRoots[key.index] = .null
+        }
+        try eachTree { (rows) throws(RealmError) in try rows.removeColumn(key.index) }
+        if at < enumeratedKeys.count { try store.destroy(enumeratedKeys.remove(at: at)) }
+        columns.remove(at: at)
+        columnKeyCounter &+= 1
+        if primaryKey == key { primaryKey = nil }
+        try shapeChanged()
+    }
+    /// The rows, and the tombstones, which have the same columns.
+    private func eachTree(_ body: (ClusterTree) throws(RealmError) -> Void) throws(RealmError) {
+        try body(rows)
+        guard !tombstones.isNull else { return }
+        let others = ClusterTree(store, root: tombstones, columns: rows.columns)
+        try body(others)
+        tombstones = others.root
+    }
+    private func shapeChanged() throws(RealmError) {
         try mapColumns()
         while indexRoots.count < byIndex.count { indexRoots.append(.null) }
         refreshDerived()
         specModified = true
         markModified()
+    }
+
+    /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
+    func removeColumn(_ key: ColKey) throws(RealmError) {
+        guard let c = column(key), !c.isBacklink else { throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)") }
+        if c.type == .link || c.type == .mixed {
+            // Targets forget the links, and embedded ones lose their owner, before the column goes.
+            if let target = try group.table(c.oppositeTable), target.isEmbedded { try clearColumn(c) }
+            for i in group.liveIndexes {
+                let other = try group.table(at: i)
+                guard let b = other.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key }) else { continue }
+                try other.remove(b.key)
+            }
+        }
+        try remove(key)
+        group.log?.columnErased(self.key, key)
+    }
+    /// Sets every row's value of a link column to null or empty.
+    private func clearColumn(_ c: Column) throws(RealmError) {
+        guard let facts = facts(c.key) else { return }
+        for key in try allKeys() {
+            if let shape = c.shape {
+                guard case .slot(let s)? = try rows.get(key, c.index), !s.isTagged, s.raw != 0 else { continue }
+                try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) { (e) throws(RealmError) in try e.clear() }
+            } else {
+                _ = try set(key, facts, .null)
+            }
+        }
+    }
+    func renameColumn(_ key: ColKey, to new: String) throws(RealmError) {
+        guard new.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(new)' is longer than 63 bytes") }
+        guard column(named: new) == nil, !new.isEmpty else { throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already") }
+        guard key.index < byIndex.count, byIndex[key.index] >= 0 else { return }
+        columns[byIndex[key.index]].name = new
+        specModified = true
+        markModified()
+        group.log?.columnRenamed(self.key, key)
+    }
+    /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the default.
+    /// The new column has a new key and stands last. Format: logical §10.6.
+    @discardableResult
+    func setNullable(_ key: ColKey, _ nullable: Bool) throws(RealmError) -> ColKey {
+        guard let old = column(key), old.isNullable != nullable, old.type != .link, old.type != .mixed else { return key }
+        let wasPrimary = primaryKey == key
+        let hadIndex = try index(of: old.index) != nil && !wasPrimary
+        var form = old.attributes.subtracting([.indexed, .fullTextIndexed, .nullable])
+        if nullable { form.insert(.nullable) }
+        let temporary = "__temporary_\(old.index)"
+        let new = try addColumn(temporary, old.type, form)
+        guard let added = column(new) else { return key }
+        for k in try allKeys() { try copyValue(k, from: old, to: added) }
+        let name = old.name
+        if wasPrimary { primaryKey = nil }
+        try removeColumn(key)
+        try renameColumn(new, to: name)
+        setIndexAttribute(new, old.attributes.intersection([.indexed, .fullTextIndexed]))
+        if hadIndex { try addIndex(new.index, fullText: old.attributes.contains(.fullTextIndexed)) }
+        if wasPrimary { try setPrimaryKey(new) }
+        return new
+    }
+    private func copyValue(_ key: ObjKey, from old: Column, to new: Column) throws(RealmError) {
+        guard let value = try rows.get(key, old.index) else { return }
+        guard let shape = new.shape else {
+            _ = try rows.set(key, new.index, value.isNull ? new.initial : store.stable(value))
+            return
+        }
+        guard case .slot(let s) = value, !s.isTagged, s.raw != 0, let kind = old.elementKind, let newKind = new.elementKind else { return }
+        if shape == .dictionary {
+            // Values are Mixed in both forms: the trees move over as they are, but for nulls.
+            let entries = try ElementDictionary(store, root: s.ref, keyType: old.keyType, format: Format.currentVersion)
+            try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) { (e) throws(RealmError) in
+                for i in 0..<entries.count {
+                    guard case .string(let name) = try entries.key(i) else { continue }
+                    let v = try entries.value(i)
+                    _ = try e.setValue(v.isNull && !new.isNullable ? new.initialElement : v, for: name)
+                }
+            }
+            return
+        }
+        let from = BPlusTree(store, kind: kind, root: s.ref)
+        var to = try BPlusTree.create(store, kind: newKind)
+        for i in 0..<(try from.count()) {
+            let v = try from.get(i)
+            try to.append(v.isNull && !new.isNullable ? new.initialElement : store.stable(v))
+        }
+        _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
+    }
+    /// Removes all columns and then the table's own nodes. The group forgets the table.
+    func destroyAll() throws(RealmError) {
+        for c in publicColumns.map(\.key) { try removeColumn(c) }
+        for c in backlinkColumns.map(\.key) { try remove(c) }
+        try store.destroy(try flush())
+    }
+    /// Another key for the same column: its place does not change.
+    func replaceKey(_ old: ColKey, by new: ColKey) throws(RealmError) {
+        guard old.index == new.index, old.index < byIndex.count, byIndex[old.index] >= 0, columns[byIndex[old.index]].key == old else { return }
+        columns[byIndex[old.index]].key = new
+        try shapeChanged()
+    }
+    func replaceOpposite(of table: TableKey, _ old: ColKey, by new: ColKey) throws(RealmError) {
+        var changed = false
+        for i in columns.indices where columns[i].oppositeTable == table && columns[i].oppositeColumn == old {
+            columns[i].oppositeColumn = new
+            changed = true
+        }
+        if changed { try shapeChanged() }
+    }
+    /// Whether another table has links here.
+    var isLinkTarget: Bool { backlinkColumns.contains { $0.oppositeTable != key } }
+    /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical §10.7.
+    func changePrimaryKey(to key: ColKey?) throws(RealmError) {
+        guard key != primaryKey else { return }
+        if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil { try removeIndex(c.index) }
+        try setPrimaryKey(key)
+    }
+    /// Throws 2020 when two objects have one primary key value.
+    func checkPrimaryKeysAreUnique() throws(RealmError) {
+        guard let pk = primaryKey, let index = try index(of: pk.index) else { return }
+        var seen = 0
+        for key in try allKeys() {
+            guard let v = try rows.peek(key, pk.index) else { continue }
+            var first: ObjKey?
+            seen = 0
+            try index.findAll(v) { (k) throws(RealmError) in
+                if first == nil { first = k }
+                seen += 1
+            }
+            guard seen <= 1 else {
+                throw RealmError(.migrationFailed, "Primary key property '\(className ?? name).\(column(pk)?.name ?? "")' has duplicate values after migration.")
+            }
+        }
     }
 
     /// Builds a search index over the present rows.
@@ -351,6 +515,8 @@ final class Table {
         while top.count < 14 { try s.insertSlot(&top, top.count, RefOrTagged(.null)) }
         if specModified { try writeSpec(&top) }
         s.setSlot(top, 2, rows.root)
+        s.setSlot(top, 5, RefOrTagged(tagged: columnKeyCounter))
+        s.setSlot(top, 13, tombstones)
         contentVersion &+= 1
         s.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
         s.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
@@ -361,7 +527,7 @@ final class Table {
         // Index roots, by column index.
         var indexes = try s.writableRefs(try s.refsNode(try top.child(4)))
         while indexes.count < indexRoots.count { try s.insertSlot(&indexes, indexes.count, RefOrTagged(.null)) }
-        for (i, r) in indexRoots.enumerated() { s.setSlot(indexes, i, r) }
+        for i in 0..<indexes.count { s.setSlot(indexes, i, i < indexRoots.count ? indexRoots[i] : .null) }
         s.setSlot(top, 4, indexes.ref)
         topRef = top.ref
         isModified = false
@@ -380,14 +546,15 @@ final class Table {
         if !enumeratedKeysRef.isNull {
             let n = try s.refsNode(enumeratedKeysRef)
             s.free(n)
-            enumeratedKeysRef = try s.makeRefs(enumeratedKeys.map { RefOrTagged($0) }).ref
+            enumeratedKeysRef = enumeratedKeys.allSatisfy(\.isNull) ? .null : try s.makeRefs(enumeratedKeys.map { RefOrTagged($0) }).ref
             s.setSlot(spec, 4, enumeratedKeysRef)
         }
         s.setSlot(top, 0, spec.ref)
         // Opposite tables and columns, by column index.
         try s.destroy(try top.child(7))
         try s.destroy(try top.child(8))
-        let ordered = byIndex.map { $0 < 0 ? nil : columns[$0] }
+        widestIndex = max(widestIndex, byIndex.count)
+        let ordered = (0..<widestIndex).map { i in i < byIndex.count && byIndex[i] >= 0 ? columns[byIndex[i]] : nil }
         s.setSlot(top, 7, try s.makeIntegers(ordered.map { Int64(($0?.oppositeTable ?? .null).raw) }).ref)
         s.setSlot(top, 8, try s.makeIntegers(ordered.map { ($0?.oppositeColumn ?? .null).raw }).ref)
         specModified = false

@@ -44,8 +44,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     private static let registry = Lock(initial: [FileIdentity: Registered]())
 
-    /// Opens the file, or joins the open one of this process.
-    public static func open(path: String, access: Access, durability: Durability = .full) throws(RealmError) -> Database {
+    /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
+    /// backup; where `upgrades` forbids that, it is refused (1024).
+    public static func open(path: String, access: Access, durability: Durability = .full, upgrades: Bool = true) throws(RealmError) -> Database {
         try registry.with { (registered) throws(RealmError) in
             if case .immutable = access { return try Database(path: path, immutable: ()) }
             if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database,
@@ -54,12 +55,12 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 guard db.durability == durability else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
                 }
-                if case .readWrite = access, !db.isWritable { return try Database(path: path, access: access, durability: durability) }
+                if case .readWrite = access, !db.isWritable { return try upgraded(path, access, durability, upgrades) }
                 return db
             }
             let db: Database
             do throws(RealmError) {
-                db = try Database(path: path, access: access, durability: durability)
+                db = try upgraded(path, access, durability, upgrades)
             } catch {
                 // A folder that takes no lock file takes no writer either: read the one state there is.
                 guard case .readOnly = access, error.code == .permissionDenied else { throw error }
@@ -69,6 +70,17 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             registered[db.identity] = Registered(database: db)
             return db
         }
+    }
+    private static func upgraded(_ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool) throws(RealmError) -> Database {
+        if let db = try upgrading(path, access, durability, upgrades) { return db }
+        return try Database(path: path, access: access, durability: durability, upgrades: upgrades)
+    }
+    /// nil when the file was of an older format: it is upgraded then, and must be opened again.
+    private static func upgrading(_ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool) throws(RealmError) -> Database? {
+        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades)
+        guard db.isWritable, db.format != Format.currentVersion else { return db }
+        try FormatUpgrade.run(db)
+        return nil
     }
     /// Whether this process has the file at `path` open.
     static func isOpen(path: String) -> Bool {
@@ -87,7 +99,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         durability = .full
         file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
         let state = try file.validate(readOnly: true)
-        try Self.checkFormat(state, path: path, writing: false)
+        try Self.checkFormat(state, path: path, writing: false, upgrades: false)
         identity = try file.file.identity()
         lockFile = nil
         fixed = SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize)
@@ -95,7 +107,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         removesLockFile = false
     }
 
-    private init(path: String, access: Access, durability: Durability) throws(RealmError) {
+    private init(path: String, access: Access, durability: Durability, upgrades: Bool) throws(RealmError) {
         self.path = path
         self.access = access
         self.durability = durability
@@ -113,7 +125,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
         if let probe, try probe.size() > 0 {
             let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
-            try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing)
+            try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades)
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
         }
@@ -138,7 +150,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
             }
             var state = try file.validate(readOnly: !writing)
-            try Self.checkFormat(state, path: path, writing: writing)
+            try Self.checkFormat(state, path: path, writing: writing, upgrades: upgrades)
+            if writing && first { FormatUpgrade.keepBackup(path, format: state.format) }
             if state.isStreaming && writing {
                 try file.convertFromStreaming(state)
                 state = try file.validate(readOnly: false)
@@ -162,7 +175,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
 
     /// Format and history rules. Format: storage §1.4, §6.2.
-    private static func checkFormat(_ state: DatabaseFile.State, path: String, writing: Bool) throws(RealmError) {
+    private static func checkFormat(_ state: DatabaseFile.State, path: String, writing: Bool, upgrades: Bool) throws(RealmError) {
         if state.topRef.isNull && state.format == 0 { return }
         guard Format.isReadable(state.format) else {
             throw RealmError(
@@ -178,9 +191,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         guard state.historySchemaVersion <= History.schemaVersion else {
             throw RealmError(.incompatibleHistories, "Unexpected future history schema version \(state.historySchemaVersion)", path: path)
         }
-        guard state.format == Format.currentVersion else {
+        guard state.format == Format.currentVersion || upgrades else {
             throw RealmError(
-                .formatUpgradeRequired, "The Realm file format version (\(state.format)) must be upgraded to \(Format.currentVersion) before it can be written; open it read-only instead",
+                .formatUpgradeRequired, "The Realm file format must be allowed to be upgraded in order to proceed: the file has format \(state.format), \(Format.currentVersion) is needed for writing",
                 path: path)
         }
     }

@@ -47,13 +47,29 @@ package final class Transaction {
         group.forgetTables()
         stage = .idle
     }
-    /// Moves to the newest version; true when that is another one.
-    func refresh() throws(RealmError) -> Bool {
+    /// Moves to the newest version; true when that is another one. Where `accept` throws the snapshot stays what it was.
+    func refresh(accepting accept: (Transaction) throws(RealmError) -> Void = { _ in }) throws(RealmError) -> Bool {
         guard stage == .reading else { return false }
         guard database.newestVersion != version else { return false }
-        let v = try database.pinNewest(slot: &slot)
-        guard v.number != version else { return false }
-        try adopt(v)
+        // The old version stays pinned until the new one is accepted.
+        var newSlot = -1
+        let v = try database.pinNewest(slot: &newSlot)
+        guard v.number != version else {
+            database.unpin(slot: &newSlot)
+            return false
+        }
+        let old = SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize)
+        do {
+            try adopt(v)
+            try accept(self)
+        } catch {
+            database.unpin(slot: &newSlot)
+            group.forgetTables()
+            try adopt(old)
+            throw error
+        }
+        swap(&slot, &newSlot)
+        database.unpin(slot: &newSlot)
         return true
     }
 
@@ -85,13 +101,13 @@ package final class Transaction {
     // MARK: Writing
 
     /// Takes the write lock and moves to the newest version. True when that is another one.
-    func beginWrite() throws(RealmError) -> Bool {
+    func beginWrite(accepting accept: (Transaction) throws(RealmError) -> Void = { _ in }) throws(RealmError) -> Bool {
         guard stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
         guard database.isWritable else { throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.") }
         try database.lockForWriting()
         do {
             let before = stage == .reading ? version : 0
-            if stage == .idle { try beginRead() } else { _ = try refresh() }
+            if stage == .idle { try beginRead() } else { _ = try refresh(accepting: accept) }
             store.beginWrite(slabCommitted: database.takeSlab())
             encoder.reset()
             group.log = encoder

@@ -12,7 +12,7 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case invalidDatabase = 1021, decryptionFailed = 1022, incompatibleHistories = 1023, formatUpgradeRequired = 1024
         case schemaVersionMismatch = 1025
         case systemError = 1999
-        case logic = 2000, notSupported = 2001, wrongTransactionState = 2005, wrongThread = 2006, illegalOperation = 2007
+        case logic = 2000, notSupported = 2001, crossTableLinkTarget = 2003, wrongTransactionState = 2005, wrongThread = 2006, illegalOperation = 2007
         case keyAlreadyUsed = 2004, staleAccessor = 2009, invalidatedObject = 2010, readOnly = 2011, deleteOpenedRealm = 2012
         case mismatchedConfig = 2013, closedRealm = 2014, invalidTableRef = 2015, schemaValidationFailed = 2016
         case schemaMismatch = 2017, invalidSchemaVersion = 2018, invalidSchemaChange = 2019, migrationFailed = 2020

@@ -8,14 +8,15 @@
         with db.write():
             db["Person"].create(name="Ann", age=31)
 
-The modules: `database` opens files and runs writes, `objects` has tables and objects,
-`collections` the live views of lists, sets and dictionaries, `schema` the declarations, `values`
-the value types that Python lacks, `errors` the exceptions.
+The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
+`collections` the live views of lists, sets and dictionaries, `models` classes declared as Python
+classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `values`
+has the value types that Python lacks, `errors` the exceptions.
 """
 
 from ._library import lib as _lib
 from .collections import Dictionary, List, Results, SetView
-from .database import Database, open
+from .database import Database
 from .errors import (
     ClosedError,
     ConstraintError,
@@ -47,7 +48,10 @@ from .errors import (
     WrongKeyError,
     WrongThreadError,
 )
+from .migration import Migration
+from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
+from .opening import open
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
 
@@ -55,6 +59,7 @@ __version__ = "0.1.0"
 library_version: str = _lib.realm_get_library_version().decode("ascii")
 
 __all__ = [
+    "Backlinks",
     "ClassSchema",
     "ClosedError",
     "ConstraintError",
@@ -64,7 +69,9 @@ __all__ = [
     "Dictionary",
     "DiskFullError",
     "DuplicateKeyError",
+    "Embedded",
     "Error",
+    "Field",
     "FileError",
     "FileExists",
     "FileNotFound",
@@ -74,7 +81,9 @@ __all__ = [
     "LimitExceeded",
     "List",
     "LockedError",
+    "Migration",
     "MigrationRequired",
+    "Model",
     "NoSuchClass",
     "NoSuchProperty",
     "NotInWriteError",
@@ -97,6 +106,8 @@ __all__ = [
     "UsageError",
     "WrongKeyError",
     "WrongThreadError",
+    "backlinks",
+    "field",
     "library_version",
     "open",
     "timestamp_ns",

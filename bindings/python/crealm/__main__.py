@@ -14,9 +14,10 @@ from typing import Any, Iterable, Optional, Sequence
 
 from . import __version__, library_version
 from .collections import Dictionary, List, SetView
-from .database import Database, open as open_database
+from .database import Database
 from .errors import DataError, Error
 from .objects import Object, Table, cut
+from .opening import open as open_database
 from .schema import ClassSchema
 
 _WIDTH = 28  # Of one column.

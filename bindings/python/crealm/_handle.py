@@ -7,7 +7,8 @@ of those; when it is no longer referred to, its C handle is released. The rules:
    nothing outside that set is ever released.
 2. Handles are released on the owner's thread. A finalizer that runs on another thread puts the
    address aside, and the owner's thread releases it with its next call.
-3. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError.
+3. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
+   borrowed realm is neither closed nor released: only the handles that came from it are.
 4. After a fork the child never calls the library for the parent's handles. It raises ForkedError.
 """
 
@@ -29,11 +30,12 @@ _get_ident = threading.get_ident
 class Owner:
     """One open realm: its C handle, its thread, and all handles that depend on it."""
 
-    __slots__ = ("path", "realm", "thread", "ident", "live", "aside", "state", "__weakref__")
+    __slots__ = ("path", "realm", "thread", "ident", "live", "aside", "state", "is_borrowed", "__weakref__")
 
-    def __init__(self, realm: int, path: str) -> None:
+    def __init__(self, realm: int, path: str, *, is_borrowed: bool = False) -> None:
         self.path = path
         self.realm = realm
+        self.is_borrowed = is_borrowed
         self.thread = threading.current_thread()
         self.ident = _get_ident()
         self.live: Set[int] = set()
@@ -92,10 +94,12 @@ class Owner:
             return
         self.state = _CLOSED
         self.aside.clear()
-        lib.realm_close(self.realm)
+        if not self.is_borrowed:
+            lib.realm_close(self.realm)
         while self.live:
             lib.realm_release(self.live.pop())
-        lib.realm_release(self.realm)
+        if not self.is_borrowed:
+            lib.realm_release(self.realm)
         self.realm = 0
 
     def close_at_exit(self) -> None:

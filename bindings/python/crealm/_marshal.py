@@ -20,6 +20,7 @@ from ._prototypes import (
     INVALID_PROPERTY_KEY,
     ClassInfo,
     ErrorInfo,
+    Migrate,
     PropertyInfo,
     Value,
     VersionId,
@@ -355,6 +356,9 @@ _WRITERS: Dict[int, Callable[[Encoded, Any], None]] = {
 }
 
 
+PROPERTY_TYPES = tuple(_WRITERS)
+
+
 def _mismatch(wanted: str, value: Any) -> TypeMismatch:
     hint = ""
     if wanted == "float" and isinstance(value, Decimal):
@@ -370,6 +374,14 @@ def encode(value: Any, property_type: int) -> Encoded:
     else:
         _WRITERS[property_type](out, value)
     return out
+
+
+NOTHING = encode(None, P_INT)
+
+
+def decode(encoded: Encoded) -> Any:
+    """What reading an encoded value back would give."""
+    return _decode(encoded.value)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -478,7 +490,7 @@ def get_size(function: Callable[..., bool], *arguments: int) -> int:
     return size.value
 
 
-def get_flag(function: Callable[..., bool], *arguments: int) -> bool:
+def get_flag(function: Callable[..., bool], *arguments: Any) -> bool:
     """Calls function(*arguments, out_flag)."""
     flag = c_bool()
     if not function(*arguments, ctypes.addressof(flag)):
@@ -503,6 +515,12 @@ def set_values(pointer: int, keys: Sequence[int], encoded: Sequence[Encoded]) ->
     count = len(keys)
     values = (Value * count)(*[e.value for e in encoded])
     if not lib.realm_set_values(pointer, count, (c_int64 * count)(*keys), values, False):
+        fail()
+
+
+def check(done: bool) -> None:
+    """Raises the error of a call that returned false."""
+    if not done:
         fail()
 
 
@@ -533,6 +551,28 @@ def find_in_dictionary(pointer: int, key: Encoded) -> Tuple[bool, Any]:
     result = _decode(value) if found.value else None
     _spare.append(scratch)
     return found.value, result
+
+
+def insert_in_set(pointer: int, encoded: Encoded) -> None:
+    check(lib.realm_set_insert(pointer, encoded.value, None, None))
+
+
+def erase_from_set(pointer: int, encoded: Encoded) -> bool:
+    """Whether the value was there."""
+    erased = c_bool()
+    check(lib.realm_set_erase(pointer, encoded.value, ctypes.addressof(erased)))
+    return erased.value
+
+
+def insert_in_dictionary(pointer: int, key: Encoded, encoded: Encoded) -> None:
+    check(lib.realm_dictionary_insert(pointer, key.value, encoded.value, None, None))
+
+
+def erase_from_dictionary(pointer: int, key: Encoded) -> bool:
+    """Whether the key was there."""
+    erased = c_bool()
+    check(lib.realm_dictionary_erase(pointer, key.value, ctypes.addressof(erased)))
+    return erased.value
 
 
 def get_dictionary_pair(pointer: int, index: int) -> Tuple[str, Any]:
@@ -599,16 +639,19 @@ class PropertyFacts(NamedTuple):
     target: str
     key: int
     flags: int
+    public_name: str = ""
+    origin: str = ""
 
 
 class ClassFacts(NamedTuple):
-    """`realm_class_info_t` in Python's terms, with its stored properties."""
+    """`realm_class_info_t` in Python's terms, with its stored properties and those of backlinks."""
 
     name: str
     primary_key: str
     key: int
     flags: int
     properties: Tuple[PropertyFacts, ...]
+    computed: Tuple[PropertyFacts, ...] = ()
 
 
 def make_config(path: bytes, mode: int, key: Optional[bytes]) -> int:
@@ -626,6 +669,32 @@ def make_config(path: bytes, mode: int, key: Optional[bytes]) -> int:
     return config
 
 
+Migration = Callable[[int, int, int], bool]
+
+
+def set_migration(config: int, run: Migration) -> object:
+    """Has `run` called with the old realm, the new realm and the schema while the config is opened.
+    It must not raise. What this returns has to be kept until the config is released."""
+
+    def call(userdata: Any, old: int, new: int, schema: int) -> bool:
+        return run(old, new, schema)
+
+    function = Migrate(call)
+    lib.realm_config_set_migration_function(config, function, None, None)
+    return function
+
+
+def rename_property(realm: int, schema: int, class_name: str, old_name: str, new_name: str) -> None:
+    check(
+        lib.realm_schema_rename_property(realm, schema, c_name(class_name), c_name(old_name), c_name(new_name))
+    )
+
+
+def remove_class(realm: int, name: str) -> bool:
+    """Whether there was such a class."""
+    return get_flag(lib.realm_remove_table, realm, c_name(name))
+
+
 def persisted_schema_version(config: int, path: str) -> int:
     lib.realm_clear_last_error()
     version: int = lib.realm_get_persisted_schema_version(config)
@@ -640,10 +709,11 @@ def make_schema(classes: Sequence[ClassFacts]) -> int:
     infos = (ClassInfo * len(classes))()
     blocks = []
     for info, facts in zip(infos, classes):
-        block = (PropertyInfo * len(facts.properties))()
-        for p, facts_of_property in zip(block, facts.properties):
+        block = (PropertyInfo * (len(facts.properties) + len(facts.computed)))()
+        for p, facts_of_property in zip(block, facts.properties + facts.computed):
             p.name = c_name(facts_of_property.name)
-            p.public_name = p.link_origin_property_name = b""
+            p.public_name = c_name(facts_of_property.public_name)
+            p.link_origin_property_name = c_name(facts_of_property.origin)
             p.type = facts_of_property.type
             p.collection_type = facts_of_property.collection
             p.link_target = c_name(facts_of_property.target)
@@ -653,6 +723,7 @@ def make_schema(classes: Sequence[ClassFacts]) -> int:
         info.name = c_name(facts.name)
         info.primary_key = c_name(facts.primary_key)
         info.num_properties = len(facts.properties)
+        info.num_computed_properties = len(facts.computed)
         info.key = INVALID_CLASS_KEY
         info.flags = facts.flags
     pointers = (ctypes.POINTER(PropertyInfo) * len(classes))(
@@ -678,6 +749,8 @@ def read_schema(realm: int) -> List[ClassFacts]:
         fail()
     classes = []
     for class_key in keys[: min(room, count.value)]:
+        if class_key == INVALID_CLASS_KEY:
+            continue  # Declared, and missing in a file that is open for reading only.
         info = ClassInfo()
         if not lib.realm_get_class(realm, class_key, byref(info)):
             fail()

@@ -8,6 +8,7 @@ disk or run for long, and let other threads go on meanwhile.
 from __future__ import annotations
 
 from ctypes import (
+    CFUNCTYPE,
     POINTER,
     Structure,
     c_bool,
@@ -31,6 +32,7 @@ INVALID_PROPERTY_KEY = -1
 NO_SCHEMA_VERSION = 2**64 - 1
 LOG_LEVEL_WARNING = 5
 
+SCHEMA_MODE_AUTOMATIC = 0
 SCHEMA_MODE_IMMUTABLE = 1
 SCHEMA_MODE_ADDITIVE_EXPLICIT = 6
 
@@ -93,8 +95,12 @@ if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
 assert [sizeof(s) for s in (Value, PropertyInfo, ClassInfo, ErrorInfo, VersionId)] == [24, 56, 40, 32, 16]
 
+# `realm_migration_func_t`: userdata, old realm, new realm, schema.
+Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
+
 # Functions that a library may lack.
 OPTIONAL = frozenset({"crealm_abi_version", "crealm_verify"})
+OPTIONAL |= {"realm_remove_table", "realm_schema_rename_property"}  # REMOVE when the library has them
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -106,14 +112,21 @@ TABLE = [
     ("realm_commit", c_bool, [c_void_p], BLOCKING),
     ("realm_config_new", c_void_p, [], QUICK),
     ("realm_config_set_encryption_key", c_bool, [c_void_p, c_char_p, c_size_t], QUICK),
+    ("realm_config_set_migration_function", None, [c_void_p, Migrate, c_void_p, c_void_p], QUICK),
     ("realm_config_set_path", None, [c_void_p, c_char_p], QUICK),
     ("realm_config_set_schema", None, [c_void_p, c_void_p], QUICK),
     ("realm_config_set_schema_mode", None, [c_void_p, c_int], QUICK),
     ("realm_config_set_schema_version", None, [c_void_p, c_uint64], QUICK),
+    ("realm_dictionary_clear", c_bool, [c_void_p], BLOCKING),
+    ("realm_dictionary_erase", c_bool, [c_void_p, Value, c_void_p], QUICK),
     ("realm_dictionary_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
     ("realm_dictionary_get", c_bool, [c_void_p, c_size_t, c_void_p, c_void_p], QUICK),
     ("realm_dictionary_get_dictionary", c_void_p, [c_void_p, Value], QUICK),
     ("realm_dictionary_get_list", c_void_p, [c_void_p, Value], QUICK),
+    ("realm_dictionary_insert", c_bool, [c_void_p, Value, Value, c_void_p, c_void_p], QUICK),
+    ("realm_dictionary_insert_dictionary", c_void_p, [c_void_p, Value], QUICK),
+    ("realm_dictionary_insert_embedded", c_void_p, [c_void_p, Value], QUICK),
+    ("realm_dictionary_insert_list", c_void_p, [c_void_p, Value], QUICK),
     ("realm_dictionary_is_valid", c_bool, [c_void_p], QUICK),
     ("realm_dictionary_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_free", None, [c_void_p], QUICK),
@@ -139,11 +152,22 @@ TABLE = [
     ("realm_get_value", c_bool, [c_void_p, c_int64, c_void_p], QUICK),
     ("realm_get_version_id", c_bool, [c_void_p, c_void_p, POINTER(VersionId)], QUICK),
     ("realm_is_writable", c_bool, [c_void_p], QUICK),
+    ("realm_list_clear", c_bool, [c_void_p], BLOCKING),
+    ("realm_list_erase", c_bool, [c_void_p, c_size_t], QUICK),
     ("realm_list_find", c_bool, [c_void_p, POINTER(Value), c_void_p, c_void_p], BLOCKING),
     ("realm_list_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
     ("realm_list_get_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_list_get_list", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_insert", c_bool, [c_void_p, c_size_t, Value], QUICK),
+    ("realm_list_insert_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_insert_embedded", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_insert_list", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_list_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_list_move", c_bool, [c_void_p, c_size_t, c_size_t], QUICK),
+    ("realm_list_set", c_bool, [c_void_p, c_size_t, Value], QUICK),
+    ("realm_list_set_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_set_embedded", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_set_list", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_list_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_object_create", c_void_p, [c_void_p, c_uint32], QUICK),
     ("realm_object_create_with_primary_key", c_void_p, [c_void_p, c_uint32, Value], QUICK),
@@ -155,6 +179,7 @@ TABLE = [
     ("realm_open", c_void_p, [c_void_p], BLOCKING),
     ("realm_refresh", c_bool, [c_void_p, c_void_p], BLOCKING),
     ("realm_release", None, [c_void_p], QUICK),
+    ("realm_remove_table", c_bool, [c_void_p, c_char_p, c_void_p], BLOCKING),
     ("realm_results_count", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_results_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
     ("realm_results_is_valid", c_bool, [c_void_p, c_void_p], QUICK),
@@ -165,9 +190,16 @@ TABLE = [
         [POINTER(ClassInfo), c_size_t, POINTER(POINTER(PropertyInfo))],
         QUICK,
     ),
+    ("realm_schema_rename_property", c_bool, [c_void_p, c_void_p, c_char_p, c_char_p, c_char_p], BLOCKING),
+    ("realm_set_clear", c_bool, [c_void_p], BLOCKING),
+    ("realm_set_dictionary", c_void_p, [c_void_p, c_int64], QUICK),
+    ("realm_set_embedded", c_void_p, [c_void_p, c_int64], QUICK),
+    ("realm_set_erase", c_bool, [c_void_p, Value, c_void_p], QUICK),
     ("realm_set_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
     ("realm_set_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
+    ("realm_set_insert", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
     ("realm_set_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_set_list", c_void_p, [c_void_p, c_int64], QUICK),
     ("realm_set_log_level", None, [c_int], QUICK),
     ("realm_set_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_set_value", c_bool, [c_void_p, c_int64, Value, c_bool], QUICK),

@@ -1,46 +1,75 @@
 """Lists, sets and dictionaries of an object, and the results of backlinks: live views.
 
-A view always shows what the database holds now. When its object is deleted, or a collection inside
-an Any property is replaced, the view raises InvalidatedError. Collections cannot be changed yet:
-every method that would do so raises NotSupportedError.
+A view always shows what the database holds now, and changes it: inside `with db.write():`, like all
+changes. When its object is deleted, or a collection inside an Any property is replaced, the view
+raises InvalidatedError. Assigning to the property itself, `obj.items = [1, 2]`, replaces the contents.
+
+What goes in is checked as a whole before anything is written: when one of the values of an extend()
+cannot be stored, none is. Plain model instances among them are added to the database; embedded
+objects are copied in. Inside Any, lists and dictionaries of Python become nested collections.
+
+What pop() returns is out of the database: an embedded object comes as a plain instance of its model
+or as a dictionary, a nested collection as a list or dictionary of Python.
 """
 
 from __future__ import annotations
 
 import operator
-from collections.abc import ItemsView, Mapping, Sequence, Set, ValuesView
-from typing import TYPE_CHECKING, Any, Callable, Dict, Iterable, Iterator, NoReturn, Optional, Tuple, Union
+import typing
+from collections.abc import (
+    ItemsView,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    MutableSequence,
+    MutableSet,
+    Sequence,
+    Set,
+    ValuesView,
+)
+from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, TypeVar, Union
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
+from ._store import (
+    SIMPLE,
+    Plan,
+    Planned,
+    dictionary_key,
+    insert_in_list,
+    located,
+    put_in_dictionary,
+    set_in_list,
+    single,
+)
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError
+from .schema import BoundClass
 
 if TYPE_CHECKING:
     from .database import Database
 
+T = TypeVar("T")
 _PAGE = 256
-
-
-def _refuse(name: str) -> Callable[..., NoReturn]:
-    def refuse(self: Any, *_: Any, **__: Any) -> NoReturn:
-        raise NotSupportedError("Lists, sets and dictionaries cannot be changed yet")
-
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
+_MISSING: Any = object()
 
 
 class View:
     """What the three kinds have in common."""
 
-    __slots__ = ("_db", "_handle", "_property")
+    __slots__ = ("_db", "_handle", "_property", "_class_key", "_owner")
     _is_valid: Callable[[int], bool]
 
-    def __init__(self, db: Database, pointer: int, property: c.PropertyFacts) -> None:
+    def __init__(
+        self, db: Database, pointer: int, property: c.PropertyFacts, class_key: int, owner: Optional[int]
+    ) -> None:
         self._db = db
         self._handle = Handle(db._owner, pointer)
         self._property = property
+        self._class_key = class_key
+        self._owner = owner  # The object whose property it is; None inside another collection.
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -52,43 +81,97 @@ class View:
             return False
         return self._is_valid(self._handle.get())
 
+    # Inside
+
+    def _bound(self) -> BoundClass:
+        return self._db._bound(self._class_key)
+
+    def _is_of(self, db: Database, class_key: int, owner: int, property: c.PropertyFacts) -> bool:
+        """Whether this is the collection that a property of an object has now."""
+        return (
+            self._db is db
+            and self._class_key == class_key
+            and self._owner == owner
+            and self._property.key == property.key
+            and self.is_valid
+        )
+
+    def _begin(self) -> int:
+        """The handle, for a change."""
+        db = self._db
+        if not db._writing or db._owner.is_closed:
+            db._require_write(self._bound().where(self._property))
+        return self._handle.get()
+
+    def _planned(self, make: Callable[[Plan], T]) -> T:
+        """What to write, once everything that has to come along is in the database."""
+        plan = Plan(self._db)
+        try:
+            made = make(plan)
+        except (DataError, ConstraintError) as error:
+            raise located(error, self._bound().where(self._property))
+        len(self)  # Raises when the collection is gone, before anything is added.
+        plan.add()
+        return made
+
+    def _planned_element(self, value: Any) -> Planned:
+        if self._property.type in SIMPLE and value is not None:
+            try:
+                return c.encode(value, self._property.type)
+            except DataError as error:
+                raise located(error, self._bound().where(self._property))
+        return self._planned(lambda plan: plan.element(self._property, value))
+
+    def _planned_elements(self, values: Any) -> ListOf[Any]:
+        """Of lists and sets."""
+        return self._planned(lambda plan: plan.sequence(self._property, values))
+
+    def _nested(self, kind: int, list_pointer: Any, dictionary_pointer: Any, *place: Any) -> View:
+        """The view of a collection at a place in this one."""
+        pointer = self._handle.get()
+        if kind == c.LIST:
+            made = c.get_pointer(list_pointer, pointer, *place)
+            return List(self._db, made, self._property, self._class_key, None)
+        made = c.get_pointer(dictionary_pointer, pointer, *place)
+        return Dictionary(self._db, made, self._property, self._class_key, None)
+
     def _encode(self, value: Any) -> c.Encoded:
         return c.encode(self._db._plain(value), self._property.type)
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("A collection of an open database cannot be pickled or copied; make a list or dict of it")
+
     def __repr__(self) -> str:
         try:
-            return repr(self._plain(8))
+            return repr(self._shown(8))
         except Error as error:
             return f"<{type(self).__name__}: {type(error).__name__}>"
 
-    def _plain(self, limit: int) -> Any:
+    def _shown(self, limit: int) -> Any:
         raise NotImplementedError
 
 
-class List(View, Sequence[Any]):
+class List(View, MutableSequence[Any]):
     """A list property, or a list inside an Any value."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_list_is_valid)
 
+    # Reading
+
     def __len__(self) -> int:
         return c.get_size(lib.realm_list_size, self._handle.get())
 
-    def __getitem__(self, index: Union[int, slice]) -> Any:
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self._at(i) for i in range(*index.indices(len(self)))]
         return self._at(_position(index, self))
 
     def _at(self, index: int) -> Any:
-        pointer = self._handle.get()
-        value = c.get_value(lib.realm_list_get, pointer, index)
+        value = c.get_value(lib.realm_list_get, self._handle.get(), index)
         if isinstance(value, c.Nested):
-            if value.kind == c.LIST:
-                return List(self._db, c.get_pointer(lib.realm_list_get_list, pointer, index), self._property)
-            return Dictionary(
-                self._db, c.get_pointer(lib.realm_list_get_dictionary, pointer, index), self._property
-            )
+            return self._nested(value.kind, lib.realm_list_get_list, lib.realm_list_get_dictionary, index)
         return self._db._rich(value, self._property)
 
     def __iter__(self) -> Iterator[Any]:
@@ -98,47 +181,174 @@ class List(View, Sequence[Any]):
             index += 1
 
     def __contains__(self, value: object) -> bool:
+        return self._find(value) >= 0
+
+    def _find(self, value: object) -> int:
+        """The first position of a value; -1 without one."""
         if isinstance(value, (View, list, dict)):
-            return any(value == element for element in self)
+            return next((i for i, element in enumerate(self) if value == element), -1)
         pointer = self._handle.get()
         try:
-            return c.find_in_list(pointer, self._encode(value)) >= 0
+            return c.find_in_list(pointer, self._encode(value))
         except (ConstraintError, DataError):
             len(self)  # Raises when the list is gone.
-            return False  # A value that the list could not hold.
+            return -1  # A value that the list could not hold.
+
+    def index(self, value: Any, start: int = 0, stop: Optional[int] = None) -> int:
+        """The first position of a value, from `start` on and before `stop`; ValueError without one."""
+        if start == 0 and stop is None:
+            position = self._find(value)
+        else:
+            first, end, _ = slice(start, stop).indices(len(self))
+            position = next((i for i in range(first, end) if self._at(i) == value), -1)
+        if position < 0:
+            raise ValueError(f"{value!r} is not in the list")
+        return position
+
+    def copy(self) -> ListOf[Any]:
+        """A list of Python with the same elements."""
+        return list(self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence) or isinstance(other, (str, bytes, bytearray, memoryview)):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other))
 
-    def _plain(self, limit: int) -> Any:
+    def _shown(self, limit: int) -> Any:
         count = len(self)
         shown = [self._at(i) for i in range(min(count, limit))]
         return shown if count <= limit else _Cut(shown, count)
 
-    append = _refuse("append")
-    clear = _refuse("clear")
-    extend = _refuse("extend")
-    insert = _refuse("insert")
-    pop = _refuse("pop")
-    remove = _refuse("remove")
-    reverse = _refuse("reverse")
-    sort = _refuse("sort")
-    __delitem__ = _refuse("__delitem__")
-    __iadd__ = _refuse("__iadd__")
-    __imul__ = _refuse("__imul__")
-    __setitem__ = _refuse("__setitem__")
+    # Writing
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        pointer = self._begin()
+        if isinstance(index, slice):
+            self._set_slice(pointer, index, value)
+            return
+        position = _position(index, self)
+        if not self._is_element(position, value):
+            with _Located(self):
+                set_in_list(pointer, position, self._planned_element(value))
+
+    def _is_element(self, position: int, value: Any) -> bool:
+        """Whether the value is the very embedded object at a position, as in items[0] = items[0]."""
+        return (
+            getattr(value, "_db", None) is self._db
+            and self._property.type == c.P_OBJECT
+            and self._db._named(self._property.target).schema.embedded
+            and self._at(position) == value
+        )
+
+    def _set_slice(self, pointer: int, index: slice, values: Any) -> None:
+        if values is self and index == slice(None):
+            return
+        planned = self._planned_elements(values)
+        start, stop, step = index.indices(len(self))
+        with _Located(self):
+            if step != 1:
+                positions = range(start, stop, step)
+                if len(positions) != len(planned):
+                    raise ValueError(
+                        f"attempt to assign sequence of size {len(planned)} "
+                        f"to extended slice of size {len(positions)}"
+                    )
+                for position, value in zip(positions, planned):
+                    set_in_list(pointer, position, value)
+                return
+            stop = max(start, stop)
+            common = min(stop - start, len(planned))
+            for offset in range(common):
+                set_in_list(pointer, start + offset, planned[offset])
+            for position in reversed(range(start + common, stop)):
+                c.check(lib.realm_list_erase(pointer, position))
+            for offset in range(common, len(planned)):
+                insert_in_list(pointer, start + offset, planned[offset])
+
+    def __delitem__(self, index: Any) -> None:
+        pointer = self._begin()
+        if isinstance(index, slice):
+            positions: Any = sorted(range(*index.indices(len(self))), reverse=True)
+            if len(positions) == len(self):
+                c.check(lib.realm_list_clear(pointer))
+                return
+        else:
+            positions = [_position(index, self)]
+        for position in positions:
+            c.check(lib.realm_list_erase(pointer, position))
+
+    def insert(self, index: int, value: Any) -> None:
+        """Inserts before a position; beyond the ends means at the ends."""
+        pointer = self._begin()
+        planned = self._planned_element(value)
+        position = slice(index, None).indices(len(self))[0]
+        with _Located(self):
+            insert_in_list(pointer, position, planned)
+
+    def append(self, value: Any) -> None:
+        pointer = self._begin()
+        planned = self._planned_element(value)
+        with _Located(self):
+            insert_in_list(pointer, len(self), planned)
+
+    def extend(self, values: Iterable[Any]) -> None:
+        """Appends all values, or none if one cannot be stored."""
+        pointer = self._begin()
+        planned = self._planned_elements(values)
+        with _Located(self):
+            for position, value in enumerate(planned, len(self)):
+                insert_in_list(pointer, position, value)
+
+    def __iadd__(self, values: Iterable[Any]) -> List:  # type: ignore[override,misc]
+        self.extend(values)
+        return self
+
+    def pop(self, index: int = -1) -> Any:
+        """Removes an element, the last one unless told otherwise, and returns it."""
+        pointer = self._begin()
+        if not len(self):
+            raise IndexError("pop from an empty list")
+        position = _position(index, self)
+        value = taken_out(self._at(position))
+        c.check(lib.realm_list_erase(pointer, position))
+        return value
+
+    def clear(self) -> None:
+        """Removes all elements. Objects that are linked to stay in the database, embedded ones go."""
+        c.check(lib.realm_list_clear(self._begin()))
+
+    def move(self, from_index: int, to_index: int) -> None:
+        """Moves an element to another position, as del and insert would, but keeps embedded objects and
+        nested collections as they are."""
+        pointer = self._begin()
+        source, target = _position(from_index, self), _position(to_index, self)
+        c.check(lib.realm_list_move(pointer, source, target))
+
+    def reverse(self) -> None:
+        pointer = self._begin()
+        last = len(self) - 1
+        for position in range(last):
+            c.check(lib.realm_list_move(pointer, last, position))
+
+    def sort(self, *, key: Any = None, reverse: bool = False) -> NoReturn:
+        """Not offered: see the error."""
+        raise NotSupportedError(
+            "A list keeps the order that it was given",
+            hint="sorted(obj.items) is a sorted copy; obj.items[:] = sorted(obj.items) stores that order.",
+        )
 
 
-class SetView(View, Set[Any]):
+class SetView(View, MutableSet[Any]):
     """A set property, in the order of its values."""
 
     __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_set_is_valid)
 
+    # Reading
+
     @classmethod
-    def _from_iterable(cls, elements: Iterable[Any]) -> SetOf[Any]:
+    def _from_iterable(cls, elements: Iterable[Any]) -> SetOf[Any]:  # type: ignore[override]
         return set(elements)  # What | & - ^ make is a set of its own.
 
     def __len__(self) -> int:
@@ -159,7 +369,29 @@ class SetView(View, Set[Any]):
             len(self)  # Raises when the set is gone.
             return False  # A value that the set could not hold.
 
-    def _plain(self, limit: int) -> Any:
+    def copy(self) -> SetOf[Any]:
+        """A set of Python with the same elements."""
+        return set(self)
+
+    def union(self, *others: Iterable[Any]) -> SetOf[Any]:
+        return set(self).union(*others)
+
+    def intersection(self, *others: Iterable[Any]) -> SetOf[Any]:
+        return set(self).intersection(*others)
+
+    def difference(self, *others: Iterable[Any]) -> SetOf[Any]:
+        return set(self).difference(*others)
+
+    def symmetric_difference(self, other: Iterable[Any]) -> SetOf[Any]:
+        return set(self).symmetric_difference(other)
+
+    def issubset(self, other: Iterable[Any]) -> bool:
+        return self <= (other if isinstance(other, Set) else set(other))
+
+    def issuperset(self, other: Iterable[Any]) -> bool:
+        return self >= (other if isinstance(other, Set) else set(other))
+
+    def _shown(self, limit: int) -> Any:
         shown: ListOf[Any] = []
         for element in self:
             if len(shown) == limit:
@@ -167,27 +399,106 @@ class SetView(View, Set[Any]):
             shown.append(element)
         return _Cut(shown, len(shown), "{}")
 
-    add = _refuse("add")
-    clear = _refuse("clear")
-    difference_update = _refuse("difference_update")
-    discard = _refuse("discard")
-    intersection_update = _refuse("intersection_update")
-    pop = _refuse("pop")
-    remove = _refuse("remove")
-    symmetric_difference_update = _refuse("symmetric_difference_update")
-    update = _refuse("update")
-    __iand__ = _refuse("__iand__")
-    __ior__ = _refuse("__ior__")
-    __isub__ = _refuse("__isub__")
-    __ixor__ = _refuse("__ixor__")
+    # Writing
+
+    def add(self, value: Any) -> None:
+        pointer = self._begin()
+        planned = self._planned_element(value)
+        with _Located(self):
+            c.insert_in_set(pointer, single(planned))
+
+    def discard(self, value: Any) -> None:
+        """Removes a value if it is there."""
+        self._discard(self._begin(), value)
+
+    def _discard(self, pointer: int, value: Any) -> bool:
+        try:
+            return c.erase_from_set(pointer, self._encode(value))
+        except (ConstraintError, DataError):
+            len(self)  # Raises when the set is gone.
+            return False
+
+    def remove(self, value: Any) -> None:
+        """Removes a value; KeyError when it is not there."""
+        if not self._discard(self._begin(), value):
+            raise KeyError(value)
+
+    def pop(self) -> Any:
+        """Removes the first value and returns it."""
+        pointer = self._begin()
+        for value in self:
+            self._discard(pointer, value)
+            return value
+        raise KeyError("pop from an empty set")
+
+    def clear(self) -> None:
+        """Removes all values. Objects that are linked to stay in the database."""
+        c.check(lib.realm_set_clear(self._begin()))
+
+    def update(self, *others: Iterable[Any]) -> None:
+        """Adds all values, or none if one cannot be stored."""
+        pointer = self._begin()
+        planned = self._planned_elements([value for values in others for value in values])
+        with _Located(self):
+            for value in planned:
+                c.insert_in_set(pointer, single(value))
+
+    def difference_update(self, *others: Iterable[Any]) -> None:
+        pointer = self._begin()
+        for value in [value for values in others for value in values]:
+            self._discard(pointer, value)
+
+    def intersection_update(self, *others: Iterable[Any]) -> None:
+        pointer = self._begin()
+        kept = [values if isinstance(values, Set) else set(values) for values in others]
+        for value in [v for v in self if not all(v in values for values in kept)]:
+            self._discard(pointer, value)
+
+    def symmetric_difference_update(self, other: Iterable[Any]) -> None:
+        pointer = self._begin()
+        values = list(other if isinstance(other, Set) else set(other))
+        gone = [value for value in values if value in self]
+        planned = self._planned_elements([value for value in values if value not in self])
+        for value in gone:
+            self._discard(pointer, value)
+        with _Located(self):
+            for value in planned:
+                c.insert_in_set(pointer, single(value))
+
+    def __ior__(self, other: Any) -> SetView:  # type: ignore[override,misc]
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.update(other)
+        return self
+
+    def __iand__(self, other: Any) -> SetView:  # type: ignore[override,misc]
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.intersection_update(other)
+        return self
+
+    def __isub__(self, other: Any) -> SetView:  # type: ignore[override,misc]
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.difference_update(other)
+        return self
+
+    def __ixor__(self, other: Any) -> SetView:  # type: ignore[override,misc]
+        if not isinstance(other, Set):
+            return NotImplemented
+        self.symmetric_difference_update(other)
+        return self
 
 
-class Dictionary(View, Mapping[str, Any]):
-    """A dictionary property, or a dictionary inside an Any value, in the order of its keys."""
+class Dictionary(View, MutableMapping[str, Any]):
+    """A dictionary property, or a dictionary inside an Any value, in the order of its keys. Keys with a
+    "." in them or a "$" at their beginning cannot be stored: DataError."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_dictionary_is_valid)
+
+    # Reading
 
     def __len__(self) -> int:
         return c.get_size(lib.realm_dictionary_size, self._handle.get())
@@ -216,23 +527,21 @@ class Dictionary(View, Mapping[str, Any]):
 
     def _wrap(self, value: Any, key: c.Encoded) -> Any:
         if isinstance(value, c.Nested):
-            pointer = self._handle.get()
-            if value.kind == c.LIST:
-                nested = c.get_pointer(lib.realm_dictionary_get_list, pointer, key.value)
-                return List(self._db, nested, self._property)
-            nested = c.get_pointer(lib.realm_dictionary_get_dictionary, pointer, key.value)
-            return Dictionary(self._db, nested, self._property)
+            return self._nested(
+                value.kind, lib.realm_dictionary_get_list, lib.realm_dictionary_get_dictionary, key.value
+            )
         return self._db._rich(value, self._property)
+
+    def _pair(self, index: int) -> Tuple[str, Any]:
+        key, value = c.get_dictionary_pair(self._handle.get(), index)
+        if isinstance(value, c.Nested):
+            return key, self._wrap(value, c.encode(key, c.P_STRING))
+        return key, self._db._rich(value, self._property)
 
     def _pairs(self) -> Iterator[Tuple[str, Any]]:
         index = 0
         while index < len(self):
-            key, value = c.get_dictionary_pair(self._handle.get(), index)
-            if isinstance(value, c.Nested):
-                value = self._wrap(value, c.encode(key, c.P_STRING))
-            else:
-                value = self._db._rich(value, self._property)
-            yield key, value
+            yield self._pair(index)
             index += 1
 
     def __iter__(self) -> Iterator[str]:
@@ -241,13 +550,27 @@ class Dictionary(View, Mapping[str, Any]):
             yield c.get_dictionary_pair(self._handle.get(), index)[0]
             index += 1
 
-    def items(self) -> "_Items":
+    def __reversed__(self) -> Iterator[str]:
+        for index in reversed(range(len(self))):
+            yield c.get_dictionary_pair(self._handle.get(), index)[0]
+
+    def items(self) -> _Items:
         return _Items(self)
 
-    def values(self) -> "_Values":
+    def values(self) -> _Values:
         return _Values(self)
 
-    def _plain(self, limit: int) -> Any:
+    def copy(self) -> Dict[str, Any]:
+        """A dict of Python with the same pairs."""
+        return dict(self._pairs())
+
+    def __or__(self, other: Any) -> Dict[str, Any]:
+        return {**self, **other} if isinstance(other, Mapping) else NotImplemented
+
+    def __ror__(self, other: Any) -> Dict[str, Any]:
+        return {**other, **self} if isinstance(other, Mapping) else NotImplemented
+
+    def _shown(self, limit: int) -> Any:
         shown: Dict[str, Any] = {}
         for key, value in self._pairs():
             if len(shown) == limit:
@@ -255,14 +578,117 @@ class Dictionary(View, Mapping[str, Any]):
             shown[key] = value
         return shown
 
-    clear = _refuse("clear")
-    pop = _refuse("pop")
-    popitem = _refuse("popitem")
-    setdefault = _refuse("setdefault")
-    update = _refuse("update")
-    __delitem__ = _refuse("__delitem__")
-    __ior__ = _refuse("__ior__")
-    __setitem__ = _refuse("__setitem__")
+    # Writing
+
+    def __setitem__(self, key: str, value: Any) -> None:
+        pointer = self._begin()
+        if self._is_value(key, value):
+            return
+        encoded, planned = self._planned(
+            lambda plan: (dictionary_key(key), plan.element(self._property, value))
+        )
+        with _Located(self):
+            put_in_dictionary(pointer, encoded, planned)
+
+    def _is_value(self, key: Any, value: Any) -> bool:
+        """Whether the value is the very embedded object under a key."""
+        return (
+            getattr(value, "_db", None) is self._db
+            and self._property.type == c.P_OBJECT
+            and self._db._named(self._property.target).schema.embedded
+            and bool(self.get(key) == value)
+        )
+
+    def __delitem__(self, key: str) -> None:
+        pointer = self._begin()
+        encoded = self._key(key)
+        if encoded is None or not c.erase_from_dictionary(pointer, encoded):
+            raise KeyError(key)
+
+    def pop(self, key: str, default: Any = _MISSING) -> Any:
+        """Removes a key and returns its value, or the default; KeyError without one."""
+        self._begin()
+        if key not in self:
+            if default is _MISSING:
+                raise KeyError(key)
+            return default
+        value = taken_out(self[key])
+        del self[key]
+        return value
+
+    def popitem(self) -> Tuple[str, Any]:
+        """Removes the pair with the last key and returns it."""
+        self._begin()
+        count = len(self)
+        if not count:
+            raise KeyError("popitem from an empty dictionary")
+        key, value = self._pair(count - 1)
+        value = taken_out(value)
+        del self[key]
+        return key, value
+
+    def clear(self) -> None:
+        """Removes all pairs. Objects that are linked to stay in the database, embedded ones go."""
+        c.check(lib.realm_dictionary_clear(self._begin()))
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """The value of a key, which becomes the default if it is missing."""
+        self._begin()
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def update(self, *others: Any, **values: Any) -> None:
+        """Sets all pairs, or none if one cannot be stored."""
+        if len(others) > 1:
+            raise TypeError(f"update() takes one mapping at most, not {len(others)}")
+        pointer = self._begin()
+        if others and others[0] is self:
+            others = ()
+        given = dict(*others, **values)
+
+        def pairs(plan: Plan) -> ListOf[Tuple[c.Encoded, Planned]]:
+            return [(dictionary_key(k), plan.element(self._property, v)) for k, v in given.items()]
+
+        planned = self._planned(pairs)
+        with _Located(self):
+            for key, value in planned:
+                put_in_dictionary(pointer, key, value)
+
+    def __ior__(self, other: Any) -> Dictionary:  # type: ignore[override,misc]
+        self.update(other)
+        return self
+
+
+class _Located:
+    """Puts the property in front of what the library says about a value."""
+
+    __slots__ = ("view",)
+
+    def __init__(self, view: View) -> None:
+        self.view = view
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: Any, traceback: Any) -> None:
+        if isinstance(error, (DataError, ConstraintError)):
+            where = self.view._bound().where(self.view._property)
+            if not error.message.startswith(where):
+                located(error, where)
+
+
+def taken_out(value: Any) -> Any:
+    """An element that is about to leave the database."""
+    if isinstance(value, List):
+        return [taken_out(element) for element in value]
+    if isinstance(value, Dictionary):
+        return {key: taken_out(element) for key, element in value.items()}
+    if isinstance(value, SetView):
+        return set(value)
+    if getattr(value, "_db", None) is not None and value._is_embedded_object():
+        return value._plain_copy()
+    return value
 
 
 class _Items(ItemsView[str, Any]):
@@ -281,7 +707,7 @@ class _Values(ValuesView[Any]):
         return (value for _, value in self._mapping._pairs())
 
 
-class Results(Sequence[Any]):
+class Results(typing.Sequence[T]):
     """Objects found: all of a class, or those that link to one. Live, as collections are.
 
     Looping is safe while objects are created and deleted: each object that exists throughout the
@@ -347,7 +773,7 @@ class Results(Sequence[Any]):
             return f"<{type(self).__name__}: {type(error).__name__}>"
 
 
-class AllObjects(Results):
+class AllObjects(Results[T]):
     """All objects of a class, in the order of their keys."""
 
     __slots__ = ()

@@ -1,105 +1,48 @@
-"""Opening files, and writing to them."""
+"""Open files, and writing to them. `opening` has the function that opens one."""
 
 from __future__ import annotations
 
-import os
 import warnings
 import weakref
 from types import MappingProxyType, TracebackType
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Tuple, Type, Union
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    Mapping,
+    Optional,
+    Type,
+    TypeVar,
+    Union,
+    overload,
+)
 
 from . import _library, _marshal as c
-from ._handle import Owner
+from ._handle import Handle, Owner
 from ._library import lib
-from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_ADDITIVE_EXPLICIT, SCHEMA_MODE_IMMUTABLE
+from ._prototypes import NO_SCHEMA_VERSION
+from ._store import Plan, located
 from .errors import (
     ClosedError,
     DataError,
-    FileNotFound,
+    Error,
     NoSuchClass,
     NotInWriteError,
     NotSupportedError,
     ReadOnlyError,
-    SchemaError,
     UsageError,
 )
 from .objects import Object, Table
-from .schema import BoundClass, ClassSchema, class_facts
+from .schema import BoundClass, ClassSchema
 from .values import Float32
 
-Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-Schema = Union[Iterable[ClassSchema], Mapping[str, ClassSchema]]
+if TYPE_CHECKING:
+    from .models import Model
 
-
-def open(
-    path: Path,
-    *,
-    schema: Optional[Schema] = None,
-    mode: Optional[str] = None,
-    key: Optional[bytes] = None,
-    schema_version: Optional[int] = None,
-) -> Database:
-    """Opens a realm file.
-
-    mode: "r" reads one state of a file that nobody changes meanwhile: nothing on disk changes or
-          appears. "rw" reads and writes a file that exists. "rwc" also creates it. Without a mode:
-          "rwc" when there is a schema, else "rw".
-    schema: the classes the program uses. The file gets those classes, properties and indexes that it
-          lacks; what it has beyond them stays, unseen. Differences of another kind raise
-          MigrationRequired. Without a schema the database shows all classes of the file.
-    schema_version: the version to write down with the schema; without one the file keeps its own.
-    key:  64 bytes, for encrypted files.
-
-    The database belongs to the calling thread. Close it, or use it as a context manager.
-    """
-    where, for_library = _resolve(path)
-    if mode is None:
-        mode = "rw" if schema is None else "rwc"
-    if mode not in ("r", "rw", "rwc"):
-        raise DataError(f'mode is "r", "rw" or "rwc", not {mode!r}')
-    if key is not None and (not isinstance(key, (bytes, bytearray)) or len(key) != 64):
-        raise DataError("The encryption key is 64 bytes", code=3014, path=where)
-    if schema_version is not None:
-        if schema is None:
-            raise DataError("A schema version needs a schema")
-        if not 0 <= schema_version < NO_SCHEMA_VERSION:
-            raise DataError(f"{schema_version} is no schema version")
-    exists = os.path.exists(where)
-    if mode != "rwc" and not exists:
-        raise FileNotFound(f"No such file: {where}", code=1019, path=where)
-    kind = SCHEMA_MODE_IMMUTABLE if mode == "r" else SCHEMA_MODE_ADDITIVE_EXPLICIT
-    declared = None if schema is None else class_facts(schema)
-
-    config = c.make_config(for_library, kind, None if key is None else bytes(key))
-    try:
-        if declared is not None:
-            found = c.persisted_schema_version(config, where) if exists else NO_SCHEMA_VERSION
-            version = schema_version
-            if version is None:
-                version = 0 if found == NO_SCHEMA_VERSION else found
-            elif found != NO_SCHEMA_VERSION and version < found:
-                raise SchemaError(
-                    f"Schema version {version} is lower than the file's, {found}", code=2018, path=where
-                )
-            handle = c.make_schema(declared)
-            lib.realm_config_set_schema(config, handle)
-            lib.realm_config_set_schema_version(config, version)
-            lib.realm_release(handle)
-        realm = lib.realm_open(config)
-        if not realm:
-            c.fail(where)
-    finally:
-        lib.realm_release(config)
-    return Database(Owner(realm, where), mode, is_dynamic=declared is None)
-
-
-def _resolve(path: Path) -> Tuple[str, bytes]:
-    """The absolute path, for Python and for the library."""
-    where = os.path.abspath(os.fsdecode(path))
-    try:
-        return where, c.c_name(where)
-    except DataError as error:
-        raise DataError(f"{where!r} cannot be the path of a realm: {error.message}") from error
+M = TypeVar("M", bound="Model")
 
 
 class Database:
@@ -109,10 +52,20 @@ class Database:
     refresh(). It belongs to the thread that opened it.
     """
 
-    def __init__(self, owner: Owner, mode: str, *, is_dynamic: bool) -> None:
+    _is_migrating = False
+
+    def __init__(
+        self,
+        owner: Owner,
+        mode: str,
+        *,
+        is_dynamic: bool,
+        models: Optional[Mapping[str, Type[Model]]] = None,
+    ) -> None:
         self._owner = owner
         self._mode = mode
         self._is_dynamic = is_dynamic
+        self._models = models or {}
         self._writing = False
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
@@ -172,12 +125,21 @@ class Database:
         self._owner.check()
         return MappingProxyType({name: bound.schema for name, bound in self._by_name.items()})
 
-    def __getitem__(self, class_name: str) -> Table:
-        bound = self._named(class_name)
+    @overload
+    def __getitem__(self, class_name: Type[M]) -> Table[M]: ...
+
+    @overload
+    def __getitem__(self, class_name: str) -> Table[Any]: ...
+
+    def __getitem__(self, class_name: Any) -> Table[Any]:
+        """The table of a class: db["Person"], or db[Person] for a model class."""
+        bound = self._class(class_name)
         pointer = c.get_pointer(lib.realm_object_find_all, self._owner.check(), bound.key)
         return Table(self, pointer, bound.key)
 
     def __contains__(self, class_name: object) -> bool:
+        if isinstance(class_name, type):
+            return class_name in self._models.values()
         return class_name in self._by_name
 
     def __iter__(self) -> Iterator[str]:
@@ -194,6 +156,59 @@ class Database:
         change it. The changes are on disk when the block ends; an exception forgets all of them.
         """
         return Write(self)
+
+    def add(self, obj: M, update: str = "error") -> M:
+        """Adds an instance of a model and everything it leads to, and returns it: from now on it is an
+        object of this database. Instances that are in it already stay as they are.
+
+        update: what happens when a primary key is taken. "error" raises DuplicateKeyError and adds
+                nothing; "all" writes all properties to the object that is there; "modified" writes those
+                that differ, and of those only the ones that the program set.
+
+        If the write is rolled back, the instances that were added are invalid, as all new objects are.
+        """
+        kind = type(obj)
+        if not isinstance(obj, Object):
+            raise TypeError(f"Instances of models are added, not {kind.__name__}")
+        self._require_write(obj.class_name)
+        if obj._db is not None:
+            self._plain(obj)  # Refuses those of other databases.
+            return obj
+        plan = Plan(self, update)
+        plan.instance(obj)
+        plan.add()
+        return obj
+
+    def add_many(
+        self, kind: Union[str, Type[Model]], rows: Iterable[Mapping[str, Any]], update: str = "error"
+    ) -> int:
+        """Adds an object for each row, and returns how many rows there were.
+
+        kind:   a model class or the name of a class.
+        rows:   dictionaries of values by name; what is missing gets its default. A dictionary inside
+                makes an embedded object, or another new object to link to. Model instances are taken,
+                too. The rows are read one by one.
+        update: as for add(); "all" writes all values of a row, "modified" those that differ.
+
+        A row that cannot be stored raises, with its number in the message; earlier rows stay, until the
+        write is rolled back.
+        """
+        bound = self._class(kind)
+        self._require_write(bound.name)
+        number = -1
+        for number, row in enumerate(rows):
+            plan = Plan(self, update)
+            try:
+                if isinstance(row, Mapping):
+                    plan.row(bound, row)
+                elif isinstance(row, Object) and row._db is None:
+                    plan.instance(row)  # type: ignore[arg-type]
+                else:
+                    raise TypeError(f"Row {number} is no dictionary but {type(row).__name__}")
+                plan.add()
+            except Error as error:
+                raise located(error, f"Row {number}")
+        return number + 1
 
     def refresh(self) -> bool:
         """Moves to the newest snapshot. Whether there was a newer one. Inside a write, and in mode
@@ -236,7 +251,9 @@ class Database:
     # For the rest of the package
 
     def _read_schema(self) -> None:
-        classes = [BoundClass(facts) for facts in c.read_schema(self._owner.check())]
+        classes = [
+            BoundClass(facts, self._models.get(facts.name)) for facts in c.read_schema(self._owner.check())
+        ]
         self._classes = {bound.key: bound for bound in classes}
         self._by_name = {bound.name: bound for bound in classes}
 
@@ -261,12 +278,36 @@ class Database:
         except KeyError:
             raise NoSuchClass("The object's class is not part of the schema", path=self.path) from None
 
-    def _object(self, class_key: int, object_key: int) -> Object:
-        pointer = c.get_pointer(lib.realm_get_object, self._owner.check(), class_key, object_key)
-        return Object(self, pointer, class_key, object_key)
+    def _class(self, kind: Any) -> BoundClass:
+        """The class of a name or of a model class."""
+        return self._of_model(kind) if isinstance(kind, type) else self._named(kind)
 
-    def _adopt(self, pointer: int, class_key: int) -> Object:
-        return Object(self, pointer, class_key, lib.realm_object_get_key(pointer))
+    def _of_model(self, model: type) -> BoundClass:
+        name = getattr(model, "_realm_class", None)
+        if self._models.get(name) is not model:  # type: ignore[arg-type]
+            self._owner.check()
+            raise NoSuchClass(
+                f"{model.__name__} is not in the schema of this database",
+                path=self.path,
+                hint="Open the file with schema=[…] that lists it.",
+            )
+        return self._named(name)  # type: ignore[arg-type]
+
+    def _model_named(self, name: str) -> Union[str, type]:
+        """What a text stands for in a model: a model class, or the name of a class."""
+        return next((model for model in self._models.values() if model.__name__ == name), name)
+
+    def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
+        kind: Type[Object] = bound.model or Object
+        return kind._wrap(self, handle, bound.key, lib.realm_object_get_key(handle.pointer))
+
+    def _object(self, class_key: int, object_key: int) -> Any:
+        pointer = c.get_pointer(lib.realm_get_object, self._owner.check(), class_key, object_key)
+        kind: Type[Object] = self._bound(class_key).model or Object
+        return kind._wrap(self, Handle(self._owner, pointer), class_key, object_key)
+
+    def _adopt(self, pointer: int, class_key: int) -> Any:
+        return self._object_of(Handle(self._owner, pointer), self._bound(class_key))
 
     def _rich(self, value: Any, facts: c.PropertyFacts) -> Any:
         """What users see of a value that came from the library."""

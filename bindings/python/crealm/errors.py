@@ -121,6 +121,8 @@ class NoSuchProperty(SchemaError, AttributeError, KeyError):
 class MigrationRequired(SchemaError):
     """The file's schema differs in ways that opening does not change by itself."""
 
+    default_hint = "Open it with a higher schema_version and a function for migrate=."
+
     @property
     def changes(self) -> List[str]:
         """One sentence for each difference."""

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Dict, FrozenSet, Mapping, NoReturn, Optional, Tuple
-from typing import List as ListOf
+import json
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
+from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
 from ._handle import Handle
+from ._json import jsonable
 from ._library import lib
-from .collections import AllObjects, Dictionary, List, Results, SetView, View
-from .errors import (
-    ConstraintError,
-    DataError,
-    Error,
-    InvalidatedError,
-    NoSuchProperty,
-    NotSupportedError,
-)
+from ._store import SIMPLE, Plan, located, put_in_property
+from .collections import AllObjects, Dictionary, List, Results, SetView, View, taken_out
+from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
 from .schema import BoundClass, ClassSchema
 from .values import RawTimestamp
 
 if TYPE_CHECKING:
     from .database import Database
+
+T = TypeVar("T")
+O = TypeVar("O", bound="Object")  # noqa: E741
+
+_DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
 
 class Object:
@@ -33,17 +35,20 @@ class Object:
     """
 
     __slots__ = ("_db", "_handle", "_class_key", "_key")
-    _db: Database
+    _db: Database  # None for model instances that are in no database.
     _handle: Handle
     _class_key: int
     _key: int
 
-    def __init__(self, db: Database, pointer: int, class_key: int, key: int) -> None:
+    @classmethod
+    def _wrap(cls: Type[O], db: Database, handle: Handle, class_key: int, key: int) -> O:
+        self = object.__new__(cls)
         assign = object.__setattr__
         assign(self, "_db", db)
-        assign(self, "_handle", Handle(db._owner, pointer))
+        assign(self, "_handle", handle)
         assign(self, "_class_key", class_key)
         assign(self, "_key", key)
+        return self
 
     # Properties
 
@@ -61,39 +66,79 @@ class Object:
         return self._read(self._facts(name))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        bound, facts = self._bound(), self._facts(name)
-        self._db._require_write(f"{bound.name}.{name}")
-        if facts is bound.primary_key:
+        db, bound = self._db, self._bound()
+        facts = bound.find(name)
+        db._require_write(f"{bound.name}.{name}")
+        if facts is bound.primary_key and not db._is_migrating:
             raise ConstraintError(f"{bound.name}.{name} is the primary key: it cannot be changed")
-        c.set_value(self._handle.get(), facts.key, encode(self._db, bound, facts, value))
+        if facts.type in SIMPLE and facts.collection == c.C_NONE and value is not None:
+            try:
+                encoded = c.encode(value, facts.type)
+            except DataError as error:
+                raise located(error, bound.where(facts))
+            c.set_value(self._handle.get(), facts.key, encoded)
+        elif not self._has_already(facts, value):
+            self._put(bound, facts, value)
+
+    def _put(self, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
+        plan = Plan(self._db)
+        planned = plan.value(bound, facts, value)
+        pointer = self._handle.get()
+        if not lib.realm_object_is_valid(pointer):
+            raise InvalidatedError(f"The {bound.name} was deleted", code=2010)
+        plan.add()
+        try:
+            put_in_property(pointer, facts, planned)
+        except (DataError, ConstraintError) as error:
+            raise located(error, bound.where(facts))
+
+    def _has_already(self, facts: c.PropertyFacts, value: Any) -> bool:
+        """Whether the value is the very collection or embedded object that this property has, as in
+        obj.items += [1] and obj.address = obj.address."""
+        if isinstance(value, View):
+            return value._is_of(self._db, self._class_key, self._key, facts)
+        if isinstance(value, Object) and value._db is self._db and facts.collection == c.C_NONE:
+            return value._is_embedded_object() and self._read(facts) == value
+        return False
 
     def __delattr__(self, name: str) -> NoReturn:
         raise AttributeError("A property cannot be removed from one object; assign None if it is optional")
 
     def _bound(self) -> BoundClass:
+        if self._db is None:
+            raise UsageError(
+                f"This {type(self).__name__} is in no database yet", hint="Add it: db.add(obj)."
+            )
         return self._db._bound(self._class_key)
 
     def _facts(self, name: str) -> c.PropertyFacts:
-        bound = self._bound()
-        try:
-            return bound.properties[name]
-        except KeyError:
-            raise NoSuchProperty(f"{bound.name} has no property {name!r}") from None
+        return self._bound().find(name)
 
     def _read(self, facts: c.PropertyFacts) -> Any:
-        pointer = self._handle.get()
+        db, pointer = self._db, self._handle.get()
         if facts.collection == c.C_NONE:
             value = c.get_value(lib.realm_get_value, pointer, facts.key)
             if type(value) is not c.Nested:
-                return self._db._rich(value, facts)
+                return db._rich(value, facts)
             shape = c.C_LIST if value.kind == c.LIST else c.C_DICTIONARY
         else:
             shape = facts.collection
-        if shape == c.C_LIST:
-            return List(self._db, c.get_pointer(lib.realm_get_list, pointer, facts.key), facts)
-        if shape == c.C_SET:
-            return SetView(self._db, c.get_pointer(lib.realm_get_set, pointer, facts.key), facts)
-        return Dictionary(self._db, c.get_pointer(lib.realm_get_dictionary, pointer, facts.key), facts)
+        view, get = _VIEWS[shape]
+        return view(db, c.get_pointer(get, pointer, facts.key), facts, self._class_key, self._key)
+
+    def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
+        """All properties by name. `explicit` leaves those out that a plain instance was not given."""
+        for name, facts in self._bound().properties.items():
+            yield name, self._read(facts)
+
+    def _is_embedded_object(self) -> bool:
+        return self._bound().schema.embedded
+
+    def _plain_copy(self) -> Any:
+        """An embedded object as a plain instance of its model; as a dictionary without a model."""
+        values = {name: taken_out(value) for name, value in self._entries()}
+        model = self._bound().model
+        return values if model is None else model(**values)
 
     # The row
 
@@ -105,11 +150,20 @@ class Object:
     @property
     def object_key(self) -> int:
         """The number of the row: unique in its class, the same for the life of the object."""
+        if self._db is None:
+            self._bound()
         return self._key
 
     @property
+    def is_managed(self) -> bool:
+        """Whether it is an object of a database, and no plain instance of a model."""
+        return self._db is not None
+
+    @property
     def is_valid(self) -> bool:
-        """Whether the row exists and the database is open."""
+        """Whether the row exists and the database is open. True for plain instances."""
+        if self._db is None:
+            return True
         if self._handle.owner.is_closed:
             return False
         return bool(lib.realm_object_is_valid(self._handle.get()))
@@ -120,45 +174,72 @@ class Object:
     def delete(self) -> None:
         """Deletes the row and the objects embedded in it. Links to it become None or leave their
         collections."""
+        self._bound()
         self._db._require_write(self.class_name)
         if not lib.realm_object_delete(self._handle.get()):
             c.fail()
 
-    def backlinks(self, class_name: str, property_name: str) -> Results:
-        """The objects of a class that link to this one through a property. An object appears once
-        for each link it has."""
-        source = self._db._named(class_name)
-        try:
-            facts = source.properties[property_name]
-        except KeyError:
-            raise NoSuchProperty(f"{class_name} has no property {property_name!r}") from None
+    def backlinks(self, class_name: Any, property_name: str) -> Results[Any]:
+        """The objects of a class that link to this one through a property; the class by its name, or
+        as a model class. An object appears once for each link it has."""
+        self._bound()
+        source = self._db._class(class_name)
+        facts = source.find(property_name)
         pointer = c.get_pointer(lib.realm_get_backlinks, self._handle.get(), source.key, facts.key)
         return Results(self._db, pointer, source.key)
 
     def to_dict(self, depth: int = 1) -> Dict[str, Any]:
         """The object as plain values that stay when the database closes.
 
-        Collections become list, set and dict; a set of links becomes a list, and so does one with
-        values that are equal in Python but not here, such as 1 and True. Embedded objects are part of
-        the object and become dictionaries in it. Of other objects that it links to, depth - 1 levels
-        do; the others become {"$ref": object key, "$class": class name}, and so does an object inside
-        itself.
-        """
-        return self._to_dict(depth, frozenset())
+        depth: how many levels of objects become dictionaries: 1 is this object alone, 2 adds those it
+               links to, and so on; more than 100 counts as 100.
 
-    def _to_dict(self, depth: int, inside: FrozenSet[Tuple[int, int]]) -> Dict[str, Any]:
-        inside = inside | {(self._class_key, self._key)}
-        properties = self._bound().properties.items()
-        return {name: _detach(self._read(facts), depth, inside) for name, facts in properties}
+            single values                        themselves; bytes stay bytes (see to_json())
+            list, dict                           list, dict
+            set                                  set; a list when it has links, or values that are
+                                                 equal in Python but not here, such as 1 and True
+            embedded object                      dict; it is part of its owner, whatever the depth
+            linked object within the depth       dict
+            linked object beyond the depth,      {"$ref": object key, "$class": class name}; the key
+            or one that was there before         of a plain instance is None
+
+        Each object becomes a dictionary once, so cycles end.
+        """
+        return self._to_dict(min(depth, _DEEPEST), set())
+
+    def _to_dict(self, depth: int, seen: SetOf[Any]) -> Dict[str, Any]:
+        seen.add(self._identity())
+        return {name: _detach(value, depth, seen) for name, value in self._entries()}
+
+    def to_json(self, depth: int = 1, *, indent: Optional[int] = None) -> str:
+        """The object as JSON, of the same shape as to_dict() and with these texts:
+
+            bytes                    base64
+            datetime                 "2024-05-06T07:08:09.123456789Z": UTC, as many digits as needed
+            RawTimestamp             {"$seconds": number, "$nanoseconds": number}
+            Decimal, UUID, ObjectId  as str() gives them
+            float                    a number; "NaN", "Infinity" and "-Infinity" otherwise
+            set                      an array
+
+        indent: the number of spaces for each level; None puts everything on one line.
+        """
+        return json.dumps(jsonable(self.to_dict(depth)), indent=indent, ensure_ascii=False, allow_nan=False)
+
+    def _identity(self) -> Any:
+        return id(self) if self._db is None else (self._class_key, self._key)
 
     # Python
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Object):
             return NotImplemented
+        if self._db is None:
+            return self is other
         return self._key == other._key and self._class_key == other._class_key and self._db is other._db
 
     def __hash__(self) -> int:
+        if self._db is None:
+            return hash(id(self))
         return hash((id(self._db), self._class_key, self._key))
 
     def __dir__(self) -> ListOf[str]:
@@ -169,25 +250,35 @@ class Object:
 
     def __repr__(self) -> str:
         try:
-            bound = self._bound()
             parts = []
-            for name, facts in bound.properties.items():
-                value = self._read(facts)
+            for name, value in self._entries():
                 if isinstance(value, Object):
-                    text = f"<{value.class_name} {value._key}>"
-                elif isinstance(value, View):
+                    text = f"<{_label(value)}>"
+                elif isinstance(value, (View, list, set, dict)):
                     text = f"<{len(value)} values>"
                 else:
                     text = cut(repr(value), 60)
                 parts.append(f"{name}={text}")
-            return f"{bound.name}({', '.join(parts)})"
+            name = type(self).__name__ if self._db is None else self._bound().name
+            return f"{name}({', '.join(parts)})"
         except InvalidatedError:
-            return f"<deleted {self.class_name} {self._key}>"
+            return f"<deleted {_label(self)}>"
         except Error as error:
-            return f"<{self.class_name} {self._key}: {type(error).__name__}>"
+            return f"<{_label(self)}: {type(error).__name__}>"
 
 
-class Table(AllObjects):
+def _label(obj: Object) -> str:
+    return type(obj).__name__ if obj._db is None else f"{obj.class_name} {obj._key}"
+
+
+_VIEWS: Dict[int, Tuple[Any, Any]] = {
+    c.C_LIST: (List, lib.realm_get_list),
+    c.C_SET: (SetView, lib.realm_get_set),
+    c.C_DICTIONARY: (Dictionary, lib.realm_get_dictionary),
+}
+
+
+class Table(AllObjects[T]):
     """All objects of a class, in the order of their keys: a live sequence."""
 
     __slots__ = ()
@@ -207,22 +298,28 @@ class Table(AllObjects):
     def _bound(self) -> BoundClass:
         return self._db._bound(self._class_key)
 
-    def first(self) -> Optional[Object]:
+    def first(self) -> Optional[T]:
         """The object with the lowest key; None when there is none."""
         return self[0] if len(self) else None
 
     def get(self, primary_key: Any, default: Any = None) -> Any:
         """The object with a primary key, or `default`."""
         bound = self._bound()
-        if bound.primary_key is None:
+        facts = bound.primary_key
+        if facts is None:
             raise DataError(f"{bound.name} has no primary key")
-        encoded = encode(self._db, bound, bound.primary_key, primary_key)
+        try:
+            encoded = c.encode(primary_key, facts.type)
+        except DataError as error:
+            raise located(error, bound.where(facts))
         pointer = c.find_object(self._db._owner.check(), bound.key, encoded)
         return self._db._adopt(pointer, bound.key) if pointer else default
 
-    def create(self, *primary_key: Any, **values: Any) -> Object:
+    def create(self, *primary_key: Any, **values: Any) -> T:
         """A new object: create(**values) or create(primary_key, **values). Properties that are not
-        given get zero, False, an empty value or, where allowed, None. On failure there is no object.
+        given get the default of their model, or zero, False, an empty value or, where allowed, None.
+        A dictionary makes an embedded object, or a new object to link to. On failure there is no
+        object.
         """
         bound = self._bound()
         self._db._require_write(bound.name)
@@ -231,26 +328,14 @@ class Table(AllObjects):
                 raise TypeError("create() takes one primary key; the other values go by name")
             if bound.primary_key is None:
                 raise DataError(f"{bound.name} has no primary key: give all values by name")
-            if bound.primary_key.name in values:
-                raise TypeError(f"create() got two values for {bound.primary_key.name!r}")
-            values[bound.primary_key.name] = primary_key[0]
-        encoded = {}
-        for name, value in values.items():
-            if name not in bound.properties:
-                raise NoSuchProperty(f"{bound.name} has no property {name!r}")
-            encoded[name] = encode(self._db, bound, bound.properties[name], value)
-        key = encoded.pop(bound.primary_key.name, None) if bound.primary_key else None
-        pointer = c.create_object(self._db._owner.check(), bound.key, key)
-        created = self._db._adopt(pointer, bound.key)
-        if encoded:
-            try:
-                c.set_values(
-                    created._handle.get(), [bound.properties[n].key for n in encoded], list(encoded.values())
-                )
-            except BaseException:
-                created.delete()
-                raise
-        return created
+            if bound.key_name in values or bound.primary_key.name in values:
+                raise TypeError(f"create() got two values for {bound.key_name!r}")
+            values[bound.key_name] = primary_key[0]
+        plan = Plan(self._db)
+        addition = plan.row(bound, values)
+        plan.add()
+        assert addition.handle is not None
+        return self._db._object_of(addition.handle, bound)
 
     def __repr__(self) -> str:
         try:
@@ -259,47 +344,29 @@ class Table(AllObjects):
             return f"<Table: {type(error).__name__}>"
 
 
-def encode(db: Database, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> c.Encoded:
-    """A value for a property; errors name the property."""
-    where = f"{bound.name}.{facts.name}"
-    if facts.collection != c.C_NONE:
-        raise NotSupportedError(f"{where}: lists, sets and dictionaries cannot be changed yet")
-    if isinstance(value, (View, list, tuple, set, frozenset, Mapping)) and not isinstance(
-        value, RawTimestamp
-    ):
-        if facts.type == c.P_MIXED:
-            raise NotSupportedError(f"{where}: collections inside Any cannot be written yet")
-        if facts.type == c.P_OBJECT and db._named(facts.target).schema.embedded:
-            raise NotSupportedError(f"{where}: embedded objects cannot be created yet")
-    try:
-        return c.encode(db._plain(value), facts.type)
-    except DataError as error:
-        error.message = f"{where}: {error.message}"
-        error.args = (error.message,)
-        raise
-
-
 def cut(text: str, width: int) -> str:
     """The text, or its beginning and an ellipsis."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _detach(value: Any, depth: int, inside: FrozenSet[Tuple[int, int]]) -> Any:
+def _detach(value: Any, depth: int, seen: SetOf[Any]) -> Any:
     if isinstance(value, Object):
-        address = (value._class_key, value._key)
-        embedded = value._bound().schema.embedded
-        if address in inside or (depth <= 1 and not embedded):
-            return {"$ref": value._key, "$class": value.class_name}
-        return value._to_dict(depth if embedded else depth - 1, inside)
-    if isinstance(value, List):
-        return [_detach(element, depth, inside) for element in value]
-    if isinstance(value, Dictionary):
-        return {key: _detach(element, depth, inside) for key, element in value.items()}
-    if isinstance(value, SetView):
-        elements = [_detach(element, depth, inside) for element in value]
+        if not value._is_embedded_object():
+            depth -= 1
+        if depth < 1 or value._identity() in seen:
+            return {"$ref": None if value._db is None else value._key, "$class": value.class_name}
+        return value._to_dict(depth, seen)
+    if isinstance(value, (str, bytes, RawTimestamp)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: _detach(element, depth, seen) for key, element in value.items()}
+    if isinstance(value, Set):
+        elements = [_detach(element, depth, seen) for element in value]
         try:
             plain = set(elements)
         except TypeError:
             return elements  # Links are dictionaries now, which no set can hold.
         return plain if len(plain) == len(elements) else elements
+    if isinstance(value, Sequence) and not isinstance(value, (bytearray, memoryview)):
+        return [_detach(element, depth, seen) for element in value]
     return value

@@ -13,6 +13,8 @@
 Types: int, bool, float, Float32, str, bytes, datetime, Decimal, UUID, ObjectId, typing.Any, and the
 name of a class for a link; Optional[...] of these; list[...], set[...] and dict[str, ...] of those.
 A single link and Any may always be None, in a dictionary too; lists and sets hold no None links.
+
+`models` has the other way to declare classes: as Python classes.
 """
 
 from __future__ import annotations
@@ -21,11 +23,11 @@ import sys
 import typing
 from datetime import datetime
 from decimal import Decimal
-from typing import Any, Dict, Iterable, Mapping, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple, Union
 from uuid import UUID
 
 from . import _marshal as c
-from .errors import SchemaError
+from .errors import NoSuchProperty, SchemaError
 from .values import Float32, ObjectId, Timestamp
 
 _TYPES: Dict[Any, int] = {
@@ -76,12 +78,16 @@ class Prop:
     def __init__(
         self, type: Any, *, optional: bool = False, indexed: bool = False, fulltext: bool = False
     ) -> None:
-        element, many, may_be_none = _parse(type)
+        element, many, may_be_none = parse(type)
+        self._set_up(element, many, optional or may_be_none, indexed, fulltext)
+
+    def _set_up(self, element: Any, many: int, optional: bool, indexed: bool, fulltext: bool) -> None:
+        element = getattr(element, "_realm_class", element)  # A model class goes by its name.
         self._collection = many
         self._type = c.P_OBJECT if isinstance(element, str) else _TYPES[element]
         self.type: Any = element if isinstance(element, str) else _PYTHON_TYPES[self._type]
         self.collection: Optional[str] = _COLLECTION_NAMES[many]
-        self.optional = optional or may_be_none
+        self.optional = optional
         if self._type == c.P_MIXED or (self._type == c.P_OBJECT and many in (c.C_NONE, c.C_DICTIONARY)):
             self.optional = True
         self.indexed = indexed
@@ -136,9 +142,17 @@ class Prop:
         return self
 
 
-def _parse(annotation: Any) -> Tuple[Any, int, bool]:
-    """Element type (a Python type or a class name), collection, whether an element may be None."""
-    element, may_be_none = _strip_optional(annotation)
+Resolve = Callable[[str], Any]
+
+
+def parse(annotation: Any, resolve: Optional[Resolve] = None) -> Tuple[Any, int, bool]:
+    """Element type (a Python type, a model class or the name of a class), collection, whether an
+    element may be None.
+
+    resolve: what a text stands for, in annotations of Python classes; without it a text is the name
+             of a class.
+    """
+    element, may_be_none = _strip_optional(_resolved(annotation, resolve))
     many = _COLLECTIONS.get(typing.get_origin(element), c.C_NONE)
     if many != c.C_NONE:
         if may_be_none:
@@ -148,9 +162,10 @@ def _parse(annotation: Any) -> Tuple[Any, int, bool]:
             if arguments[0] is not str:
                 raise SchemaError(f"{annotation}: the keys of a dictionary are str")
             arguments = arguments[1:]
-        element, may_be_none = _strip_optional(arguments[0])
-    if isinstance(element, typing.ForwardRef):
-        element = element.__forward_arg__
+        element, may_be_none = _strip_optional(_resolved(arguments[0], resolve))
+    element = _resolved(element, resolve)
+    if isinstance(getattr(element, "_realm_class", None), str):
+        return element, many, may_be_none
     if isinstance(element, str):
         if not element:
             raise SchemaError("A link needs the name of a class")
@@ -159,6 +174,16 @@ def _parse(annotation: Any) -> Tuple[Any, int, bool]:
     elif not _is_known(element):
         raise SchemaError(f"{annotation!r} is no type that a property can have")
     return element, many, may_be_none
+
+
+def _resolved(annotation: Any, resolve: Optional[Resolve]) -> Any:
+    if typing.get_origin(annotation) is typing.Annotated:
+        annotation = typing.get_args(annotation)[0]
+    if isinstance(annotation, typing.ForwardRef):
+        annotation = annotation.__forward_arg__
+    if resolve is not None and isinstance(annotation, str):
+        annotation = resolve(annotation)
+    return annotation
 
 
 def _is_known(element: Any) -> bool:
@@ -242,24 +267,38 @@ class ClassSchema:
 
 
 class BoundClass:
-    """A class of an open database: its declaration and the keys that stand for its names."""
+    """A class of an open database: its declaration and the keys that stand for its names.
 
-    __slots__ = ("schema", "name", "key", "properties", "primary_key")
+    `properties` is by the names that Python code uses, `columns` by those in the file; they differ
+    only where a model says so.
+    """
 
-    def __init__(self, facts: c.ClassFacts) -> None:
+    __slots__ = ("schema", "name", "key", "properties", "columns", "primary_key", "key_name", "model")
+
+    def __init__(self, facts: c.ClassFacts, model: Any = None) -> None:
         self.schema = ClassSchema._from_facts(facts)
         self.name = facts.name
         self.key = facts.key
-        self.properties: Dict[str, c.PropertyFacts] = {p.name: p for p in facts.properties}
-        self.primary_key = self.properties.get(facts.primary_key)
+        self.model = model
+        names: Dict[str, str] = {} if model is None else model._attributes()
+        self.columns: Dict[str, c.PropertyFacts] = {p.name: p for p in facts.properties}
+        self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}
+        self.primary_key = self.columns.get(facts.primary_key)
+        self.key_name = names.get(facts.primary_key, facts.primary_key)
+
+    def find(self, name: str) -> c.PropertyFacts:
+        """The property of a name; NoSuchProperty when there is none."""
+        facts = self.properties.get(name) or self.columns.get(name)
+        if facts is None:
+            raise NoSuchProperty(f"{self.name} has no property {name!r}")
+        return facts
+
+    def where(self, facts: c.PropertyFacts) -> str:
+        """A property, for messages: `Person.name`."""
+        name = next((name for name, other in self.properties.items() if other is facts), facts.name)
+        return f"{self.name}.{name}"
 
 
-def class_facts(schema: Union[Iterable[ClassSchema], Mapping[str, ClassSchema]]) -> Tuple[c.ClassFacts, ...]:
-    """What a program declares, for the library. Another database's `schema` is taken too."""
-    classes = schema.values() if isinstance(schema, Mapping) else schema
-    facts = []
-    for declared in classes:
-        if not isinstance(declared, ClassSchema):
-            raise TypeError(f"A schema is made of ClassSchema, not of {type(declared).__name__}")
-        facts.append(declared._facts())
-    return tuple(facts)
+def class_facts(schema: Iterable[ClassSchema]) -> Tuple[c.ClassFacts, ...]:
+    """What a program declares, for the library."""
+    return tuple(declared._facts() for declared in schema)

@@ -17,9 +17,9 @@ def without_comments(name):
 
 
 def declared():
-    """Name -> (result, [parameters]), for every function of both headers."""
+    """Name -> (result, [parameters]), for every function of the headers."""
     functions = {}
-    for name in ("realm.h", "crealm.h"):
+    for name in (n for n in ("realm.h", "realm_planned.h", "crealm.h") if (INCLUDE / n).exists()):
         for result, function, parameters in re.findall(
             r"RLM_API\s+([\w\s*]+?)\s*\b((?:c?realm)_\w+)\s*\(([^;]*)\)\s*;", without_comments(name)
         ):
@@ -30,7 +30,7 @@ def declared():
 
 def kind(c_type):
     """What a C type is for ctypes: a letter of the argument's register class and width."""
-    if "*" in c_type:
+    if "*" in c_type or "_func_t" in c_type or "realm_userdata_t" in c_type:
         return "pointer"
     words = c_type.replace("const ", "").split()
     return {
@@ -55,7 +55,7 @@ def ctypes_kind(c):
         return None
     if c is _prototypes.Value:
         return "Value"
-    if c in (ctypes.c_void_p, ctypes.c_char_p) or hasattr(c, "contents"):
+    if c in (ctypes.c_void_p, ctypes.c_char_p, _prototypes.Migrate) or hasattr(c, "contents"):
         return "pointer"
     if c is ctypes.c_bool:
         return "bool"

@@ -274,10 +274,7 @@ def test_any_takes_every_type_in_turn(db):
         assert obj.any == obj
         obj.any = None
         assert obj.any is None
-        for value in ([1], {"a": 1}, {1}, (1, 2)):
-            with pytest.raises(crealm.NotSupportedError):
-                obj.any = value
-        for value in (object(), 1j, datetime(2024, 1, 1).date()):
+        for value in (object(), 1j, {1}, frozenset(), datetime(2024, 1, 1).date()):
             with pytest.raises(TypeError):
                 obj.any = value
     assert [len(o.backlinks("All", "any")) for o in (obj, other)] == [0, 0]

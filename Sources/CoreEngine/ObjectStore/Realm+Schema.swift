@@ -1,0 +1,336 @@
+/// The schema of an open Realm: reading it, bringing the file to a requested one, following other writers. Rules: live-objects §2.
+
+/// What a step to another schema may do.
+struct SchemaStep {
+    let mode: SchemaMode
+    let version: UInt64
+    let migrate: (@Sendable (Realm, Realm) throws -> Void)?
+    let initialize: (@Sendable (Realm) throws -> Void)?
+    let handlesBacklinks: Bool
+
+    init(_ c: RealmConfiguration) {
+        mode = c.schemaMode
+        version = c.schemaVersion
+        migrate = c.migrate
+        initialize = c.initialize
+        handlesBacklinks = c.handlesBacklinksAutomatically
+    }
+    init(mode: SchemaMode, version: UInt64, migrate: (@Sendable (Realm, Realm) throws -> Void)?, initialize: (@Sendable (Realm) throws -> Void)?, handlesBacklinks: Bool) {
+        self.mode = mode
+        self.version = version
+        self.migrate = migrate
+        self.initialize = initialize
+        self.handlesBacklinks = handlesBacklinks
+    }
+}
+
+extension Realm {
+    func readFileSchema() throws(RealmError) {
+        let t = try reading()
+        schema = try t.group.readSchema()
+        boundFile = schema
+        schemaVersion = try t.group.readSchemaVersion()
+        boundShape = try t.group.shape()
+    }
+
+    // MARK: The step
+
+    /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves the file as it was.
+    func bringSchema(to requested: Schema, _ step: SchemaStep) throws(RealmError) {
+        var file = try reading().group.readSchema()
+        var fileVersion = try reading().group.readSchemaVersion()
+        let wanted = Self.relevant(requested, step.mode, file)
+        var changes = SchemaChange.between(file, wanted)
+        if fileVersion == step.version && changes.isEmpty { return try adopt(wanted, file, version: fileVersion) }
+        try Self.check(changes, step, fileVersion)
+        let isFixed = step.mode == .immutable || (step.mode == .readOnly && fileVersion != ObjectStore.notVersioned)
+        if isFixed { return try adopt(wanted, file, version: fileVersion) }
+        // Index changes alone wait for the next version in additive modes.
+        if step.mode.isAdditive, fileVersion == step.version, !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition }) {
+            return try adopt(wanted, file, version: fileVersion)
+        }
+        let wasWriting = isWriting
+        guard !wasWriting else { throw RealmError(.wrongTransactionState, "Cannot change the schema within a write transaction.") }
+        let before = (schema: schema, version: schemaVersion)
+        do throws(RealmError) {
+            if try transaction.beginWrite() {
+                file = try transaction.group.readSchema()
+                fileVersion = try transaction.group.readSchemaVersion()
+                changes = SchemaChange.between(file, wanted)
+                try Self.check(changes, step, fileVersion)
+            }
+            stateCount &+= 1
+            try write(changes, to: wanted, step, fileVersion)
+        } catch {
+            callbackGuard = .none
+            if transaction.stage == .writing { try? transaction.rollback() }
+            stateCount &+= 1
+            (schema, schemaVersion) = before
+            throw error
+        }
+        notifySchemaChanged()
+    }
+
+    /// Additive-discovered mode leaves embedded classes out that nothing leads to, unless the file has them.
+    private static func relevant(_ schema: Schema, _ mode: SchemaMode, _ file: Schema) -> Schema {
+        guard mode == .additiveDiscovered else { return schema }
+        let reachable = schema.reachableEmbedded()
+        return Schema(schema.classes.filter { $0.kind != .embedded || reachable.contains($0.name) || file[$0.name] != nil })
+    }
+
+    /// Inside the write transaction: changes the file, runs the functions, commits.
+    private func write(_ planned: [SchemaChange], to wanted: Schema, _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
+        var changes = planned
+        let fresh = fileVersion == ObjectStore.notVersioned
+        let start = Platform.monotonicSeconds
+        Log.write(.storage, .debug, "\(fresh ? "Creating" : "Changing") the schema: version \(step.version), mode \(step.mode)")
+        let group = transaction.group
+        try group.ensureMetadata()
+        if fresh && step.mode == .readOnly {
+            changes = []
+        } else if step.mode.isAdditive {
+            changes.removeAll { $0.isPropertyRemoval }
+            try group.apply(changes)
+        } else if fresh {
+            try group.apply(changes)
+            try group.finish(wanted, step.handlesBacklinks)
+        } else if step.mode == .manual {
+            if let migrate = step.migrate { try runMigration(migrate, wanted, step, file: try group.readSchema()) }
+            let left = SchemaChange.between(try group.readSchema(), wanted)
+            if !left.isEmpty { throw Self.mismatch(.schemaMismatch, left, "Migration is required due to the following errors:") }
+            for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
+        } else if fileVersion == step.version {
+            try group.apply(changes.filter { $0.isClassAddition || $0.isIndexChange })
+        } else {
+            try group.apply(changes)
+            if let migrate = step.migrate { try runMigration(migrate, wanted, step, file: try group.readSchema()) }
+            try group.finish(wanted, step.handlesBacklinks)
+        }
+        if fileVersion != step.version { try group.setSchemaVersion(step.version) }
+        try adopt(wanted, try group.readSchema(), version: step.version)
+        if fresh, let initialize = step.initialize {
+            try guarded("data initialization") { () throws(RealmError) in
+                do { try initialize(self) } catch { throw Self.callbackError(error) }
+            }
+        }
+        Log.write(.storage, .debug, "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
+        try commitLogged()
+        stateCount &+= 1
+        boundShape = try transaction.group.shape()
+    }
+    private func runMigration(_ migrate: @Sendable (Realm, Realm) throws -> Void, _ wanted: Schema, _ step: SchemaStep, file: Schema) throws(RealmError) {
+        let old = try Realm(before: self)
+        defer { old.close() }
+        try adopt(wanted, file, version: step.version)
+        renamed = []
+        try guarded("migration") { () throws(RealmError) in
+            do { try migrate(old, self) } catch { throw Self.callbackError(error) }
+        }
+        for r in renamed where wanted[r.className]?.properties.contains(where: { $0.name == r.property }) != true {
+            throw RealmError(.invalidProperty, "Renamed property '\(r.className).\(r.property)' does not exist.")
+        }
+    }
+    private static func callbackError(_ e: any Error) -> RealmError { e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)") }
+    /// Runs a function of the application, which must leave the transaction open.
+    private func guarded(_ what: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
+        callbackGuard = .active
+        defer { callbackGuard = .none }
+        try body()
+        if isClosed { throw closedError() }
+        guard callbackGuard == .active, transaction.stage == .writing else {
+            throw RealmError(.wrongTransactionState, "The \(what) function tried to end the write transaction it ran in")
+        }
+    }
+
+    // MARK: What modes allow
+
+    static func mismatch(_ code: RealmError.Code, _ changes: [SchemaChange], _ heading: String) -> RealmError {
+        RealmError(code, heading + "\n" + changes.map { "- " + $0.text }.joined(separator: "\n"))
+    }
+    /// Throws when the mode does not allow the step from the file's schema to the requested one.
+    private static func check(_ changes: [SchemaChange], _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
+        let fresh = fileVersion == ObjectStore.notVersioned
+        switch step.mode {
+        case .immutable, .readOnly:
+            if step.mode == .immutable && step.version != fileVersion {
+                throw RealmError(.invalidSchemaVersion, "Provided schema version \(step.version) does not equal last set version \(fileVersion).")
+            }
+            if fresh && step.mode == .readOnly { return }
+            let bad = changes.filter {
+                switch $0 {
+                case .addProperty, .changeType, .makeNullable, .makeRequired, .changePrimaryKey: true
+                default: false
+                }
+            }
+            if !bad.isEmpty { throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in read-only schema mode:") }
+        case .automatic, .manual:
+            if fresh { return }
+            if step.version < fileVersion {
+                throw RealmError(.invalidSchemaVersion, "Provided schema version \(step.version) is less than last set version \(fileVersion).")
+            }
+            if step.mode == .manual {
+                // A function, or a higher version without one, is judged by the comparison afterwards.
+                if step.version == fileVersion, !changes.isEmpty { throw mismatch(.schemaMismatch, changes, "Migration is required due to the following errors:") }
+                return
+            }
+            guard step.version == fileVersion else { return }
+            let bad = changes.filter { !$0.isClassAddition && !$0.isIndexChange }
+            if !bad.isEmpty { throw mismatch(.schemaMismatch, bad, "Migration is required due to the following errors:") }
+        case .additiveDiscovered, .additiveExplicit:
+            let bad = changes.filter { !$0.isClassAddition && !$0.isIndexChange && !$0.isPropertyAddition && !$0.isPropertyRemoval }
+            if !bad.isEmpty {
+                throw mismatch(
+                    .invalidSchemaChange, bad, "The following changes cannot be made in additive-only schema mode:")
+            }
+        case .softResetFile, .hardResetFile: return
+        }
+    }
+
+    // MARK: The live schema
+
+    /// Makes `wanted` the live schema; its classes and properties take their keys from the file's.
+    func adopt(_ wanted: Schema, _ file: Schema, version: UInt64) throws(RealmError) {
+        var live = wanted
+        let subset = configuration.subsetMode
+        for i in live.classes.indices {
+            guard let old = file[live.classes[i].name] else { continue }
+            live.classes[i].key = old.key
+            for j in live.classes[i].properties.indices {
+                if let p = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) { live.classes[i].properties[j].key = p.key }
+            }
+            if subset == .allProperties || subset == .complete {
+                for p in old.properties where live.classes[i].property(named: p.name) == nil { live.classes[i].properties.append(p) }
+            }
+        }
+        if subset == .allClasses || subset == .complete {
+            live = Schema(live.classes + file.classes.filter { live[$0.name] == nil })
+        }
+        schema = live
+        schemaVersion = version
+        isDynamic = false
+        boundFile = file
+        boundShape = try reading().group.shape()
+    }
+
+    /// The snapshot is another one: where tables or columns came or went, the live schema follows; a class or property that it has and the
+    /// file lost is an error (2019), and the caller stays where it was.
+    func versionMoved() throws(RealmError) {
+        stateCount &+= 1
+        let group = transaction.group
+        let shape = try group.shape()
+        guard shape != boundShape else { return }
+        let file = try group.readSchema()
+        let isNew = file != boundFile
+        if isDynamic {
+            schema = file
+            schemaVersion = try group.readSchemaVersion()
+        } else {
+            var lost: [SchemaChange] = []
+            for c in schema.classes where !c.key.isNull {
+                guard let now = file[c.name], now.key == c.key else {
+                    lost.append(.removeClass(c))
+                    continue
+                }
+                for p in c.properties where p.key != .null {
+                    guard let q = now.properties.first(where: { $0.name == p.name }) else {
+                        lost.append(.removeProperty(c, p))
+                        continue
+                    }
+                    if !p.sameType(as: q) { lost.append(.changeType(c, from: p, to: q)) }
+                }
+            }
+            if !lost.isEmpty { throw Self.mismatch(.invalidSchemaChange, lost, "Unsupported schema changes were made by another client or process:") }
+            try adopt(schema, file, version: try group.readSchemaVersion())
+        }
+        boundShape = shape
+        boundFile = file
+        if isNew { schemaMoved = true }
+    }
+
+    // MARK: Changing the schema of an open Realm
+
+    /// Brings the file and this Realm to another schema, version 0 unless given. Inside a write transaction only when nothing has to change.
+    public func updateSchema(
+        _ wanted: Schema, version: UInt64 = 0, migrate: (@Sendable (Realm, Realm) throws -> Void)? = nil,
+        initialize: (@Sendable (Realm) throws -> Void)? = nil
+    ) throws(RealmError) {
+        try verify()
+        try wanted.validate()
+        let wasReading = isReading
+        if transaction.stage == .reading { _ = try refresh() }
+        try bringSchema(
+            to: wanted,
+            SchemaStep(
+                mode: configuration.schemaMode, version: version, migrate: migrate, initialize: initialize,
+                handlesBacklinks: configuration.handlesBacklinksAutomatically))
+        if !wasReading { transaction.endRead() }
+    }
+
+    // MARK: Inside a migration
+
+    /// Gives a property of the file a new name and keeps its values. For migration functions, on the Realm being migrated.
+    ///
+    /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown property.
+    public func renameProperty(_ className: String, from old: String, to new: String) throws(RealmError) {
+        try verify()
+        let group = try writing().group
+        guard let t = try group.table(named: ObjectStore.classPrefix + className) else {
+            throw RealmError(.noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
+        }
+        guard let target = schema[className] else {
+            throw RealmError(.noSuchTable, "Cannot rename properties for type '\(className)' because it has been removed from the Realm.")
+        }
+        if target.properties.contains(where: { $0.name == old }) {
+            throw RealmError(.illegalOperation, "Cannot rename property '\(className).\(old)' to '\(new)' because the source property still exists.")
+        }
+        guard let from = t.column(named: old) else {
+            throw RealmError(.invalidProperty, "Cannot rename property '\(className).\(old)' because it does not exist.")
+        }
+        var key = from.key
+        if let to = t.column(named: new) {
+            let file = try group.readSchema()
+            guard let c = file[className], let p = c.properties.first(where: { $0.name == old }), let q = c.properties.first(where: { $0.name == new }) else { return }
+            guard p.sameType(as: q) else {
+                throw RealmError(
+                    .illegalOperation,
+                    "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from type '\(p.typeText)' to '\(q.typeText)'.")
+            }
+            if p.isNullable && !q.isNullable {
+                throw RealmError(.illegalOperation, "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from optional to required.")
+            }
+            try t.removeColumn(to.key)
+            if !p.isNullable && q.isNullable { key = try t.setNullable(key, true) }
+        }
+        try t.renameColumn(key, to: new)
+        renamed.removeAll { $0.className == className && $0.property == old }
+        renamed.append((className, new))
+        try adopt(schema, try group.readSchema(), version: schemaVersion)
+    }
+    /// Deletes a class that the live schema does not have, with its objects; false when the file has no such class either.
+    ///
+    /// - Throws: 2019 the schema has the class, 2003 another class links to it.
+    @discardableResult
+    public func removeClass(_ className: String) throws(RealmError) -> Bool {
+        try verify()
+        guard transaction.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot remove a class outside of a write transaction.") }
+        let group = transaction.group
+        guard let t = try group.table(named: ObjectStore.classPrefix + className) else { return false }
+        if !isDynamic, schema[className] != nil { throw RealmError(.invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'") }
+        _ = try writing()
+        try group.removeTable(t)
+        return true
+    }
+}
+
+extension Group {
+    /// What the live schema of a Realm depends on: which tables there are and which columns they have. Two snapshots of one shape have the
+    /// same classes and properties (indexes may differ).
+    func shape() throws(RealmError) -> [UInt64] {
+        var all: [UInt64] = []
+        for i in liveIndexes {
+            all.append(UInt64(i))
+            for v in try specState(i) { all.append(v) }
+        }
+        return all
+    }
+}

@@ -1,0 +1,100 @@
+/// Files of formats 10, 11 and 20–23 become format 24 when they are first opened for writing: in one transaction, so that a crash leaves the
+/// old file or the new one. Format: logical §11, storage §8.4.
+enum FormatUpgrade {
+    /// Backups older than this many seconds are cleared away when a file is opened.
+    private static let backupLifetime = 8_035_200
+
+    /// Upgrades what `db` opened. Another process may be faster: then there is nothing left to do.
+    static func run(_ db: Database) throws(RealmError) {
+        let t = try Transaction(db)
+        defer { t.close() }
+        _ = try t.beginWrite()
+        guard try db.file.readHeader().liveFormat != Format.currentVersion else { return try t.rollback() }
+        let group = t.group
+        for i in group.liveIndexes { try group.table(at: i).upgradeLinkListKeys() }
+        for i in group.liveIndexes {
+            let table = try group.table(at: i)
+            if group.format == 22 && table.kind == .asymmetric { for key in try table.allKeys() { try group.delete(table, key) } }
+            try table.upgradeCollections(from: group.format)
+            if group.format < 22, let pk = table.primaryKey, try table.index(of: pk.index) == nil { try table.addIndex(pk.index, fullText: false) }
+        }
+        try t.commit()
+    }
+
+    // MARK: Backups
+
+    private static func prefix(_ path: String) -> String {
+        if path.hasSuffix(".realm") { return String(path.dropLast(5)) }
+        return path.hasSuffix(".") ? path : path + "."
+    }
+    private static func backup(_ path: String, _ format: UInt8) -> String { prefix(path) + "v\(format).backup.realm" }
+    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears old copies away.
+    static func keepBackup(_ path: String, format: UInt8) {
+        for old: UInt8 in [23, 22, 21, 20, 11, 10] {
+            if let age = FileSystem.age(backup(path, old)), age > backupLifetime { _ = try? FileSystem.remove(backup(path, old)) }
+        }
+        guard format != 0, format < Format.currentVersion, !FileSystem.exists(backup(path, format)) else { return }
+        _ = FileSystem.copy(path, to: backup(path, format))
+    }
+}
+
+extension Table {
+    /// Link lists used to have a type of their own, which their keys name. Format: logical §11.4.
+    func upgradeLinkListKeys() throws(RealmError) {
+        for c in columns where c.key.typeNumber == ColumnType.linkList.rawValue {
+            let new = ColKey(c.key.raw & ~(0x3F << 16) | Int64(ColumnType.link.rawValue) << 16 | Int64(ColumnAttributes.list.rawValue) << 22)
+            try replaceKey(c.key, by: new)
+            for i in group.liveIndexes { try group.table(at: i).replaceOpposite(of: key, c.key, by: new) }
+        }
+    }
+
+    /// Dictionaries get their present form, sets and dictionary keys their present order.
+    func upgradeCollections(from format: UInt8) throws(RealmError) {
+        for c in columns {
+            guard let shape = c.shape, shape != .list, let kind = c.elementKind else { continue }
+            if shape == .set, kind != .string, kind != .binary, kind != .mixed { continue }
+            for key in try allKeys() {
+                guard case .slot(let s)? = try rows.get(key, c.index), !s.isTagged, s.raw != 0 else { continue }
+                let new = shape == .set ? try sortedSet(s.ref, kind) : try sortedDictionary(s.ref, c, format)
+                guard let new else { continue }
+                markModified()
+                try store.destroy(s.ref)
+                _ = try rows.set(key, c.index, .slot(RefOrTagged(new)))
+            }
+        }
+    }
+    /// A new tree in order, nil when the old one is already.
+    private func sortedSet(_ root: Ref, _ kind: LeafKind) throws(RealmError) -> Ref? {
+        let old = BPlusTree(store, kind: kind, root: root)
+        var all: [Mixed] = []
+        var isSorted = true
+        for i in 0..<(try old.count()) {
+            let v = try old.get(i)
+            if let last = all.last, ElementList.order(kind, last, v) >= 0 { isSorted = false }
+            all.append(v)
+        }
+        if isSorted { return nil }
+        all.sort { ElementList.order(kind, $0, $1) < 0 }
+        var new = try BPlusTree.create(store, kind: kind)
+        for (i, v) in all.enumerated() where i == 0 || ElementList.order(kind, all[i - 1], v) != 0 { try new.append(v) }
+        return new.root
+    }
+    private func sortedDictionary(_ root: Ref, _ c: Column, _ format: UInt8) throws(RealmError) -> Ref? {
+        let old = try ElementDictionary(store, root: root, keyType: c.keyType, valueType: c.type, format: format)
+        var all: [(key: Mixed, value: Mixed)] = []
+        var isSorted = true
+        for i in 0..<old.count {
+            let k = try old.key(i)
+            if let last = all.last, Mixed.compare(last.key, k) >= 0 { isSorted = false }
+            all.append((k, try old.value(i)))
+        }
+        if isSorted && format >= 23 { return nil }
+        all.sort { Mixed.compare($0.key, $1.key) < 0 }
+        var keys = try BPlusTree.create(store, kind: c.keyType == .int ? .int : .string), values = try BPlusTree.create(store, kind: .mixed)
+        for e in all {
+            try keys.append(e.key)
+            try values.append(e.value)
+        }
+        return try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref
+    }
+}

@@ -1,0 +1,42 @@
+"""Plain values, as to_dict() makes them, in a form that JSON has."""
+
+from __future__ import annotations
+
+import base64
+import math
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+from .values import ObjectId, RawTimestamp
+
+
+def jsonable(value: Any) -> Any:
+    """The value made of dict, list, str, int, float, bool and None. The table is at to_json()."""
+    if value is None or isinstance(value, (str, bool, int)):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return float(value)
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, datetime):
+        return _time(value)
+    if isinstance(value, RawTimestamp):
+        return {"$seconds": value.seconds, "$nanoseconds": value.nanoseconds}
+    if isinstance(value, (Decimal, UUID, ObjectId)):
+        return str(value)
+    if isinstance(value, dict):
+        return {key: jsonable(element) for key, element in value.items()}
+    return [jsonable(element) for element in value]
+
+
+def _time(moment: datetime) -> str:
+    if moment.utcoffset() is not None:
+        moment = moment.astimezone(timezone.utc)
+    digits = f"{moment.microsecond:06}{getattr(moment, 'nanosecond', 0):03}".rstrip("0")
+    whole = moment.replace(microsecond=0, tzinfo=None)
+    text = f"{datetime(*whole.timetuple()[:6]).isoformat()}{'.' + digits if digits else ''}"
+    return text if moment.tzinfo is None else text + "Z"

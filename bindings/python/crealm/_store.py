@@ -1,0 +1,522 @@
+"""How Python values get into the file: first all of them are checked and encoded, then written.
+
+A `Plan` takes the values of one change. It follows them to everything that has to come along:
+objects that are not in the database yet, the objects that those link to, embedded objects, and
+collections inside Any. What cannot be stored is an error before anything was written. In a plan a
+value is one of
+
+    c.Encoded   a single value, or a link to an object that is there
+    Addition    a link to an object that will be added
+    Inside      an embedded object, to be made where it belongs
+    Many        a collection: `elements` are values, or pairs of key and value
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+
+from . import _marshal as c
+from ._handle import Handle
+from ._library import lib
+from .errors import (
+    ConstraintError,
+    DataError,
+    DuplicateKeyError,
+    Error,
+    InvalidatedError,
+    LimitExceeded,
+    NoSuchClass,
+    TypeMismatch,
+    UsageError,
+)
+from .schema import BoundClass
+from .values import RawTimestamp
+
+if TYPE_CHECKING:
+    from .database import Database
+    from .models import Model
+    from .objects import Object
+
+# Values of these types stand for themselves; those of links and Any may bring others along.
+SIMPLE = frozenset(c.PROPERTY_TYPES) - {c.P_OBJECT, c.P_MIXED}
+
+MAX_NESTING = 100  # Of collections inside Any.
+
+UPDATES = ("error", "modified", "all")
+
+
+class Addition:
+    """An object on its way into the database: made of a model instance, or of a row: values by name."""
+
+    __slots__ = ("bound", "source", "instance", "key", "values", "handle", "is_there")
+
+    def __init__(self, bound: BoundClass, source: Any, instance: Optional[Model]) -> None:
+        self.bound = bound
+        self.source = source  # Kept: Plan knows it by its id.
+        self.instance = instance
+        self.key: Optional[c.Encoded] = None
+        self.values: Values = []
+        self.handle: Optional[Handle] = None
+        self.is_there = False  # Whether the database has an object with this primary key.
+
+    def link(self) -> c.Encoded:
+        assert self.handle is not None
+        object_key = lib.realm_object_get_key(self.handle.pointer)
+        return c.encode(c.Link(self.bound.key, object_key), c.P_OBJECT)
+
+
+class Inside:
+    """An embedded object to be made."""
+
+    __slots__ = ("values",)
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+
+class Many:
+    """A collection to be filled; `kind` is c.C_LIST, c.C_SET or c.C_DICTIONARY."""
+
+    __slots__ = ("kind", "elements")
+
+    def __init__(self, kind: int, elements: List[Any]) -> None:
+        self.kind = kind
+        self.elements = elements
+
+
+Planned = Union[c.Encoded, Addition, Inside, Many]
+Values = List[Tuple[c.PropertyFacts, Planned]]
+
+
+def is_list(value: object) -> bool:
+    """Whether a value stands for a list inside Any."""
+    from .collections import List as ListView
+
+    return isinstance(value, (list, tuple, ListView)) and not isinstance(value, RawTimestamp)
+
+
+class Plan:
+    """What one change writes. `update` is for objects whose primary key is taken: "error" refuses,
+    "all" writes every property, "modified" those that were given and differ."""
+
+    def __init__(self, db: Database, update: str = "error") -> None:
+        if update not in UPDATES:
+            raise DataError(f'update is "error", "modified" or "all", not {update!r}')
+        self.db = db
+        self.update = update
+        self._additions: List[Addition] = []
+        self._of_source: Dict[int, Addition] = {}
+        self._keys: Dict[Tuple[int, Any], Addition] = {}
+        self._unread: List[Tuple[Addition, Mapping[str, Any]]] = []
+
+    # Values
+
+    def value(self, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> Planned:
+        """A value for a whole property. Errors name the property."""
+        try:
+            if facts.collection == c.C_NONE:
+                return self.element(facts, value)
+            return Many(facts.collection, self.elements(facts, value))
+        except (DataError, ConstraintError) as error:
+            raise located(error, bound.where(facts))
+
+    def elements(self, facts: c.PropertyFacts, values: Any) -> List[Any]:
+        """The values for a collection property, or some more for it."""
+        if facts.collection == c.C_DICTIONARY:
+            if not isinstance(values, Mapping):
+                raise TypeMismatch(f"Needs a dictionary, not {type(values).__name__}")
+            return [(dictionary_key(key), self.element(facts, value)) for key, value in values.items()]
+        return self.sequence(facts, values)
+
+    def sequence(self, facts: c.PropertyFacts, values: Any) -> List[Any]:
+        """Some values for a list or set."""
+        if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Mapping)):
+            kind = "set" if facts.collection == c.C_SET else "list"
+            raise TypeMismatch(f"Needs a {kind}, not {type(values).__name__}")
+        return [self.element(facts, value) for value in values]
+
+    def element(self, facts: c.PropertyFacts, value: Any, depth: int = 0) -> Planned:
+        """A value for a property that holds one, for an element of a list or set, or under a key."""
+        if value is None:
+            if not facts.flags & c.NULLABLE:
+                raise ConstraintError("Cannot be None", code=3002)
+            return c.NOTHING
+        if facts.type == c.P_OBJECT:
+            return self._object(facts, value)
+        if facts.type == c.P_MIXED:
+            return self._mixed(facts, value, depth)
+        return c.encode(value, facts.type)
+
+    def _mixed(self, facts: c.PropertyFacts, value: Any, depth: int) -> Planned:
+        from .objects import Object
+
+        if isinstance(value, Object):
+            return self._link(value, None)
+        if is_list(value):
+            self._check_nesting(facts, depth)
+            return Many(c.C_LIST, [self.element(facts, element, depth + 1) for element in value])
+        if isinstance(value, Mapping):
+            self._check_nesting(facts, depth)
+            pairs = [(dictionary_key(k), self.element(facts, v, depth + 1)) for k, v in value.items()]
+            return Many(c.C_DICTIONARY, pairs)
+        if isinstance(value, (set, frozenset, Set)):
+            raise TypeMismatch("A set cannot be inside Any", hint="Use a list, or a property that is a set.")
+        return c.encode(value, c.P_MIXED)
+
+    def _check_nesting(self, facts: c.PropertyFacts, depth: int) -> None:
+        if facts.collection == c.C_SET:
+            raise TypeMismatch("A set holds no collections")
+        if depth >= MAX_NESTING:
+            raise LimitExceeded(f"Collections inside collections go {MAX_NESTING} levels deep at most")
+
+    def _object(self, facts: c.PropertyFacts, value: Any) -> Planned:
+        from .objects import Object
+
+        target = self.db._named(facts.target)
+        if target.schema.embedded:
+            return self._embedded(target, value)
+        if isinstance(value, Object):
+            return self._link(value, target)
+        if isinstance(value, Mapping):
+            return self.row(target, value)
+        raise TypeMismatch(f"Needs an object of class {target.name}, not {type(value).__name__}")
+
+    def _link(self, value: Object, target: Optional[BoundClass]) -> Planned:
+        """A link to an object; `target` is the only class allowed, if there is one."""
+        if value._db is None:
+            bound = self.db._of_model(type(value))
+        elif value._db is self.db:
+            bound = value._bound()
+        else:
+            raise DataError(
+                f"The {value.class_name} belongs to another open database",
+                hint="Look the object up in this one, for example by its primary key.",
+            )
+        if target is not None and bound is not target:
+            raise TypeMismatch(f"Needs an object of class {target.name}, not of {bound.name}")
+        if bound.schema.embedded:
+            raise TypeMismatch(
+                f"An embedded {bound.name} has exactly one owner and cannot be linked to",
+                hint=f"Properties whose type is {bound.name} hold it.",
+            )
+        if value._db is None:
+            return self.instance(value)  # type: ignore[arg-type]  # Only models are without database.
+        if not lib.realm_object_is_valid(value._handle.get()):
+            raise InvalidatedError(f"The {bound.name} was deleted", code=3016)
+        return c.encode(c.Link(value._class_key, value._key), c.P_OBJECT)
+
+    def _embedded(self, target: BoundClass, value: Any) -> Inside:
+        from .objects import Object
+
+        if isinstance(value, Object):
+            name = value.class_name
+            if name != target.name:
+                raise TypeMismatch(f"Needs an object of class {target.name}, not of {name}")
+            given = dict(value._entries(explicit=True))
+        elif isinstance(value, Mapping):
+            given = with_defaults(target, value)
+        else:
+            raise TypeMismatch(f"Needs a {target.name} or a dictionary, not {type(value).__name__}")
+        values = [(target.find(name), element) for name, element in given.items()]
+        return Inside([(facts, self.value(target, facts, element)) for facts, element in values])
+
+    # Objects that come along
+
+    def instance(self, instance: Model) -> Addition:
+        """A model instance that is not in a database yet, and everything it leads to."""
+        found = self._of_source.get(id(instance))
+        if found is None:
+            bound = self.db._of_model(type(instance))
+            if bound.schema.embedded:
+                raise UsageError(
+                    f"An embedded {bound.name} is not added by itself",
+                    hint="Assign it to a property, and it becomes part of that object.",
+                )
+            found = Addition(bound, instance, instance)
+            self._append(found, dict(instance._entries(explicit=self.update != "all")))
+        return found
+
+    def row(self, bound: BoundClass, values: Mapping[str, Any]) -> Addition:
+        """An object made of a mapping. The same mapping again is the same object."""
+        found = self._of_source.get(id(values))
+        if found is None:
+            if bound.schema.embedded:
+                raise UsageError(
+                    f"{bound.name} is an embedded class",
+                    hint="Its objects are made by assigning them to a property.",
+                )
+            found = Addition(bound, values, None)
+            self._append(found, values)
+        return found
+
+    def _append(self, addition: Addition, values: Mapping[str, Any]) -> None:
+        self._of_source[id(addition.source)] = addition
+        self._additions.append(addition)
+        self._unread.append((addition, values))
+
+    def _read_all(self) -> None:
+        """Reads the objects that come along, in a loop: chains of them may be long."""
+        while self._unread:
+            addition, given = self._unread.pop()
+            bound, instance = addition.bound, addition.instance
+            key_facts = bound.primary_key
+            if key_facts is not None:
+                name = key_facts.name if key_facts.name in given else bound.key_name
+                if name not in given:
+                    given = with_defaults(bound, given)
+                if name not in given:
+                    raise DataError(f"{bound.where(key_facts)}: the primary key is missing", code=3005)
+                key = self.value(bound, key_facts, given[name])
+                assert isinstance(key, c.Encoded)
+                addition.key = key
+                self._find(addition, given[name])
+            if instance is None and not addition.is_there:
+                given = with_defaults(bound, given)
+            elif instance is not None and addition.is_there and self.update == "modified":
+                given = {name: value for name, value in given.items() if instance._is_given(name)}
+            for name, value in given.items():
+                facts = bound.find(name)
+                if facts is not key_facts:
+                    addition.values.append((facts, self.value(bound, facts, value)))
+
+    def _find(self, addition: Addition, value: Any) -> None:
+        """Looks for an object that has the addition's primary key already."""
+        assert addition.key is not None
+        bound = addition.bound
+        pointer = c.find_object(self.db._owner.check(), bound.key, addition.key)
+        identity = (bound.key, c.decode(addition.key))
+        earlier = self._keys.setdefault(identity, addition)
+        if pointer:
+            addition.handle = Handle(self.db._owner, pointer)
+            addition.is_there = True
+        if (pointer or earlier is not addition) and self.update == "error":
+            hint = 'update="modified" or update="all" changes the object that is there.'
+            if earlier is not addition:
+                hint = ""
+            raise DuplicateKeyError(
+                f"There is a {bound.name} with primary key {value!r} already", code=1013, hint=hint
+            )
+
+    # Writing
+
+    def add(self) -> None:
+        """Adds the objects that come along, and makes the instances among them objects of the
+        database. On failure those that were made are deleted again."""
+        self._read_all()
+        owner, made = self.db._owner, []
+        realm = owner.check()
+        try:
+            for addition in self._additions:
+                if addition.handle is None:
+                    self._create(realm, addition, made)
+            for addition in self._additions:
+                assert addition.handle is not None
+                if addition.is_there and self.update == "modified":
+                    addition.values = differing(addition.handle.get(), addition.values)
+                fill_object(addition.handle.get(), addition.values)
+        except BaseException:
+            for handle in reversed(made):
+                if lib.realm_object_is_valid(handle.pointer):
+                    lib.realm_object_delete(handle.pointer)
+            raise
+        for addition in self._additions:
+            if addition.instance is not None:
+                assert addition.handle is not None
+                addition.instance._settle(self.db, addition.handle, addition.bound)
+
+    def _create(self, realm: int, addition: Addition, made: List[Handle]) -> None:
+        bound = addition.bound
+        if addition.key is not None and self.update != "error":
+            pointer = c.find_object(realm, bound.key, addition.key)
+            if pointer:  # Twice in this plan.
+                addition.handle = Handle(self.db._owner, pointer)
+                return
+        addition.handle = Handle(self.db._owner, c.create_object(realm, bound.key, addition.key))
+        made.append(addition.handle)
+
+
+def located(error: Error, where: str) -> Error:
+    """The error with a place in front of its message."""
+    error.message = f"{where}: {error.message}"
+    error.args = (error.message, *error.args[1:])
+    return error
+
+
+def with_defaults(bound: BoundClass, values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The values, and the defaults that the class's model has for properties that are missing."""
+    if bound.model is None:
+        return values
+    defaults = bound.model._defaults(without=values)
+    return {**defaults, **values} if defaults else values
+
+
+def dictionary_key(key: object) -> c.Encoded:
+    if not isinstance(key, str):
+        raise TypeMismatch(f"Keys are str, not {type(key).__name__}")
+    if "." in key or key.startswith("$"):
+        raise DataError(f"{key!r} cannot be a key: it has a '.' in it or begins with '$'", code=3011)
+    return c.encode(key, c.P_STRING)
+
+
+# ------------------------------------------------------------------------------------------------
+# Writing what was planned
+# ------------------------------------------------------------------------------------------------
+
+
+def fill_object(pointer: int, values: Values) -> None:
+    """Writes properties of an object."""
+    simple = [(facts.key, single(value)) for facts, value in values if is_single(value)]
+    if simple:
+        c.set_values(pointer, [key for key, _ in simple], [value for _, value in simple])
+    for facts, value in values:
+        if not is_single(value):
+            put_in_property(pointer, facts, value)
+
+
+def put_in_property(pointer: int, facts: c.PropertyFacts, value: Planned) -> None:
+    """Writes one property of an object; a collection property gets new contents."""
+    if isinstance(value, Inside):
+        _fill(c.get_pointer(lib.realm_set_embedded, pointer, facts.key), value)
+    elif isinstance(value, Many):
+        if facts.collection == c.C_NONE:
+            # What was there goes first: a collection would keep its elements.
+            c.set_value(pointer, facts.key, c.NOTHING)
+            make = lib.realm_set_list if value.kind == c.C_LIST else lib.realm_set_dictionary
+            _fill(c.get_pointer(make, pointer, facts.key), value)
+        elif facts.collection == c.C_LIST:
+            _refill(c.get_pointer(lib.realm_get_list, pointer, facts.key), lib.realm_list_clear, value)
+        elif facts.collection == c.C_SET:
+            _refill(c.get_pointer(lib.realm_get_set, pointer, facts.key), lib.realm_set_clear, value)
+        else:
+            handle = c.get_pointer(lib.realm_get_dictionary, pointer, facts.key)
+            _refill(handle, lib.realm_dictionary_clear, value)
+    else:
+        c.set_value(pointer, facts.key, single(value))
+
+
+def insert_in_list(pointer: int, index: int, value: Planned) -> None:
+    if isinstance(value, Inside):
+        _fill(c.get_pointer(lib.realm_list_insert_embedded, pointer, index), value)
+    elif isinstance(value, Many):
+        make = lib.realm_list_insert_list
+        if value.kind == c.C_DICTIONARY:
+            make = lib.realm_list_insert_dictionary
+        _fill(c.get_pointer(make, pointer, index), value)
+    else:
+        c.check(lib.realm_list_insert(pointer, index, single(value).value))
+
+
+def set_in_list(pointer: int, index: int, value: Planned) -> None:
+    if isinstance(value, Inside):
+        _fill(c.get_pointer(lib.realm_list_set_embedded, pointer, index), value)
+    elif isinstance(value, Many):
+        c.check(lib.realm_list_set(pointer, index, c.NOTHING.value))
+        make = lib.realm_list_set_list if value.kind == c.C_LIST else lib.realm_list_set_dictionary
+        _fill(c.get_pointer(make, pointer, index), value)
+    else:
+        c.check(lib.realm_list_set(pointer, index, single(value).value))
+
+
+def put_in_dictionary(pointer: int, key: c.Encoded, value: Planned) -> None:
+    if isinstance(value, Inside):
+        _fill(c.get_pointer(lib.realm_dictionary_insert_embedded, pointer, key.value), value)
+    elif isinstance(value, Many):
+        c.insert_in_dictionary(pointer, key, c.NOTHING)
+        make = lib.realm_dictionary_insert_list
+        if value.kind == c.C_DICTIONARY:
+            make = lib.realm_dictionary_insert_dictionary
+        _fill(c.get_pointer(make, pointer, key.value), value)
+    else:
+        c.insert_in_dictionary(pointer, key, single(value))
+
+
+def is_single(value: Planned) -> bool:
+    return isinstance(value, (c.Encoded, Addition))
+
+
+def single(value: Planned) -> c.Encoded:
+    return value.link() if isinstance(value, Addition) else value  # type: ignore[return-value]
+
+
+def _refill(pointer: int, clear: Any, value: Many) -> None:
+    try:
+        c.check(clear(pointer))
+    except BaseException:
+        lib.realm_release(pointer)
+        raise
+    _fill(pointer, value)
+
+
+def _fill(pointer: int, value: Union[Inside, Many]) -> None:
+    """Fills an embedded object or an empty collection, and gives its handle back."""
+    try:
+        if isinstance(value, Inside):
+            fill_object(pointer, value.values)
+        elif value.kind == c.C_LIST:
+            for index, element in enumerate(value.elements):
+                insert_in_list(pointer, index, element)
+        elif value.kind == c.C_SET:
+            for element in value.elements:
+                c.insert_in_set(pointer, single(element))
+        else:
+            for key, element in value.elements:
+                put_in_dictionary(pointer, key, element)
+    finally:
+        lib.realm_release(pointer)
+
+
+# ------------------------------------------------------------------------------------------------
+# Comparing what is there with what was planned
+# ------------------------------------------------------------------------------------------------
+
+
+def differing(pointer: int, values: Values) -> Values:
+    """Those of the values that an object does not have yet. Embedded objects and collections inside
+    Any always count as different."""
+    return [(facts, value) for facts, value in values if not _is_there(pointer, facts, value)]
+
+
+def _is_there(pointer: int, facts: c.PropertyFacts, value: Planned) -> bool:
+    if is_single(value):
+        return _same(c.get_value(lib.realm_get_value, pointer, facts.key), value)
+    if not isinstance(value, Many) or facts.collection == c.C_NONE:
+        return False
+    if facts.collection == c.C_LIST:
+        handle = c.get_pointer(lib.realm_get_list, pointer, facts.key)
+        size, get = lib.realm_list_size, lib.realm_list_get
+    elif facts.collection == c.C_SET:
+        handle = c.get_pointer(lib.realm_get_set, pointer, facts.key)
+        size, get = lib.realm_set_size, lib.realm_set_get
+    else:
+        handle = c.get_pointer(lib.realm_get_dictionary, pointer, facts.key)
+        size, get = lib.realm_dictionary_size, None
+    try:
+        count = c.get_size(size, handle)
+        if facts.collection == c.C_SET:
+            return all(is_single(v) for v in value.elements) and _same_set(handle, count, value.elements)
+        if count != len(value.elements):
+            return False
+        if get is not None:
+            return all(_same(c.get_value(get, handle, i), v) for i, v in enumerate(value.elements))
+        return all(_same_under_key(handle, key, v) for key, v in value.elements)
+    finally:
+        lib.realm_release(handle)
+
+
+def _same_set(handle: int, count: int, elements: List[Planned]) -> bool:
+    distinct = {repr(c.decode(single(v))) for v in elements}
+    return count == len(distinct) and all(c.find_in_set(handle, single(v)) for v in elements)
+
+
+def _same_under_key(handle: int, key: c.Encoded, value: Planned) -> bool:
+    found, current = c.find_in_dictionary(handle, key)
+    return found and _same(current, value)
+
+
+def _same(current: Any, value: Planned) -> bool:
+    """Whether a value read is the one planned, to the last bit."""
+    if not is_single(value):
+        return False
+    wanted = c.decode(single(value))
+    return type(current) is type(wanted) and current == wanted and repr(current) == repr(wanted)

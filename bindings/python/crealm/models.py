@@ -1,0 +1,652 @@
+"""Classes declared as Python classes.
+
+    class Dog(crealm.Model):
+        name: str
+        age: int = 0
+
+    class Address(crealm.Embedded):
+        city: str
+
+    class Person(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        name: str = crealm.field(index=True)
+        born: Optional[datetime]
+        address: Optional[Address]
+        dogs: list[Dog]
+        friends: set["Person"]
+        notes: dict[str, Any]
+
+    class Kennel(crealm.Model):
+        ...
+        class Meta:
+            name = "DogHouse"             # the class's name in the file
+
+Each annotation is a property. The types are those of `schema`, with model classes for links; a text
+stands for a class that is declared later. Objects of an Embedded class live inside exactly one other
+object. A single link or embedded object may always be None.
+
+An instance that the program makes is a plain object: its properties are values, lists, sets and
+dictionaries of Python, and any thread may use it. db.add(instance) makes it, and all it leads to, an
+object of the database; from then on it is live, bound to the database's thread, and changes need a
+write. What the database finds comes as instances of the model, too, without a call of __init__.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from decimal import Decimal
+from types import ModuleType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Callable,
+    Dict,
+    Generic,
+    Iterator,
+    List,
+    NamedTuple,
+    NoReturn,
+    Optional,
+    Set,
+    Tuple,
+    Type,
+    TypeVar,
+    Union,
+    overload,
+)
+from uuid import UUID
+
+from . import _marshal as c
+from ._handle import Handle
+from ._library import lib
+from .errors import NoSuchProperty, SchemaError, TypeMismatch
+from .objects import Object
+from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
+from .values import Float32, ObjectId, Timestamp
+
+if TYPE_CHECKING:
+    from .collections import Results
+    from .database import Database
+
+if sys.version_info >= (3, 11):
+    from typing import dataclass_transform
+else:
+
+    def dataclass_transform(**_: Any) -> Callable[[Any], Any]:
+        return lambda cls: cls
+
+
+T = TypeVar("T")
+M = TypeVar("M", bound="Model")
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "MISSING"
+
+
+MISSING: Any = _Missing()
+
+
+# ------------------------------------------------------------------------------------------------
+# Properties
+# ------------------------------------------------------------------------------------------------
+
+
+class Field(Generic[T]):
+    """One property of a model class. On an instance it is the property's value; on the class it is
+    this description: `name`, and `column`, its name in the file."""
+
+    __slots__ = (
+        "name",
+        "column",
+        "owner",
+        "module",
+        "annotation",
+        "primary_key",
+        "index",
+        "fulltext",
+        "default",
+        "default_factory",
+        "_shape",
+    )
+
+    def __init__(
+        self,
+        *,
+        primary_key: bool = False,
+        index: bool = False,
+        fulltext: bool = False,
+        name: Optional[str] = None,
+        default: Any = MISSING,
+        default_factory: Optional[Callable[[], Any]] = None,
+    ) -> None:
+        if default is not MISSING and default_factory is not None:
+            raise SchemaError("A property has a default or a default_factory, not both")
+        if isinstance(default, (list, set, dict, bytearray)):
+            raise SchemaError(
+                f"A {type(default).__name__} as default would be shared by all instances",
+                hint=f"Use crealm.field(default_factory=lambda: {default!r}); collections start empty.",
+            )
+        self.name = ""
+        self.column = name or ""
+        self.owner = ""
+        self.module = ""
+        self.annotation: Any = MISSING
+        self.primary_key = primary_key
+        self.index = index
+        self.fulltext = fulltext
+        self.default = default
+        self.default_factory = default_factory
+        self._shape: Optional[Tuple[Any, int, bool]] = None
+
+    def _bind(self, owner: Type[Model], name: str, annotation: Any) -> None:
+        if self.name:
+            raise SchemaError(f"{owner.__name__}.{name}: the field is {self.owner}.{self.name} already")
+        self.name = name
+        self.column = self.column or name
+        self.owner = owner.__name__
+        self.module = owner.__module__
+        self.annotation = annotation
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Field[T]: ...
+
+    @overload
+    def __get__(self, instance: Model, owner: Any) -> T: ...
+
+    def __get__(self, instance: Optional[Model], owner: Any) -> Any:
+        if instance is None:
+            return self
+        db = instance._db
+        if db is None:
+            return self._unmanaged(instance)
+        return instance._read(db._bound(instance._class_key).find(self.name))
+
+    def __set__(self, instance: Model, value: T) -> None:
+        if instance._db is None:
+            instance._values[self.name] = self._taken(value)
+            instance._given.add(self.name)
+        else:
+            instance[self.name] = value
+
+    def __repr__(self) -> str:
+        return f"<property {self.owner}.{self.name}>"
+
+    # On plain instances
+
+    def _unmanaged(self, instance: Model) -> Any:
+        values = instance._values
+        try:
+            return values[self.name]
+        except KeyError:
+            value = self._zero()
+            if isinstance(value, (list, set, dict)):
+                values[self.name] = value  # The program may fill it.
+            return value
+
+    def _taken(self, value: Any) -> Any:
+        """A value as a plain instance keeps it: collections are copied, as the database does."""
+        many = self._parsed()[1]
+        if many == c.C_NONE:
+            return value
+        if many == c.C_DICTIONARY:
+            if isinstance(value, Mapping):
+                return dict(value)
+        elif isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, Mapping)):
+            return list(value) if many == c.C_LIST else set(value)
+        kind = {c.C_LIST: "list", c.C_SET: "set", c.C_DICTIONARY: "dictionary"}[many]
+        raise TypeMismatch(f"{self.owner}.{self.name}: Needs a {kind}, not {type(value).__name__}")
+
+    def _initial(self) -> Any:
+        """The default for one instance; MISSING without one."""
+        return self.default if self.default_factory is None else self.default_factory()
+
+    def _zero(self) -> Any:
+        """What a property has that was given no value."""
+        element, many, may_be_none = self._parsed()
+        if many != c.C_NONE:
+            return {c.C_LIST: list, c.C_SET: set, c.C_DICTIONARY: dict}[many]()
+        return None if may_be_none else _ZEROS.get(element)
+
+    def _parsed(self) -> Tuple[Any, int, bool]:
+        if self._shape is None:
+            scope = _Scope(vars(sys.modules.get(self.module, builtins)))
+            try:
+                self._shape = parse(self.annotation, lambda text: eval(text, {}, scope))
+            except Exception:
+                self._shape = _Unknown, c.C_NONE, True  # Opening a database says what is wrong.
+        return self._shape
+
+
+_ZEROS: Dict[Any, Any] = {
+    int: 0,
+    bool: False,
+    str: "",
+    bytes: b"",
+    datetime: Timestamp.from_ns(0),
+    Timestamp: Timestamp.from_ns(0),
+    Float32: 0.0,
+    float: 0.0,
+    Decimal: Decimal(0),
+    ObjectId: ObjectId(bytes(12)),
+    UUID: UUID(int=0),
+}
+
+
+class _Unknown:
+    """Stands for a class that an annotation names and nobody knows yet: surely a link."""
+
+    _realm_class = "?"
+
+
+class _Scope(Dict[str, Any]):
+    """Names for annotations; whatever is not defined is an `_Unknown`."""
+
+    def __missing__(self, name: str) -> Any:
+        return getattr(builtins, name, _Unknown)
+
+
+def field(
+    *,
+    primary_key: bool = False,
+    index: bool = False,
+    fulltext: bool = False,
+    name: Optional[str] = None,
+    default: Any = MISSING,
+    default_factory: Optional[Callable[[], Any]] = None,
+) -> Any:
+    """A property with more to say than its type.
+
+    primary_key:     at most one per class: int, str, ObjectId or UUID; never changes.
+    index:           finds equal values quickly: int, bool, str, datetime, ObjectId, UUID, Any.
+    fulltext:        finds words in a str.
+    name:            the property's name in the file, when it is another one.
+    default:         the value of instances that are made without one.
+    default_factory: makes that value for each instance: field(default_factory=ObjectId).
+    """
+    return Field(
+        primary_key=primary_key,
+        index=index,
+        fulltext=fulltext,
+        name=name,
+        default=default,
+        default_factory=default_factory,
+    )
+
+
+class Backlinks(Generic[T]):
+    """The objects that link to an instance: `owners: Backlinks["Person"] = backlinks("Person", "dogs")`.
+
+    On an instance it is `Results`, live; before the instance is added it is empty. An object appears
+    once for each link it has.
+    """
+
+    __slots__ = ("name", "source", "property")
+
+    def __init__(self, source: Any, property: str) -> None:
+        self.name = ""
+        self.source = source
+        self.property = property
+
+    def __set_name__(self, owner: Any, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: Any) -> Backlinks[T]: ...
+
+    @overload
+    def __get__(self, instance: Model, owner: Any) -> Results[T]: ...
+
+    def __get__(self, instance: Optional[Model], owner: Any) -> Any:
+        if instance is None:
+            return self
+        if instance._db is None:
+            return ()
+        source = self.source if isinstance(self.source, type) else instance._db._model_named(self.source)
+        return instance.backlinks(source, self.property)
+
+    def __set__(self, instance: Model, value: Any) -> NoReturn:
+        raise AttributeError(f"{self.name} is made of links to this object: change those instead")
+
+
+def backlinks(source: Any, property: str) -> Any:
+    """The objects of a class that link here through a property: backlinks("Person", "dogs")."""
+    return Backlinks(source, property)
+
+
+# ------------------------------------------------------------------------------------------------
+# Models
+# ------------------------------------------------------------------------------------------------
+
+
+def _annotations(cls: type) -> Dict[str, Any]:
+    if sys.version_info >= (3, 14):
+        import annotationlib
+
+        return annotationlib.get_annotations(cls, format=annotationlib.Format.FORWARDREF)
+    return dict(cls.__dict__.get("__annotations__", {}))
+
+
+def _is_class_variable(annotation: Any) -> bool:
+    return "ClassVar" in str(annotation).split("[")[0]
+
+
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, backlinks))
+class Model(Object):
+    """Base of declared classes. Person(name="Ann", age=31) makes an instance that is in no database;
+    properties that are not given have their default, else zero, False, an empty value or None.
+
+    Instances in no database are equal only to themselves, and are hashed accordingly; once added
+    they are equal to every instance of the same row.
+    """
+
+    __slots__ = ("_values", "_given")
+    _values: Dict[str, Any]
+    _given: Set[str]
+    _fields: Dict[str, Field[Any]] = {}
+    _realm_class: Optional[str] = None
+    _is_embedded = False
+
+    def __init_subclass__(cls, **arguments: Any) -> None:
+        super().__init_subclass__(**arguments)
+        meta = cls.__dict__.get("Meta")
+        cls._realm_class = getattr(meta, "name", cls.__name__)
+        fields: Dict[str, Field[Any]] = {}
+        for base in reversed(cls.__mro__[1:]):
+            fields.update(base.__dict__.get("_fields", {}))
+        annotations = _annotations(cls)
+        for name, annotation in annotations.items():
+            value = cls.__dict__.get(name, MISSING)
+            if isinstance(value, Backlinks) or _is_class_variable(annotation):
+                continue
+            if name in _RESERVED:
+                raise SchemaError(
+                    f"{cls.__name__}.{name}: the name has a meaning of its own in models",
+                    hint=f"Choose another, and keep it in the file: = crealm.field(name={name!r}).",
+                )
+            try:
+                made = value if isinstance(value, Field) else Field(default=value)
+            except SchemaError as error:
+                raise SchemaError(f"{cls.__name__}.{name}: {error.message}", hint=error.hint) from None
+            made._bind(cls, name, annotation)
+            fields[name] = made
+            setattr(cls, name, made)
+        for name, value in cls.__dict__.items():
+            if isinstance(value, Field) and name not in annotations:
+                raise SchemaError(f"{cls.__name__}.{name}: a property needs a type: {name}: int = field(…)")
+        keys = [f.name for f in fields.values() if f.primary_key]
+        if len(keys) > 1:
+            raise SchemaError(f"{cls.__name__} has more than one primary key: {', '.join(keys)}")
+        cls._fields = fields
+
+    def __new__(cls, *_: Any, **__: Any) -> Any:
+        if cls._realm_class is None:
+            raise TypeError(f"{cls.__name__} is a base for classes of your own")
+        self = object.__new__(cls)
+        assign = object.__setattr__
+        assign(self, "_db", None)
+        assign(self, "_handle", None)
+        assign(self, "_class_key", -1)
+        assign(self, "_key", -1)
+        assign(self, "_values", {})
+        assign(self, "_given", set())
+        return self
+
+    def __init__(self, **values: Any) -> None:
+        fields = self._fields
+        for name, value in values.items():
+            if name not in fields:
+                raise TypeError(f"{type(self).__name__}() has no property {name!r}")
+            self._values[name] = fields[name]._taken(value)
+        self._given.update(values)
+        for name, made in fields.items():
+            if name not in values:
+                value = made._initial()
+                if value is not MISSING:
+                    self._values[name] = made._taken(value)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        known = getattr(type(self), name, None)
+        if name in _RESERVED:
+            raise AttributeError(f"{name!r} is no property here; obj[{name!r}] = … reaches one of that name")
+        if not hasattr(type(known), "__set__"):
+            raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}")
+        object.__setattr__(self, name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _SLOTS:
+            raise AttributeError(name)
+        return self[name]
+
+    def __getitem__(self, name: str) -> Any:
+        if self._db is not None:
+            return super().__getitem__(name)
+        return self._field(name)._unmanaged(self)
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        if self._db is not None:
+            super().__setitem__(name, value)
+        else:
+            self._field(name).__set__(self, value)
+
+    def _field(self, name: str) -> Field[Any]:
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}") from None
+
+    @property
+    def class_name(self) -> str:
+        """The name of the class in the file."""
+        return str(self._realm_class)
+
+    # What the rest of the package asks
+
+    @classmethod
+    def _attributes(cls) -> Dict[str, str]:
+        """Names in the file to names in Python."""
+        return {made.column: name for name, made in cls._fields.items()}
+
+    @classmethod
+    def _defaults(cls, without: Mapping[str, Any]) -> Dict[str, Any]:
+        """The defaults of all properties but some."""
+        found = {
+            name: made._initial()
+            for name, made in cls._fields.items()
+            if name not in without and made.column not in without
+        }
+        return {name: value for name, value in found.items() if value is not MISSING}
+
+    def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
+        if self._db is not None:
+            yield from super()._entries()
+            return
+        for name, made in self._fields.items():
+            if name in self._values or not (explicit or made.primary_key):
+                yield name, made._unmanaged(self)
+
+    def _is_embedded_object(self) -> bool:
+        return self._is_embedded
+
+    def _is_given(self, name: str) -> bool:
+        """Whether the program chose the value: not a default, and not a collection left empty."""
+        return name in self._given or (
+            isinstance(self._values.get(name), (list, set, dict))
+            and bool(self._values[name])
+            and self._fields[name].default_factory is None
+        )
+
+    def _settle(self, db: Database, handle: Handle, bound: BoundClass) -> None:
+        """Makes the instance an object of a database."""
+        assign = object.__setattr__
+        assign(self, "_class_key", bound.key)
+        assign(self, "_key", lib.realm_object_get_key(handle.pointer))
+        assign(self, "_handle", handle)
+        assign(self, "_db", db)
+        self._values.clear()
+        self._given.clear()
+
+    # Python
+
+    def __dir__(self) -> List[str]:
+        return sorted({*object.__dir__(self), *self._fields})
+
+    def __reduce__(self) -> Any:
+        if self._db is not None:
+            return super().__reduce__()
+        return _remade, (type(self), self._values, self._given)
+
+
+class Embedded(Model):
+    """Base of declared classes whose objects are part of another object. Assigning an instance copies
+    its values into that object: the instance itself stays what it is."""
+
+    __slots__ = ()
+    _is_embedded = True
+
+
+Embedded._realm_class = None  # A base, as Model is.
+
+_SLOTS = frozenset({*Object.__slots__, *Model.__slots__})
+_RESERVED = frozenset(dir(Model)) - {"__doc__", "__module__"} | {"Meta"}
+
+
+def _remade(kind: Type[M], values: Dict[str, Any], given: Set[str]) -> M:
+    self: M = kind.__new__(kind)
+    self._values.update(values)
+    self._given.update(given)
+    return self
+
+
+# ------------------------------------------------------------------------------------------------
+# From models to a schema
+# ------------------------------------------------------------------------------------------------
+
+
+class Declared(NamedTuple):
+    """What a program declares: for the library, and the model classes by their names in the file."""
+
+    classes: Tuple[c.ClassFacts, ...]
+    models: Dict[str, Type[Model]]
+
+
+Schema = Union[Iterable[Union[ClassSchema, Type[Model]]], Mapping[str, ClassSchema], ModuleType]
+
+
+def declare(schema: Schema) -> Declared:
+    """Reads a schema: model classes and ClassSchema, a module with model classes, or what the `schema`
+    of another database gives. Model classes that others refer to come along."""
+    if isinstance(schema, type):
+        raise TypeError(f"A schema is a list of classes: [{schema.__name__}]")
+    if isinstance(schema, ModuleType):
+        found = vars(schema).values()
+        items: List[Any] = [v for v in found if _is_model(v) and v.__module__ == schema.__name__]
+    else:
+        items = list(schema.values() if isinstance(schema, Mapping) else schema)
+    for item in items:
+        if not isinstance(item, ClassSchema) and not _is_model(item):
+            name = item.__name__ if isinstance(item, type) else type(item).__name__
+            raise TypeError(f"A schema is made of model classes and ClassSchema, not of {name}")
+    plain = [item for item in items if isinstance(item, ClassSchema)]
+    reader = _Reader(plain, [item for item in items if _is_model(item)])
+    facts = reader.facts()
+    return Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in reader.models})
+
+
+def _is_model(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, Model) and value._realm_class is not None
+
+
+class _Reader:
+    """Turns model classes into facts. `models` grows by those that they refer to."""
+
+    def __init__(self, plain: Iterable[ClassSchema], models: Iterable[Type[Model]]) -> None:
+        self.names: Dict[str, Any] = {declared.name: declared.name for declared in plain}
+        self.models: List[Type[Model]] = []
+        for model in models:
+            self.include(model)
+
+    def include(self, model: Type[Model]) -> None:
+        if model not in self.models:
+            self.models.append(model)
+            self.names[model.__name__] = model
+
+    def facts(self) -> Tuple[c.ClassFacts, ...]:
+        props = {}
+        sources = {}
+        for model in self.models:  # Grows meanwhile.
+            props[model] = {made.column: self.prop(model, made) for made in model._fields.values()}
+            sources[model] = [(back, self.source(model, back)) for back in _backlinks(model)]
+        return tuple(self.class_facts(model, props[model], sources[model]) for model in self.models)
+
+    def prop(self, model: Type[Model], made: Field[Any]) -> Prop:
+        where = f"{model.__name__}.{made.name}"
+        try:
+            element, many, optional = parse(made.annotation, lambda text: self.named(text, made.module))
+            if _is_model(element):
+                self.include(element)
+            prop = Prop.__new__(Prop)
+            prop._set_up(element, many, optional, made.index, made.fulltext)
+            return prop
+        except SchemaError as error:
+            raise SchemaError(f"{where}: {error.message}", hint=error.hint) from None
+
+    def named(self, text: str, module: str) -> Any:
+        """What an annotation's text stands for, in the module of its class."""
+        scope = vars(sys.modules.get(module, builtins))
+        mine = {name: value for name, value in scope.items() if _is_model(value) and value in self.models}
+        try:
+            return eval(text, dict(scope), {**self.names, **mine})
+        except NameError as error:
+            raise SchemaError(
+                f"{text!r}: {error}", hint="A class has to be in the schema, or known in the model's module."
+            ) from None
+        except Exception as error:
+            raise SchemaError(f"{text!r} is no type: {error}") from error
+
+    def source(self, model: Type[Model], back: Backlinks[Any]) -> Tuple[str, str]:
+        """Class and property in the file that a backlinks property is about."""
+        where = f"{model.__name__}.{back.name}"
+        source = back.source
+        if isinstance(source, str):
+            try:
+                source = self.named(source, model.__module__)
+            except SchemaError as error:
+                raise SchemaError(f"{where}: {error.message}", hint=error.hint) from None
+        if isinstance(source, str):
+            return source, back.property
+        if not _is_model(source):
+            raise SchemaError(f"{where}: {source!r} is no model class")
+        self.include(source)
+        made = source._fields.get(back.property)
+        if made is None:
+            raise SchemaError(f"{where}: {source.__name__} has no property {back.property!r}")
+        return source._realm_class, made.column
+
+    def class_facts(
+        self,
+        model: Type[Model],
+        props: Dict[str, Prop],
+        sources: List[Tuple[Backlinks[Any], Tuple[str, str]]],
+    ) -> c.ClassFacts:
+        key = next((made.column for made in model._fields.values() if made.primary_key), None)
+        name = str(model._realm_class)
+        facts = ClassSchema(name, props, primary_key=key, embedded=model._is_embedded)._facts()
+        names = model._attributes()
+        public = [p._replace(public_name=names[p.name] * (names[p.name] != p.name)) for p in facts.properties]
+        computed = [
+            c.PropertyFacts(back.name, c.P_LINKING_OBJECTS, c.C_LIST, source, -1, 0, "", origin)
+            for back, (source, origin) in sources
+        ]
+        return facts._replace(properties=tuple(public), computed=tuple(computed))
+
+
+def _backlinks(model: Type[Model]) -> List[Backlinks[Any]]:
+    found: Dict[str, Any] = {}
+    for base in reversed(model.__mro__):
+        found.update(base.__dict__)
+    return [value for value in found.values() if isinstance(value, Backlinks)]

@@ -1,0 +1,144 @@
+"""Opening files."""
+
+from __future__ import annotations
+
+import os
+from typing import Optional, Tuple, Union
+
+from . import _marshal as c
+from ._handle import Owner
+from ._library import lib
+from ._prototypes import (
+    NO_SCHEMA_VERSION,
+    SCHEMA_MODE_ADDITIVE_EXPLICIT,
+    SCHEMA_MODE_AUTOMATIC,
+    SCHEMA_MODE_IMMUTABLE,
+)
+from .database import Database
+from .errors import DataError, FileNotFound, SchemaError
+from .migration import Migrate, Run
+from .models import Declared, Schema, declare
+
+_MISMATCHED_CONFIG = 2013
+
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+
+def open(
+    path: Path,
+    *,
+    schema: Optional[Schema] = None,
+    mode: Optional[str] = None,
+    key: Optional[bytes] = None,
+    schema_version: Optional[int] = None,
+    version: Optional[int] = None,
+    migrate: Optional[Migrate] = None,
+) -> Database:
+    """Opens a realm file.
+
+    mode: "r" reads one state of a file that nobody changes meanwhile: nothing on disk changes or
+          appears. "rw" reads and writes a file that exists. "rwc" also creates it. Without a mode:
+          "rwc" when there is a schema, else "rw".
+    schema: the classes the program uses: model classes, ClassSchema, or a module with model classes.
+          The file gets those classes, properties and indexes that it lacks; what it has beyond them
+          stays, unseen. Differences of another kind raise MigrationRequired. Without a schema the
+          database shows all classes of the file.
+    schema_version: the version to write down with the schema; without one the file keeps its own.
+          `version` is short for it.
+    migrate: called as migrate(old, new, from_version) when the file has a lower schema version. Then
+          any difference is allowed, and what the schema does not declare is removed. `old` is the file
+          as it was; `new` has the new schema, and the function may change it in all ways. If the
+          function raises, the file stays as it was and the exception arrives here. No other database
+          of this process may have the file open during a migration. See `migration`.
+    key:  64 bytes, for encrypted files.
+
+    The database belongs to the calling thread. Close it, or use it as a context manager.
+    """
+    where, for_library = _resolve(path)
+    if mode is None:
+        mode = "rw" if schema is None else "rwc"
+    if mode not in ("r", "rw", "rwc"):
+        raise DataError(f'mode is "r", "rw" or "rwc", not {mode!r}')
+    if key is not None and (not isinstance(key, (bytes, bytearray)) or len(key) != 64):
+        raise DataError("The encryption key is 64 bytes", code=3014, path=where)
+    if version is not None:
+        if schema_version is not None:
+            raise TypeError("open() got two schema versions: version is short for schema_version")
+        schema_version = version
+    if schema_version is not None:
+        if schema is None:
+            raise DataError("A schema version needs a schema")
+        if not 0 <= schema_version < NO_SCHEMA_VERSION:
+            raise DataError(f"{schema_version} is no schema version")
+    if migrate is not None:
+        if schema_version is None:
+            raise DataError("A migration needs a schema and its schema_version")
+        if mode == "r":
+            raise DataError('A migration changes the file, which mode "r" does not allow')
+    exists = os.path.exists(where)
+    if mode != "rwc" and not exists:
+        raise FileNotFound(f"No such file: {where}", code=1019, path=where)
+    declared = None if schema is None else declare(schema)
+    secret = None if key is None else bytes(key)
+
+    kind = SCHEMA_MODE_IMMUTABLE if mode == "r" else SCHEMA_MODE_ADDITIVE_EXPLICIT
+    config = c.make_config(for_library, kind, secret)
+    try:
+        if declared is not None:
+            found = c.persisted_schema_version(config, where) if exists else NO_SCHEMA_VERSION
+            target = schema_version
+            if target is None:
+                target = 0 if found == NO_SCHEMA_VERSION else found
+            elif found != NO_SCHEMA_VERSION and target < found:
+                raise SchemaError(
+                    f"Schema version {target} is lower than the file's, {found}", code=2018, path=where
+                )
+            if migrate is not None and found < target:
+                _migrate(where, for_library, secret, declared, target, migrate)
+            _set_schema(config, declared, target)
+        realm = lib.realm_open(config)
+        if not realm:
+            c.fail(where)
+    finally:
+        lib.realm_release(config)
+    models = None if declared is None else declared.models
+    return Database(Owner(realm, where), mode, is_dynamic=declared is None, models=models)
+
+
+def _migrate(
+    where: str, path: bytes, key: Optional[bytes], declared: Declared, target: int, migrate: Migrate
+) -> None:
+    """Opens the file in the mode that migrates, and closes it again: later opens with the usual mode
+    would not go together with this one."""
+    run = Run(where, migrate, declared)
+    config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, key)
+    try:
+        _set_schema(config, declared, target)
+        kept = c.set_migration(config, run.call)
+        realm = lib.realm_open(config)
+        if not realm:
+            failure = c.last_error(where)
+            if failure is not None and failure.code == _MISMATCHED_CONFIG:
+                failure.hint = "A migration needs the file alone: close the other databases that have it open."
+            raise run.error or failure or SchemaError("The migration failed", path=where)
+        lib.realm_close(realm)
+        lib.realm_release(realm)
+    finally:
+        lib.realm_release(config)
+        del kept
+
+
+def _set_schema(config: int, declared: Declared, version: int) -> None:
+    handle = c.make_schema(declared.classes)
+    lib.realm_config_set_schema(config, handle)
+    lib.realm_config_set_schema_version(config, version)
+    lib.realm_release(handle)
+
+
+def _resolve(path: Path) -> Tuple[str, bytes]:
+    """The absolute path, for Python and for the library."""
+    where = os.path.abspath(os.fsdecode(path))
+    try:
+        return where, c.c_name(where)
+    except DataError as error:
+        raise DataError(f"{where!r} cannot be the path of a realm: {error.message}") from error
