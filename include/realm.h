@@ -80,8 +80,8 @@
  *      [write]   WRONG_TRANSACTION_STATE outside a write transaction.
  *      [value]   the place cannot hold the value: PROPERTY_TYPE_MISMATCH, also for a link to
  *                another class; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT for a link to nothing;
- *                ILLEGAL_OPERATION for a link to an embedded object; LIMIT_EXCEEDED for a value
- *                that is too large.
+ *                ILLEGAL_OPERATION for a link to an embedded object and for a collection in a set;
+ *                LIMIT_EXCEEDED for a value that is too large.
  *    Not repeated are the failures of the machine and of damaged files, which any function that
  *    touches the file can report: OUT_OF_MEMORY, OUT_OF_DISK_SPACE, FILE_OPERATION_FAILED,
  *    INVALID_DATABASE, DECRYPTION_FAILED, SYSTEM_ERROR.
@@ -1616,8 +1616,8 @@ RLM_API bool realm_set_json(realm_object_t* object, realm_property_key_t propert
  *
  *  Returns: an own handle to the new object, which has default values.
  *  Thread:  confined.
- *  Errors:  [object], [write]; INVALID_PROPERTY; INVALID_TABLE_REF when the property is not a
- *           link; MISSING_PRIMARY_KEY when the class it links to has one. */
+ *  Errors:  [object], [write]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH when the property is not a
+ *           single link; ILLEGAL_OPERATION when the class it links to has a primary key. */
 RLM_API realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t property);
 
 /** Makes a Mixed property hold a list. A list that is there already is kept with its elements; any
@@ -1823,8 +1823,8 @@ RLM_API bool realm_list_erase(realm_list_t* list, size_t index);
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_list_clear(realm_list_t* list);
 
-/** Removes all elements and deletes the objects they link to. On a list of plain values it does
- *  what realm_list_clear() does.
+/** Removes all elements and deletes the objects they link to. On a list of plain values or of Mixed
+ *  it does what realm_list_clear() does.
  *
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_list_remove_all(realm_list_t* list);
@@ -1836,7 +1836,8 @@ RLM_API bool realm_list_remove_all(realm_list_t* list);
 RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
                                    realm_list_t** resolved);
 
-/** The elements as live results, in the order of the list. They become stale with the list.
+/** The elements as live results, in the order of the list. When the list is gone they are stale or,
+ *  if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -1906,8 +1907,8 @@ RLM_API bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* out_er
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_set_clear(realm_set_t* set);
 
-/** Removes all elements and deletes the objects they link to. On a set of plain values it does what
- *  realm_set_clear() does.
+/** Removes all elements and deletes the objects they link to. On a set of plain values or of Mixed
+ *  it does what realm_set_clear() does.
  *
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_set_remove_all(realm_set_t* set);
@@ -1919,7 +1920,8 @@ RLM_API bool realm_set_remove_all(realm_set_t* set);
 RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
                                   realm_set_t** resolved);
 
-/** The elements as live results, in the order of the set. They become stale with the set.
+/** The elements as live results, in the order of the set. When the set is gone they are stale or,
+ *  if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */
@@ -2021,13 +2023,15 @@ RLM_API bool realm_dictionary_contains_value(const realm_dictionary_t* dictionar
 RLM_API bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key,
                                      realm_value_t value, size_t* out_index, bool* out_inserted);
 
-/** Puts a new embedded object under a key. One that was there is deleted.
+/** Puts a new embedded object under a key. One that was there is deleted. In a dictionary of
+ *  ordinary objects the new one is ordinary, too, and an old target stays.
  *
  *  key:     copied.
  *  Returns: an own handle to the new object, which has default values.
  *  Thread:  confined.
  *  Errors:  [object], [write]; INVALID_ARGUMENT when the key is not a string;
- *           INVALID_DICTIONARY_KEY; INVALID_TABLE_REF when the values are not objects. */
+ *           INVALID_DICTIONARY_KEY; INVALID_TABLE_REF when the values are not objects;
+ *           ILLEGAL_OPERATION when their class has a primary key. */
 RLM_API realm_object_t* realm_dictionary_insert_embedded(realm_dictionary_t* dictionary,
                                                          realm_value_t key);
 
@@ -2054,7 +2058,8 @@ RLM_API realm_dictionary_t* realm_dictionary_insert_dictionary(
 /** Removes a pair. An absent key, or one that is not a string, is no error.
  *
  *  out_erased: [optional]; whether it was there.
- *  Thread:     confined. Errors: [object], [write]. */
+ *  Thread:     confined.
+ *  Errors:     [object], [write]; INVALID_DICTIONARY_KEY for a key that a dictionary refuses. */
 RLM_API bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key,
                                     bool* out_erased);
 
@@ -2080,7 +2085,8 @@ RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
                                          const realm_t* target_realm,
                                          realm_dictionary_t** resolved);
 
-/** The values as live results, in the order of their keys. They become stale with the dictionary.
+/** The values as live results, in the order of their keys. When the dictionary is gone they are
+ *  stale or, if they are objects, empty.
  *
  *  Returns: an own handle.
  *  Thread:  confined. Errors: [object]. */

@@ -842,8 +842,8 @@ static void wrong_types(void) {
         FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, p, of_type(-1), false));
     }
     for (int t = 0; t < 12; t++) WORKS(realm_set_value(object, key("m"), values[t], false));
-    FAILS(RLM_ERR_NOT_SUPPORTED, realm_set_value(object, key("m"), of_type(RLM_TYPE_LIST), false));
-    FAILS(RLM_ERR_NOT_SUPPORTED, realm_set_value(object, key("m"), of_type(RLM_TYPE_DICTIONARY), false));
+    WORKS(realm_set_value(object, key("m"), of_type(RLM_TYPE_LIST), false));
+    WORKS(realm_set_value(object, key("m"), of_type(RLM_TYPE_DICTIONARY), false));
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_value(object, key("m"), of_type(99), false));
     /* Texts and bytes without data are null. */
     FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_set_value(object, key("s"), bytes_as_text(NULL, 0), false));

@@ -33,6 +33,10 @@ enum Format {
     /// Elements in a B+tree leaf, children of a B+tree inner node, keys in an index node.
     static let treeCapacity = 1000
 
+    /// Deepest chain of nodes that recursion follows: a hundred nested collections of five nodes each, and the tables above them. A longer one
+    /// is a cycle.
+    static let maxNodeDepth = 640
+
     /// `n` rounded up to a multiple of 8.
     @inline(__always) static func padded(_ n: Int) -> Int { (n &+ 7) & ~7 }
     @inline(__always) static func roundUp(_ n: Int, to multiple: Int) -> Int { (n + multiple - 1) / multiple * multiple }

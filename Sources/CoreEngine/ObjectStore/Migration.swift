@@ -7,12 +7,12 @@ extension Group {
             switch change {
             case .addInitialProperties(let c): try createProperties(c)
             case .addProperty(let c, let p):
-                if let t = try table(named: c.tableName), t.column(named: p.name) == nil { try addColumn(p, to: t) }
+                if let t = try table(named: c.tableName), t.column(named: p.name) == nil { try addColumn(p, to: t, isPrimaryKey: p.name == c.primaryKey) }
             case .changeType(let c, _, let p), .makeRequired(let c, let p):
                 guard let t = try table(named: c.tableName), let old = t.column(named: p.name) else { continue }
                 let wasPrimary = old.key == t.primaryKey
                 try t.removeColumn(old.key)
-                let new = try addColumn(p, to: t)
+                let new = try addColumn(p, to: t, isPrimaryKey: p.name == c.primaryKey)
                 if wasPrimary && p.isPrimary { try t.setPrimaryKey(new) }
             case .makeNullable(let c, let p):
                 guard let t = try table(named: c.tableName), let old = t.column(named: p.name) else { continue }
@@ -105,20 +105,16 @@ extension Group {
             }
         }
     }
-    /// Leaves the object to its first link and gives each other one a copy of its own.
+    /// Gives each link to the object a copy of its own and deletes the object.
     private func split(_ t: Table, _ key: ObjKey) throws(RealmError) {
-        var first = true
         for b in t.backlinkColumns {
             guard let origin = try table(b.oppositeTable), let c = origin.column(b.oppositeColumn) else { continue }
             for from in try t.backlinks(key, b.key).allKeys() {
-                if first {
-                    first = false
-                    continue
-                }
                 let copy = try self.copy(key, of: t, depth: 0)
                 try origin.relink(from, c, t.key, old: key, new: copy)
             }
         }
+        try delete(t, key)
     }
     /// A new object with the same values; embedded children are copied too.
     private func copy(_ key: ObjKey, of t: Table, depth: Int) throws(RealmError) -> ObjKey {

@@ -166,6 +166,8 @@ extension Decimal128 {
         if coefficient == 0 && exponent == 0 { return "0" }
         let digits = String(coefficient)
         let sign = isNegative ? "-" : ""
+        // Long coefficients stand whole, with signs throughout.
+        if coefficient > UInt128(UInt64.max) { return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude) }
         if exponent == 0 { return sign + digits }
         let point = digits.utf8.count + exponent
         if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }

@@ -100,12 +100,15 @@ extension Realm {
         }
     }
     package func eraseKey(_ name: Bytes, in path: CollectionPath) throws(RealmError) -> Bool {
-        try editing(path, .dictionary) { (e) throws(RealmError) in try e.eraseKey(name) }
+        try editing(path, .dictionary) { (e) throws(RealmError) in
+            try Self.checkKey(name, "erase")
+            return try e.eraseKey(name)
+        }
     }
-    static func checkKey(_ name: Bytes) throws(RealmError) {
+    static func checkKey(_ name: Bytes, _ what: StaticString = "insert") throws(RealmError) {
         guard name.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A dictionary key of \(name.count) bytes is too long") }
-        if let first = name.first, first == UInt8(ascii: "$") { throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key must not start with '$'") }
-        if name.contains(UInt8(ascii: ".")) { throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key must not contain '.'") }
+        if let first = name.first, first == UInt8(ascii: "$") { throw RealmError(.invalidDictionaryKey, "Dictionary::\(what): key must not start with '$'") }
+        if name.contains(UInt8(ascii: ".")) { throw RealmError(.invalidDictionaryKey, "Dictionary::\(what): key must not contain '.'") }
     }
 
     // MARK: Embedded objects
@@ -136,10 +139,10 @@ extension Realm {
             return (e.column.oppositeTable, key)
         }
     }
+    /// A new embedded object under a key; where values are objects of a top-level class, a new linked object.
     package func setNewObject(forKey name: Bytes, in path: CollectionPath) throws(RealmError) -> (TableKey, ObjKey) {
         try editing(path, .dictionary) { (e) throws(RealmError) in
             guard e.column.type == .link else { throw RealmError(.invalidTableRef, "The values of this dictionary are not objects") }
-            try e.checkEmbedding()
             try Self.checkKey(name)
             let key = try e.createTarget()
             _ = try e.setValue(.typedLink(e.column.oppositeTable, key), for: name)
@@ -153,6 +156,7 @@ extension Realm {
     package func insertCollection(_ kind: CollectionShape, at i: Int, in path: CollectionPath) throws(RealmError) -> CollectionPath {
         try editing(path, .list) { (e) throws(RealmError) in
             let v = Self.empty(kind)
+            try e.checkHoldsCollections()
             try e.check(v)
             try e.insert(i, v)
             return try path.appending(.salt(e.nestedKey(i)))
@@ -162,6 +166,7 @@ extension Realm {
     package func setCollection(_ kind: CollectionShape, at i: Int, in path: CollectionPath) throws(RealmError) -> CollectionPath {
         try editing(path, .list) { (e) throws(RealmError) in
             let v = Self.empty(kind)
+            try e.checkHoldsCollections()
             try e.check(v)
             try e.set(i, v)
             return try path.appending(.salt(e.nestedKey(i)))
@@ -212,6 +217,9 @@ extension CollectionEditor {
         guard column.type == .link, try table.group.table(column.oppositeTable)?.isEmbedded ?? false else {
             throw RealmError(.illegalOperation, "Not a collection of embedded objects")
         }
+    }
+    func checkHoldsCollections() throws(RealmError) {
+        guard column.type == .mixed else { throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections") }
     }
     /// Before anything is made for index `i`.
     func checkIndex(_ i: Int, end: Bool) throws(RealmError) {

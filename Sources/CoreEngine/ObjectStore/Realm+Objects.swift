@@ -182,7 +182,8 @@ extension Realm {
         case (.int, .int, false), (.bool, .bool, false), (.double, .double, false), (.float, .float, false): break
         default: try t.check(value, for: c)
         }
-        if c.isPrimaryKey {
+        // Migrations set keys freely: they are checked at the end.
+        if c.isPrimaryKey && callbackGuard == .none {
             // The value of a primary key may be written again, and changed as long as it stays unique.
             if let other = try t.find(primaryKey: value), other != object {
                 throw RealmError(.objectAlreadyExists, "Another object of class '\(t.className ?? t.name)' has this primary key")

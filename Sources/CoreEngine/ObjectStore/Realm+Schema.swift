@@ -27,8 +27,8 @@ struct SchemaStep {
 extension Realm {
     func readFileSchema() throws(RealmError) {
         let t = try reading()
-        schema = try t.group.readSchema()
-        boundFile = schema
+        boundFile = try t.group.readSchema()
+        schema = Schema(boundFile.classes.filter { !$0.name.isEmpty })
         schemaVersion = try t.group.readSchemaVersion()
         boundShape = try t.group.shape()
     }
@@ -117,6 +117,7 @@ extension Realm {
         try commitLogged()
         stateCount &+= 1
         boundShape = try transaction.group.shape()
+        RealmCoordinator.update(self)
     }
     private func runMigration(_ migrate: @Sendable (Realm, Realm) throws -> Void, _ wanted: Schema, _ step: SchemaStep, file: Schema) throws(RealmError) {
         let old = try Realm(before: self)
@@ -216,11 +217,12 @@ extension Realm {
     /// file lost is an error (2019), and the caller stays where it was.
     func versionMoved() throws(RealmError) {
         stateCount &+= 1
+        guard isOpen else { return }
         let group = transaction.group
         let shape = try group.shape()
         guard shape != boundShape else { return }
         let file = try group.readSchema()
-        let isNew = file != boundFile
+        let isNew = !file.hasNames(of: boundFile)
         if isDynamic {
             schema = file
             schemaVersion = try group.readSchemaVersion()
@@ -240,11 +242,14 @@ extension Realm {
                 }
             }
             if !lost.isEmpty { throw Self.mismatch(.invalidSchemaChange, lost, "Unsupported schema changes were made by another client or process:") }
-            try adopt(schema, file, version: try group.readSchemaVersion())
+            try adopt(schema, file, version: isNew ? try group.readSchemaVersion() : schemaVersion)
         }
         boundShape = shape
         boundFile = file
-        if isNew { schemaMoved = true }
+        if isNew {
+            schemaMoved = true
+            RealmCoordinator.update(self)
+        }
     }
 
     // MARK: Changing the schema of an open Realm
@@ -319,6 +324,17 @@ extension Realm {
         _ = try writing()
         try group.removeTable(t)
         return true
+    }
+}
+
+extension Schema {
+    /// Whether both have the same classes with properties of the same names and types. Nullability, indexes and keys do not count.
+    func hasNames(of other: Schema) -> Bool {
+        classes.count == other.classes.count
+            && zip(classes, other.classes).allSatisfy { a, b in
+                a.name == b.name && a.properties.count == b.properties.count
+                    && a.properties.allSatisfy { p in b.properties.contains { $0.name == p.name && $0.sameType(as: p) } }
+            }
     }
 }
 

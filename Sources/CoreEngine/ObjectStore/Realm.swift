@@ -19,6 +19,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     var boundShape: [UInt64] = []
     /// The whole schema of the file at that time.
     var boundFile = Schema()
+    /// The schema step of opening is done: from now on the live schema follows the file.
+    var isOpen = false
     /// A view of the version before a migration: it never moves.
     private let isFixedView: Bool
     /// While a migration or initialization function runs its write transaction belongs to the schema step.
@@ -83,6 +85,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             isClosed = true
             throw error.with(path: configuration.path)
         }
+        isOpen = true
         RealmCoordinator.register(self)
     }
     private static func openDatabase(_ c: RealmConfiguration) throws(RealmError) -> Database {
@@ -126,6 +129,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         database = realm.database
         transaction = try realm.transaction.duplicateForReading()
         try readFileSchema()
+        isOpen = true
     }
     deinit { close() }
 
@@ -329,7 +333,7 @@ enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier
         let configuration: RealmConfiguration
-        let schemaVersion: UInt64
+        var schemaVersion: UInt64
         /// Instances of a parent process do not count.
         let processId = Platform.processId
         weak var cached: Realm?
@@ -337,14 +341,17 @@ enum RealmCoordinator {
     private static let instances = Lock(initial: [String: [Entry]]())
 
     static func check(_ c: RealmConfiguration) throws(RealmError) {
-        guard let first = instances.with({ $0[c.path]?.first { $0.processId == Platform.processId } }) else { return }
+        let open = instances.with { ($0[c.path] ?? []).filter { $0.processId == Platform.processId } }
+        guard let first = open.first else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
         if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
         if c.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
         if c.encryptionKey != other.encryptionKey { throw mismatch("encryption key") }
         if c.schemaMode != other.schemaMode { throw mismatch("schema mode") }
-        if c.schema != nil, other.schema != nil, c.schemaVersion != first.schemaVersion, first.schemaVersion != ObjectStore.notVersioned {
+        if c.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }), c.schemaVersion != typed.schemaVersion,
+            typed.schemaVersion != ObjectStore.notVersioned
+        {
             throw mismatch("schema version")
         }
     }
@@ -364,6 +371,14 @@ enum RealmCoordinator {
         let entry = Entry(
             id: ObjectIdentifier(r), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
         instances.with { $0[r.configuration.path, default: []].append(entry) }
+    }
+    /// The instance noticed another schema version.
+    static func update(_ r: Realm) {
+        let id = ObjectIdentifier(r), path = r.configuration.path, version = r.schemaVersion
+        instances.with { all in
+            guard let i = all[path]?.firstIndex(where: { $0.id == id }) else { return }
+            all[path]?[i].schemaVersion = version
+        }
     }
     static func unregister(_ r: Realm) {
         let id = ObjectIdentifier(r), path = r.configuration.path

@@ -171,7 +171,10 @@ extension Schema {
             problems.append("Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name.")
         }
         var primary: String?
-        for p in c.properties { check(p, in: c, &primary, &problems) }
+        for p in c.properties {
+            check(p, in: c, &primary, &problems)
+            if p.isComputed { problems.append("Linking Objects property '\(c.name).\(p.name)' cannot be a stored property.") }
+        }
         for p in c.computedProperties { check(p, in: c, &primary, &problems) }
         if !c.primaryKey.isEmpty {
             if c.kind == .embedded {
@@ -180,8 +183,12 @@ extension Schema {
                 problems.append("Specified primary key '\(c.name).\(c.primaryKey)' does not exist.")
             }
         }
-        if c.kind == .asymmetric && mode.isDisjoint(with: [.partitionSync, .flexibleSync]) {
-            problems.append("Asymmetric table '\(c.name)' not allowed in a local Realm.")
+        if c.kind == .asymmetric {
+            if mode.contains(.partitionSync) {
+                problems.append("Asymmetric table '\(c.name)' not allowed in partition based sync")
+            } else if !mode.contains(.flexibleSync) {
+                problems.append("Asymmetric table '\(c.name)' not allowed in a local Realm")
+            }
         }
         if !mode.isDisjoint(with: [.partitionSync, .flexibleSync]) && c.kind != .embedded && c.primaryKey != "_id" {
             problems.append("The primary key property on a synchronized Realm must be named '_id' for type '\(c.name)'.")
@@ -233,7 +240,7 @@ extension Schema {
             return
         }
         guard let origin = target.properties.first(where: { $0.name == p.linkOrigin }) else {
-            if !p.linkOrigin.isEmpty { problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist") }
+            do { problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) does not exist") }
             return
         }
         if origin.type != .object {
@@ -244,22 +251,22 @@ extension Schema {
     }
 
     private func checkEmbeddedCycles(_ problems: inout [String]) {
-        // Depth first over links between embedded classes; each class is entered once.
-        var state: [String: Int] = [:]  // 1 = on the path, 2 = done
-        func visit(_ c: ObjectSchema, _ path: String) {
-            state[c.name] = 1
-            for p in c.properties where p.type == .object {
-                guard let t = self[p.linkTarget], t.kind == .embedded else { continue }
-                let here = path + "." + p.name
-                if state[t.name] == 1 {
-                    problems.append("Cycles containing embedded objects are not currently supported: '\(here)'")
-                } else if state[t.name] == nil {
-                    visit(t, here)
+        // From each embedded class, depth first over links between embedded classes: a way back to it is a cycle of its own.
+        for start in classes where start.kind == .embedded {
+            var seen = Swift.Set<String>()
+            func way(from c: ObjectSchema, _ path: String) -> String? {
+                for p in c.properties where p.type == .object {
+                    guard let t = self[p.linkTarget], t.kind == .embedded else { continue }
+                    let here = path + "." + p.name
+                    if t.name == start.name { return here }
+                    if seen.insert(t.name).inserted, let found = way(from: t, here) { return found }
                 }
+                return nil
             }
-            state[c.name] = 2
+            if let path = way(from: start, start.name) {
+                problems.append("Cycles containing embedded objects are not currently supported: '\(path)'")
+            }
         }
-        for c in classes where c.kind == .embedded && state[c.name] == nil { visit(c, c.name) }
     }
     /// Embedded classes that some top-level class leads to.
     func reachableEmbedded() -> Swift.Set<String> {

@@ -65,7 +65,7 @@ extension Group {
         let kind: Table.Kind = o.kind == .embedded ? .embedded : (o.kind == .asymmetric ? .asymmetric : .topLevel)
         let t = try addTable(o.tableName, kind: kind)
         if let pk = o.properties.first(where: { $0.name == o.primaryKey && $0.isPrimary }) {
-            let key = try addColumn(pk, to: t)
+            let key = try addColumn(pk, to: t, isPrimaryKey: true)
             try t.setPrimaryKey(key)
         } else if !o.primaryKey.isEmpty {
             throw RealmError(.invalidName, "Property '\(o.name).\(o.primaryKey)' is named as the primary key but not marked as one")
@@ -77,7 +77,7 @@ extension Group {
     }
     /// Adds a property's column and the index it asks for.
     @discardableResult
-    func addColumn(_ p: Property, to t: Table) throws(RealmError) -> ColKey {
+    func addColumn(_ p: Property, to t: Table, isPrimaryKey: Bool = false) throws(RealmError) -> ColKey {
         guard let type = ColumnType(rawValue: Int(p.type.rawValue)), type != .backlink else {
             throw RealmError(.illegalOperation, "Property '\(p.name)' is computed: it has no column")
         }
@@ -95,13 +95,15 @@ extension Group {
             guard target != nil else { throw RealmError(.invalidTableRef, "Property '\(p.name)' links to class '\(p.linkTarget)', which does not exist") }
         }
         let key = try t.addColumn(p.name, type, attributes, target: target)
-        if p.isFullTextIndexed {
+        if p.isFullTextIndexed && !p.needsIndex {
             guard p.type == .string, p.collection == .none || p.collection == .list else { throw RealmError(.illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string") }
             t.setIndexAttribute(key, .fullTextIndexed)
             try t.addIndex(key.index, fullText: true)
-        } else if p.isIndexed {
-            t.setIndexAttribute(key, .indexed)
-            if !p.isPrimary { try t.addIndex(key.index, fullText: false) }
+        } else if p.needsIndex {
+            // The index of a primary key comes with the key; a property that is only marked as one is indexed.
+            let isKey = p.isPrimary && isPrimaryKey
+            if p.isIndexed || !isKey { t.setIndexAttribute(key, .indexed) }
+            if !isKey { try t.addIndex(key.index, fullText: false) }
         }
         return key
     }

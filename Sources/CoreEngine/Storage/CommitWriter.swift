@@ -62,7 +62,7 @@ struct CommitWriter {
     /// Bytes that the slab nodes below `ref` will take at most.
     private static func measure(_ store: NodeStore, _ ref: Ref, wide: Bool, depth: Int) throws(RealmError) -> Int {
         guard !ref.isNull, !store.isInFile(ref) else { return 0 }
-        guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
         guard n.hasRefs else { return n.size }
         guard n.width == 64 || n.count == 0 else { throw .corrupt("array of refs in memory of an impossible width", at: ref.offset) }
@@ -92,7 +92,7 @@ struct CommitWriter {
     /// Writes the slab nodes below `ref`, children first, and returns the ref in the file.
     mutating func write(_ ref: Ref, depth: Int = 0) throws(RealmError) -> Ref {
         guard !ref.isNull, !store.isInFile(ref) else { return ref }
-        guard depth < 256 else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
         guard n.hasRefs else {
             let payload = n.payloadSize

@@ -316,6 +316,7 @@ struct CollectionEditor {
     /// A new object of the class that the collection's links lead to.
     func createTarget() throws(RealmError) -> ObjKey {
         guard let target = try table.group.table(column.oppositeTable) else { throw .corrupt("link column without its target") }
+        guard target.primaryKey == nil else { throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
         return try target.createObject().key
     }
 }

@@ -52,7 +52,7 @@ extension Table {
     func checkElement(_ value: Mixed, of c: ColumnFacts, _ shape: CollectionShape, level: Int) throws(RealmError) {
         switch value {
         case .list, .dictionary:
-            guard c.type == .mixed else { throw RealmError(.illegalOperation, "Property \(describe(c)) holds no collections: only Mixed values do") }
+            guard c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do") }
             guard shape != .set else { throw RealmError(.illegalOperation, "The set \(describe(c)) cannot hold collections") }
             guard level < Self.maxNesting else { throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Self.maxNesting) deep") }
         default: try checkValue(value, c, nullAllowed: c.isNullable && !(c.type == .link && shape != .dictionary))
@@ -256,7 +256,7 @@ extension Table {
     /// A new object in a link property. An embedded one that stood there goes; on a link to a top-level class the old one stays.
     func setNewTarget(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) -> ObjKey {
         guard let target = try group.table(c.oppositeTable) else { throw .corrupt("link column without its target") }
-        guard target.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
+        guard target.primaryKey == nil else { throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
         markModified()
         let new = try target.createObject().key
         _ = try setLink(key, c, new)
