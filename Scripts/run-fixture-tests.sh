@@ -61,7 +61,10 @@ for realm in "$fixtures"/ops/*.realm "$fixtures"/sdk/*.realm; do
             "$out/dump" "$lib" "$out/w/f.realm" --readonly >"$out/ro.json" 2>"$out/err" || cat "$out/err"
             check "$name read-only" objects "$out/ro.json" "$json"
             check "$name leaves no file" test "$(ls -A "$out/w")" = f.realm
-            check "$name needs an upgrade for writing" refused 1024 "$out/w/f.realm" ;;
+            check "$name upgraded" same "$json" "$out/w/f.realm"
+            old=$((10#${name:1:2}))
+            check "$name is backed up" cmp "$realm" "$out/w/f.v$old.backup.realm"
+            cp "$out/w/f.realm" "$out/upgraded-$name.realm" ;;
     esac
 done
 for seed in 1 2 3; do
