@@ -12,14 +12,9 @@ private func isValid(_ h: CollectionHandle?) -> Bool {
     // Asking is no failure: the last error stays as it was.
     return (try? h.content()) != nil
 }
-private func size(_ h: CollectionHandle?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    guard let h else { return false }
-    return attempt { () throws(RealmError) in
-        let n: Int
-        switch try h.content() {
-        case .list(let l): n = l.count
-        case .dictionary(let d): n = d.count
-        }
+private func size(_ p: OpaquePointer?, _ kind: Handle.Kind, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    withCollection(p, kind) { (h) throws(RealmError) in
+        let n = try h.size()
         out?.pointee = n
     }
 }
@@ -29,13 +24,6 @@ private func property(_ h: CollectionHandle?, _ out: UnsafeMutablePointer<realm_
         guard out != nil else { throw nullArgument() }
         _ = try h.content()
         try fillProperty(h.box, h.path.table, h.path.column, out)
-    }
-}
-private func get(_ h: CollectionHandle?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    guard let h else { return false }
-    return attempt { () throws(RealmError) in
-        let v = try h.list().get(index)
-        if let out { store(v, out) }
     }
 }
 private func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
@@ -49,11 +37,13 @@ private func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: Uns
 @_cdecl("realm_list_is_valid")
 public func realm_list_is_valid(_ l: OpaquePointer?) -> Bool { l != nil && isValid(list(l)) }
 @_cdecl("realm_list_size")
-public func realm_list_size(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(list(l), out) }
+public func realm_list_size(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(l, .list, out) }
 @_cdecl("realm_list_get_property")
 public func realm_list_get_property(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(list(l), out) }
 @_cdecl("realm_list_get")
-public func realm_list_get(_ l: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool { get(list(l), index, out) }
+public func realm_list_get(_ l: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    withCollection(l, .list) { (h) throws(RealmError) in try h.element(index, out) }
+}
 @_cdecl("realm_list_find")
 public func realm_list_find(
     _ l: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
@@ -127,7 +117,7 @@ private func resolve(_ h: CollectionHandle?, _ target: OpaquePointer?, _ out: Un
 }
 @_cdecl("realm_list_insert")
 public func realm_list_insert(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
-    change(list(l)) { (h) throws(RealmError) in try h.realm.insert(try load(value), at: index, in: h.path) }
+    withCollection(l, .list) { (h) throws(RealmError) in try h.insert(try load(value), index) }
 }
 @_cdecl("realm_list_set")
 public func realm_list_set(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
@@ -190,11 +180,13 @@ private func elements(_ h: CollectionHandle?) -> OpaquePointer? {
 @_cdecl("realm_set_is_valid")
 public func realm_set_is_valid(_ s: OpaquePointer?) -> Bool { s != nil && isValid(set(s)) }
 @_cdecl("realm_set_size")
-public func realm_set_size(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(set(s), out) }
+public func realm_set_size(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(s, .set, out) }
 @_cdecl("realm_set_get_property")
 public func realm_set_get_property(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(set(s), out) }
 @_cdecl("realm_set_get")
-public func realm_set_get(_ s: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool { get(set(s), index, out) }
+public func realm_set_get(_ s: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+    withCollection(s, .set) { (h) throws(RealmError) in try h.element(index, out) }
+}
 @_cdecl("realm_set_find")
 public func realm_set_find(
     _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
@@ -236,7 +228,7 @@ public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elemen
 @_cdecl("realm_dictionary_is_valid")
 public func realm_dictionary_is_valid(_ d: OpaquePointer?) -> Bool { d != nil && isValid(dictionary(d)) }
 @_cdecl("realm_dictionary_size")
-public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(dictionary(d), out) }
+public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(d, .dictionary, out) }
 @_cdecl("realm_dictionary_get_property")
 public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(dictionary(d), out) }
 

@@ -187,42 +187,96 @@ struct ObjectPool {
 final class CollectionHandle: Handle {
     let box: RealmBox
     let path: CollectionPath
-    private var resolved: CollectionContent?
+    /// Kept alive by the box.
+    private let unmanagedRealm: Unmanaged<Realm>
+    private var elements: ElementList?
+    private var entries: ElementDictionary?
     private var resolvedAt = UInt64.max
+    /// Index of the last insertion: the next one behind it makes it worth to keep the list open.
+    private var lastInserted = -2
     var realm: Realm { box.realm }
     init(_ kind: Kind, _ box: RealmBox, _ path: CollectionPath) {
         self.box = box
         self.path = path
+        unmanagedRealm = box.unmanagedRealm
         super.init(kind)
     }
+    /// Brings `elements` or `entries` to the present version; 2010 when the collection is gone.
+    @inline(__always) private func resolve() throws(RealmError) {
+        try unmanagedRealm.borrow { (realm: Realm) throws(RealmError) in
+            try realm.verifyCollection()
+            if resolvedAt != realm.stateCount { try resolveAnew(realm) }
+        }
+    }
+    @inline(never) private func resolveAnew(_ realm: Realm) throws(RealmError) {
+        (elements, entries) = (nil, nil)
+        resolvedAt = .max
+        switch try realm.collection(path) {
+        case .list(let l)? where kind != .dictionary: elements = l
+        case .dictionary(let d)? where kind == .dictionary: entries = d
+        default: throw gone()
+        }
+        resolvedAt = realm.stateCount
+    }
+    @inline(never) private func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+
     /// The collection at the present version; 2010 when it is gone.
     func content() throws(RealmError) -> CollectionContent {
-        try realm.verifyCollection()
-        if let resolved, resolvedAt == realm.stateCount { return resolved }
-        resolved = nil
-        guard let c = try realm.collection(path), fits(c) else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
-        resolved = c
-        resolvedAt = realm.stateCount
-        return c
-    }
-    /// Whether what stands at the path now is of this handle's kind.
-    private func fits(_ c: CollectionContent) -> Bool {
-        if case .dictionary = c { return kind == .dictionary }
-        return kind != .dictionary
+        try resolve()
+        if let elements { return .list(elements) }
+        if let entries { return .dictionary(entries) }
+        throw gone()
     }
     func list() throws(RealmError) -> ElementList {
-        guard case .list(let l) = try content() else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
-        return l
+        try resolve()
+        guard let elements else { throw gone() }
+        return elements
     }
     func dictionary() throws(RealmError) -> ElementDictionary {
-        guard case .dictionary(let d) = try content() else { throw RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
-        return d
+        try resolve()
+        guard let entries else { throw gone() }
+        return entries
+    }
+    @inline(__always) func size() throws(RealmError) -> Int {
+        try resolve()
+        if let elements { return elements.count }
+        return entries?.count ?? 0
+    }
+    /// Element of a list or set.
+    @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
+        try resolve()
+        guard let elements else { throw gone() }
+        let v = try elements.get(i)
+        if let out { store(v, out) }
+    }
+    func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
+        try unmanagedRealm.borrow { (realm: Realm) throws(RealmError) in
+            if i == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
+            lastInserted = i
+            if resolvedAt == realm.stateCount, let elements, i == elements.count, try realm.appendInPlace(v, to: elements, path) {
+                resolvedAt = realm.stateCount
+                return
+            }
+            try realm.insert(v, at: i, in: path)
+        }
     }
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? CollectionHandle else { return false }
         return o.kind == kind && o.box.realm === box.realm && o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
     }
     override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
+}
+/// As `withObject`, for lists and sets.
+@inline(__always) func withCollection(_ p: OpaquePointer?, _ kind: Handle.Kind, _ body: (CollectionHandle) throws(RealmError) -> Void) -> Bool {
+    guard let p else { return failed(nullArgument()) }
+    let u = Unmanaged<CollectionHandle>.fromOpaque(UnsafeRawPointer(p))
+    do throws(RealmError) {
+        try u.borrow { (h: CollectionHandle) throws(RealmError) in
+            guard h.kind == kind else { throw RealmError(.invalidArgument, "A handle of another kind was passed") }
+            try body(h)
+        }
+        return true
+    } catch { return failed(error) }
 }
 
 extension Realm {

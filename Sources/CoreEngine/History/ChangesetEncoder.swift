@@ -26,7 +26,11 @@ final class ChangesetEncoder: MutationLog {
     private var capacity = 4096
     private var count = 0
     private var selectedTable: TableKey?
-    private var selectedCollection: CollectionPlace?
+    private var selectedCollection: CollectionPlace? { didSet { plainColumn = .null } }
+    /// The selected collection again when it stands in a property and was selected by an insertion; column null otherwise.
+    private var plainTable = TableKey.null
+    private var plainObject = ObjKey.null
+    private var plainColumn = ColKey.null
     /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
     private var newest: [Int64] = []
 
@@ -160,6 +164,16 @@ final class ChangesetEncoder: MutationLog {
         put(Op.set)
         put(column.raw)
         put(object.raw)
+    }
+    override func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {
+        if isNewest(table, object) { return }
+        reserve(96)
+        if !(plainColumn == column && plainObject == object && plainTable == table) {
+            select(CollectionPlace(table: table, object: object, column: column))
+            (plainTable, plainObject, plainColumn) = (table, object, column)
+        }
+        put(Op.collectionInsert)
+        put(Int64(index))
     }
     override func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {
         if isNewest(place.table, place.object) { return }

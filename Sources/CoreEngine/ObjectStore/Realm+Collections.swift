@@ -51,6 +51,31 @@ extension Realm {
         if isClosed { throw RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed") }
         return try writableTable(path.table, path.object).edit(path, as: shape, body)
     }
+    /// Appends to the list in a property, as `insert` at its end does, when that is a matter of its last leaf; otherwise nothing happens.
+    /// - Parameter list: the list at the present state.
+    @inline(__always) package func appendInPlace(_ value: Mixed, to list: ElementList, _ path: CollectionPath) throws(RealmError) -> Bool {
+        guard transaction.stage == .writing, !isClosed, isOnThread, path.steps.isEmpty, list.kind.isPlain else { return false }
+        guard let u = try transaction.group.unmanagedTable(path.table) else { return false }
+        return try u.borrow { (t: Table) throws(RealmError) -> Bool in
+            var value = value
+            switch (list.kind, value) {
+            case (.int, .int), (.double, .double), (.bool, .bool): break
+            default:
+                guard let c = t.facts(path.column), let shape = c.shape else { return false }
+                if c.key.index < t.indexRoots.count, !t.indexRoots[c.key.index].isNull { return false }
+                try t.checkElement(value, of: c, shape, level: 1)
+                value = t.store.stable(value)
+            }
+            let i = list.count
+            let (done, moved) = try list.append(value)
+            guard done else { return false }
+            if moved, let row = try t.rows.locateForWriting(path.object) { try t.rows.set(row: row, path.column.index, .slot(RefOrTagged(list.root))) }
+            t.markModified()
+            stateCount &+= 1
+            t.logSlot.elementInserted(path.table, path.object, path.column, i)
+            return true
+        }
+    }
     package func insert(_ value: Mixed, at i: Int, in path: CollectionPath) throws(RealmError) {
         try editing(path, .list) { (e) throws(RealmError) in
             try e.check(value)

@@ -363,11 +363,19 @@ extension Table {
         var cascade = Group.Cascade()
         let result: R
         if case .slot(let slot) = value {
-            guard let full = column(path.column), full.shape == shape || !path.steps.isEmpty, let kind = full.elementKind, let outer = full.shape else { throw Self.gone() }
-            guard kind != .string || full.keyType == .string || !full.isDictionary else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
+            guard let outer = c.shape, outer == shape || !path.steps.isEmpty, let kind = c.elementKind else { throw Self.gone() }
+            guard outer != .dictionary || c.keyType == .string else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
             let old = slot.isTagged ? Ref.null : slot.ref
-            let (new, r) = try edit(path, c, outer, kind, old, step: 0, salts: [], shape, &cascade, body)
-            result = r
+            let new: Ref
+            if path.steps.isEmpty {
+                let place = CollectionPlace(table: key, object: path.object, column: path.column)
+                var editor = CollectionEditor(table: self, object: path.object, column: c, shape: shape, kind: kind, root: old, place: place)
+                result = try body(&editor)
+                new = editor.root
+                if !editor.cascade.pending.isEmpty { cascade = editor.cascade }
+            } else {
+                (new, result) = try edit(path, c, outer, kind, old, step: 0, salts: [], shape, &cascade, body)
+            }
             if new != old {
                 guard let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
                 try rows.set(row: row, path.column.index, .slot(RefOrTagged(new)))

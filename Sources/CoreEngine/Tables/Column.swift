@@ -73,4 +73,10 @@ struct ColumnFacts {
     let isPrimaryKey: Bool
     let oppositeTable: TableKey
     let oppositeColumn: ColKey
+    /// nil for single values.
+    let shape: CollectionShape?
+    /// Leaf of the elements of a collection.
+    let elementKind: LeafKind?
+    /// Type of dictionary keys.
+    let keyType: ColumnType
 }

@@ -158,7 +158,8 @@ final class Table {
             return ColumnFacts(
                 key: c.key, type: c.type, kind: kind, isNullable: c.isNullable, isCollection: c.isCollection,
                 isFullTextIndexed: c.isFullTextIndexed && !indexRoots[c.index].isNull, isPrimaryKey: c.key == primaryKey,
-                oppositeTable: c.oppositeTable, oppositeColumn: c.oppositeColumn)
+                oppositeTable: c.oppositeTable, oppositeColumn: c.oppositeColumn, shape: c.shape, elementKind: c.isCollection ? c.elementKind : nil,
+                keyType: c.keyType)
         }
     }
     /// Whether the table has this column.

@@ -27,6 +27,8 @@ class MutationLog {
     func objectRemoved(_ table: TableKey, _ object: ObjKey) {}
     func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {}
     func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {}
+    /// The same for an insertion into the collection of a property.
+    func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {}
 }
 
 /// Which collection changed. `path` holds the stable keys of nested collections below the first, outermost first.
@@ -52,5 +54,8 @@ final class MutationLogSlot {
     private var unmanaged: Unmanaged<MutationLog>?
     @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         unmanaged?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
+    }
+    @inline(__always) func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {
+        unmanaged?._withUnsafeGuaranteedRef { $0.elementInserted(table, object, column, index) }
     }
 }
