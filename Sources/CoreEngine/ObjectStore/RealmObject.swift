@@ -12,7 +12,7 @@ public struct RealmObject: Equatable {
     /// Name of its class.
     public var className: String { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
 
-    private func property(_ name: String) throws(RealmError) -> Property {
+    func property(_ name: String) throws(RealmError) -> Property {
         guard let i = realm.schema.index(of: table), let p = realm.schema.classes[i].property(named: name) else {
             throw RealmError(.invalidProperty, "Class '\(className)' has no property '\(name)'")
         }
@@ -28,11 +28,15 @@ public struct RealmObject: Equatable {
         }
         return try realm.reading().group.copy(try realm.value(table, key, p.key))
     }
-    /// Stores a single value; inside a write transaction.
+    /// Stores a value; inside a write transaction. A list or dictionary replaces the contents of a collection property (sets take a list), or
+    /// makes a Mixed property that collection.
     public func set(_ name: String, _ value: RealmValue) throws(RealmError) {
         let p = try property(name)
         if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
-        try value.withMixed { (m) throws(RealmError) in try realm.set(table, key, p.key, m) }
+        switch value {
+        case .list, .dictionary: try replace(p, with: value)
+        default: try value.withMixed { (m) throws(RealmError) in try realm.set(table, key, p.key, m) }
+        }
     }
     /// Links this object's property to `other`; nil clears.
     public func set(_ name: String, to other: RealmObject?) throws(RealmError) { try set(name, other.map { .link($0.table, $0.key) } ?? .null) }

@@ -20,6 +20,10 @@ public enum RealmValue: Sendable, Equatable {
     public struct Entry: Sendable, Equatable {
         public let key: String
         public let value: RealmValue
+        public init(key: String, value: RealmValue) {
+            self.key = key
+            self.value = value
+        }
     }
 }
 
@@ -111,7 +115,7 @@ extension RealmValue {
         case .objectId(let v): return try body(.objectId(v))
         case .uuid(let v): return try body(.uuid(v))
         case .link(let t, let k): return try body(.typedLink(t, k))
-        case .list, .dictionary: throw RealmError(.notSupported, "Collections cannot be written yet")
+        case .list, .dictionary: throw RealmError(.typeMismatch, "A collection stands where a single value is expected")
         }
     }
 }
