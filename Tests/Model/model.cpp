@@ -31,10 +31,8 @@
 
 namespace {
 
-void require(bool condition, const char* what)
-{
-    if (condition)
-        return;
+void require(bool condition, const char* what) {
+    if (condition) return;
     fprintf(stderr, "model: %s\n", what);
     abort();
 }
@@ -52,24 +50,21 @@ struct Value {
     std::map<std::string, Value> pairs; // std::string compares as memcmp() does
 };
 
-Value of_type(realm_value_type_e type)
-{
+Value of_type(realm_value_type_e type) {
     Value value;
     value.type = type;
     value.scalar.type = type;
     return value;
 }
 
-Value link_to(realm_class_key_t class_key, realm_object_key_t object)
-{
+Value link_to(realm_class_key_t class_key, realm_object_key_t object) {
     Value value = of_type(RLM_TYPE_LINK);
     value.scalar.link.target_table = class_key;
     value.scalar.link.target = object;
     return value;
 }
 
-Value copied(const realm_value_t& from)
-{
+Value copied(const realm_value_t& from) {
     require(from.type != RLM_TYPE_LIST && from.type != RLM_TYPE_DICTIONARY, "a collection is not passed as a value");
     Value value = of_type(from.type);
     if (from.type == RLM_TYPE_STRING)
@@ -81,8 +76,7 @@ Value copied(const realm_value_t& from)
     return value;
 }
 
-bool is_link_to(const Value& value, realm_class_key_t class_key, realm_object_key_t object)
-{
+bool is_link_to(const Value& value, realm_class_key_t class_key, realm_object_key_t object) {
     return value.type == RLM_TYPE_LINK && value.scalar.link.target_table == class_key &&
            value.scalar.link.target == object;
 }
@@ -98,8 +92,7 @@ struct Decimal {
     uint64_t high = 0, low = 0; // as stored, to order NaNs
 };
 
-Decimal from_decimal128(realm_decimal128_t stored)
-{
+Decimal from_decimal128(realm_decimal128_t stored) {
     Decimal decimal;
     decimal.high = stored.w[1];
     decimal.low = stored.w[0];
@@ -114,8 +107,7 @@ Decimal from_decimal128(realm_decimal128_t stored)
     return decimal;
 }
 
-Decimal from_integer(int64_t number)
-{
+Decimal from_integer(int64_t number) {
     Decimal decimal;
     decimal.negative = number < 0;
     decimal.coefficient = number < 0 ? -(uint64_t)number : (uint64_t)number;
@@ -123,26 +115,22 @@ Decimal from_integer(int64_t number)
 }
 
 // Rounds to a number of significant decimal digits: 7 for floats, 15 for doubles.
-Decimal from_binary(double number, int digits)
-{
+Decimal from_binary(double number, int digits) {
     Decimal decimal;
     decimal.nan = number != number;
     decimal.infinite = number - number != 0 && !decimal.nan;
     decimal.negative = number < 0;
-    if (decimal.nan || decimal.infinite)
-        return decimal;
+    if (decimal.nan || decimal.infinite) return decimal;
     char text[64]; // -d.dddddde+xx
     snprintf(text, sizeof text, "%.*e", digits - 1, number);
     const char* p = text;
     for (; *p != 'e'; p++)
-        if (*p >= '0' && *p <= '9')
-            decimal.coefficient = decimal.coefficient * 10 + (*p - '0');
+        if (*p >= '0' && *p <= '9') decimal.coefficient = decimal.coefficient * 10 + (*p - '0');
     decimal.exponent = atoi(p + 1) - (digits - 1);
     return decimal;
 }
 
-Decimal to_decimal(const Value& value)
-{
+Decimal to_decimal(const Value& value) {
     switch (value.type) {
         case RLM_TYPE_INT: return from_integer(value.scalar.integer);
         case RLM_TYPE_FLOAT: return from_binary(value.scalar.fnum, 7);
@@ -152,51 +140,37 @@ Decimal to_decimal(const Value& value)
 }
 
 template <class T>
-int order(const T& a, const T& b)
-{
+int order(const T& a, const T& b) {
     return a < b ? -1 : b < a ? 1 : 0;
 }
 
-int digit_count(unsigned __int128 number)
-{
+int digit_count(unsigned __int128 number) {
     int count = 0;
-    for (; number != 0; number /= 10)
-        count++;
+    for (; number != 0; number /= 10) count++;
     return count;
 }
 
 // Both positive and finite.
-int compare_magnitudes(Decimal a, Decimal b)
-{
+int compare_magnitudes(Decimal a, Decimal b) {
     int leading = order(digit_count(a.coefficient) + a.exponent, digit_count(b.coefficient) + b.exponent);
-    if (leading != 0)
-        return leading;
-    for (; a.exponent > b.exponent; a.exponent--)
-        a.coefficient *= 10;
-    for (; b.exponent > a.exponent; b.exponent--)
-        b.coefficient *= 10;
+    if (leading != 0) return leading;
+    for (; a.exponent > b.exponent; a.exponent--) a.coefficient *= 10;
+    for (; b.exponent > a.exponent; b.exponent--) b.coefficient *= 10;
     return order(a.coefficient, b.coefficient);
 }
 
-int compare_decimals(const Decimal& a, const Decimal& b)
-{
-    if (a.nan && b.nan)
-        return a.high != b.high ? order(a.high, b.high) : order(a.low, b.low);
-    if (a.nan || b.nan)
-        return a.nan ? -1 : 1;
+int compare_decimals(const Decimal& a, const Decimal& b) {
+    if (a.nan && b.nan) return a.high != b.high ? order(a.high, b.high) : order(a.low, b.low);
+    if (a.nan || b.nan) return a.nan ? -1 : 1;
     int sign_a = a.coefficient == 0 && !a.infinite ? 0 : a.negative ? -1 : 1;
     int sign_b = b.coefficient == 0 && !b.infinite ? 0 : b.negative ? -1 : 1;
-    if (sign_a != sign_b || sign_a == 0)
-        return order(sign_a, sign_b);
-    if (a.infinite || b.infinite)
-        return sign_a * order(a.infinite, b.infinite);
+    if (sign_a != sign_b || sign_a == 0) return order(sign_a, sign_b);
+    if (a.infinite || b.infinite) return sign_a * order(a.infinite, b.infinite);
     return sign_a * compare_magnitudes(a, b);
 }
 
-int compare_doubles(double a, double b)
-{
-    if (a == a && b == b)
-        return order(a, b);
+int compare_doubles(double a, double b) {
+    if (a == a && b == b) return order(a, b);
     if (a == a || b == b)
         return a == a ? 1 : -1; // NaN comes first
     uint64_t bits_a, bits_b;
@@ -205,54 +179,42 @@ int compare_doubles(double a, double b)
     return order(bits_a, bits_b);
 }
 
-int compare_integer_with_double(int64_t a, double b)
-{
+int compare_integer_with_double(int64_t a, double b) {
     const double two_to_63 = 9223372036854775808.0;
     const int64_t exact = int64_t(1) << 53;
-    if (b != b)
-        return 1;
-    if (a >= -exact && a <= exact)
-        return order(double(a), b);
-    if (b >= two_to_63)
-        return -1;
-    if (b < -two_to_63)
-        return 1;
+    if (b != b) return 1;
+    if (a >= -exact && a <= exact) return order(double(a), b);
+    if (b >= two_to_63) return -1;
+    if (b < -two_to_63) return 1;
     return order(a, int64_t(b));
 }
 
-bool is_floating(const Value& value)
-{
+bool is_floating(const Value& value) {
     return value.type == RLM_TYPE_FLOAT || value.type == RLM_TYPE_DOUBLE;
 }
 
-bool is_number(const Value& value)
-{
+bool is_number(const Value& value) {
     return value.type == RLM_TYPE_INT || value.type == RLM_TYPE_DECIMAL128 || is_floating(value);
 }
 
-double to_double(const Value& value)
-{
+double to_double(const Value& value) {
     return value.type == RLM_TYPE_FLOAT ? value.scalar.fnum : value.scalar.dnum;
 }
 
-int compare_numbers(const Value& a, const Value& b)
-{
+int compare_numbers(const Value& a, const Value& b) {
     if (a.type == RLM_TYPE_DECIMAL128 || b.type == RLM_TYPE_DECIMAL128)
         return compare_decimals(to_decimal(a), to_decimal(b));
     if (is_floating(a) && is_floating(b))
         return compare_doubles(to_double(a), to_double(b));
-    if (is_floating(a))
-        return -compare_integer_with_double(b.scalar.integer, to_double(a));
-    if (is_floating(b))
-        return compare_integer_with_double(a.scalar.integer, to_double(b));
+    if (is_floating(a)) return -compare_integer_with_double(b.scalar.integer, to_double(a));
+    if (is_floating(b)) return compare_integer_with_double(a.scalar.integer, to_double(b));
     return order(a.scalar.integer, b.scalar.integer);
 }
 
 // ------------------------------------------------------------------------------------------------
 // The order of values, which is that of a set
 
-int rank(const Value& value)
-{
+int rank(const Value& value) {
     switch (value.type) {
         case RLM_TYPE_BOOL: return 0;
         case RLM_TYPE_INT: case RLM_TYPE_FLOAT: case RLM_TYPE_DOUBLE: case RLM_TYPE_DECIMAL128: return 1;
@@ -266,14 +228,12 @@ int rank(const Value& value)
     }
 }
 
-int compare(const Value& a, const Value& b)
-{
+int compare(const Value& a, const Value& b) {
     if (a.type == RLM_TYPE_NULL || b.type == RLM_TYPE_NULL)
         return order(a.type != RLM_TYPE_NULL, b.type != RLM_TYPE_NULL);
     if (is_number(a) && is_number(b))
         return compare_numbers(a, b);
-    if (a.type != b.type)
-        return order(rank(a), rank(b));
+    if (a.type != b.type) return order(rank(a), rank(b));
     const realm_value_t &x = a.scalar, &y = b.scalar;
     switch (a.type) {
         case RLM_TYPE_BOOL: return order(x.boolean, y.boolean);
@@ -295,13 +255,11 @@ int compare(const Value& a, const Value& b)
 bool is_less(const Value& a, const Value& b) { return compare(a, b) < 0; }
 
 // Where a value is in a set, or would be.
-std::vector<Value>::iterator place_in_set(Value& set, const Value& value)
-{
+std::vector<Value>::iterator place_in_set(Value& set, const Value& value) {
     return std::lower_bound(set.elements.begin(), set.elements.end(), value, is_less);
 }
 
-bool is_there(Value& set, std::vector<Value>::iterator place, const Value& value)
-{
+bool is_there(Value& set, std::vector<Value>::iterator place, const Value& value) {
     return place != set.elements.end() && compare(*place, value) == 0;
 }
 
@@ -339,36 +297,30 @@ struct Database {
 
 std::map<std::string, Database> databases;
 
-Class& class_at(Database& database, realm_class_key_t key)
-{
+Class& class_at(Database& database, realm_class_key_t key) {
     require(key >= 1 && key <= database.content.size(), "no such class");
     return database.content[key - 1];
 }
 
-realm_class_key_t key_of(const Database& database, const std::string& name)
-{
+realm_class_key_t key_of(const Database& database, const std::string& name) {
     for (size_t i = 0; i < database.content.size(); i++)
-        if (database.content[i].name == name)
-            return realm_class_key_t(i + 1);
+        if (database.content[i].name == name) return realm_class_key_t(i + 1);
     return RLM_INVALID_CLASS_KEY;
 }
 
-bool holds_embedded(Database& database, const Property& property)
-{
+bool holds_embedded(Database& database, const Property& property) {
     return property.type == RLM_PROPERTY_TYPE_OBJECT &&
            class_at(database, key_of(database, property.link_target)).is_embedded();
 }
 
 // What a new object holds in a property.
-Value default_value(const Property& property)
-{
+Value default_value(const Property& property) {
     switch (property.collection) {
         case RLM_COLLECTION_TYPE_LIST: case RLM_COLLECTION_TYPE_SET: return of_type(RLM_TYPE_LIST);
         case RLM_COLLECTION_TYPE_DICTIONARY: return of_type(RLM_TYPE_DICTIONARY);
         case RLM_COLLECTION_TYPE_NONE: break;
     }
-    if (property.flags & RLM_PROPERTY_NULLABLE)
-        return Value();
+    if (property.flags & RLM_PROPERTY_NULLABLE) return Value();
     switch (property.type) {
         case RLM_PROPERTY_TYPE_INT: return of_type(RLM_TYPE_INT);
         case RLM_PROPERTY_TYPE_BOOL: return of_type(RLM_TYPE_BOOL);
@@ -390,100 +342,79 @@ Value default_value(const Property& property)
 
 // Classes with a primary key use the sequence itself; the others spread it, so that each run of 256
 // objects has 65536 keys for itself. In both, keys in use are skipped.
-realm_object_key_t new_key(Class& c)
-{
+realm_object_key_t new_key(Class& c) {
     for (;;) {
         int64_t sequence = c.next_sequence++;
         realm_object_key_t key = sequence;
-        if (c.primary_key.empty())
-            key = (sequence & 0xff) | (sequence & ~int64_t(0xff)) << 8;
-        if (c.objects.count(key) == 0)
-            return key;
+        if (c.primary_key.empty()) key = (sequence & 0xff) | (sequence & ~int64_t(0xff)) << 8;
+        if (c.objects.count(key) == 0) return key;
     }
 }
 
-realm_object_key_t create(Class& c)
-{
+realm_object_key_t create(Class& c) {
     realm_object_key_t key = new_key(c);
     Object& object = c.objects[key];
-    for (const Property& property : c.properties)
-        object.push_back(default_value(property));
+    for (const Property& property : c.properties) object.push_back(default_value(property));
     return key;
 }
 
 void delete_object(Database& database, realm_class_key_t class_key, realm_object_key_t key);
 
 // The embedded objects in a value of a property that holds such. They die with the value.
-std::vector<realm_link_t> embedded_in(const Value& value)
-{
+std::vector<realm_link_t> embedded_in(const Value& value) {
     std::vector<realm_link_t> found;
-    if (value.type == RLM_TYPE_LINK)
-        found.push_back(value.scalar.link);
-    for (const Value& element : value.elements)
-        found.push_back(element.scalar.link);
+    if (value.type == RLM_TYPE_LINK) found.push_back(value.scalar.link);
+    for (const Value& element : value.elements) found.push_back(element.scalar.link);
     for (const auto& pair : value.pairs)
-        if (pair.second.type == RLM_TYPE_LINK)
-            found.push_back(pair.second.scalar.link);
+        if (pair.second.type == RLM_TYPE_LINK) found.push_back(pair.second.scalar.link);
     return found;
 }
 
-void delete_all(Database& database, const std::vector<realm_link_t>& objects)
-{
-    for (realm_link_t link : objects)
-        delete_object(database, link.target_table, link.target);
+void delete_all(Database& database, const std::vector<realm_link_t>& objects) {
+    for (realm_link_t link : objects) delete_object(database, link.target_table, link.target);
 }
 
 // Single values and values of dictionaries become null; elements of lists and sets go.
-void remove_links(Value& value, realm_class_key_t class_key, realm_object_key_t object)
-{
+void remove_links(Value& value, realm_class_key_t class_key, realm_object_key_t object) {
     if (is_link_to(value, class_key, object)) {
         value = Value();
         return;
     }
     std::vector<Value> kept;
     for (Value& element : value.elements) {
-        if (is_link_to(element, class_key, object))
-            continue;
+        if (is_link_to(element, class_key, object)) continue;
         remove_links(element, class_key, object);
         kept.push_back(std::move(element));
     }
     value.elements = std::move(kept);
-    for (auto& pair : value.pairs)
-        remove_links(pair.second, class_key, object);
+    for (auto& pair : value.pairs) remove_links(pair.second, class_key, object);
 }
 
-void delete_object(Database& database, realm_class_key_t class_key, realm_object_key_t key)
-{
+void delete_object(Database& database, realm_class_key_t class_key, realm_object_key_t key) {
     Class& c = class_at(database, class_key);
     require(c.objects.count(key) == 1, "the object is gone");
     std::vector<realm_link_t> owned;
     for (size_t i = 0; i < c.properties.size(); i++)
         if (holds_embedded(database, c.properties[i]))
-            for (realm_link_t link : embedded_in(c.objects[key][i]))
-                owned.push_back(link);
+            for (realm_link_t link : embedded_in(c.objects[key][i])) owned.push_back(link);
     c.objects.erase(key);
     for (Class& other : database.content)
         for (auto& object : other.objects)
-            for (Value& value : object.second)
-                remove_links(value, class_key, key);
+            for (Value& value : object.second) remove_links(value, class_key, key);
     delete_all(database, owned);
 }
 
 // Puts a value in a place of a property. Embedded objects that were there die.
-void replace(Database& database, const Property& property, Value& place, Value value)
-{
+void replace(Database& database, const Property& property, Value& place, Value value) {
     std::vector<realm_link_t> owned;
-    if (holds_embedded(database, property))
-        owned = embedded_in(place);
+    if (holds_embedded(database, property)) owned = embedded_in(place);
     place = std::move(value);
     delete_all(database, owned);
 }
 
 // Puts an empty collection in a place for Mixed, unless one of this kind is there already.
-Value* become(Value& place, realm_value_type_e type)
-{
-    if (place.type != type)
-        place = of_type(type);
+Value* become(Value& place, realm_value_type_e type) {
+    if (place.type != type) place = of_type(type);
     return &place;
 }
 
@@ -494,8 +425,7 @@ class Dump {
 public:
     explicit Dump(Database& database) : database(database) {}
 
-    std::string run()
-    {
+    std::string run() {
         print("{\"schema_version\":%" PRId64 ",\"classes\":{\n", int64_t(database.schema_version));
         bool first = true;
         for (const Class& c : database.content) {
@@ -512,38 +442,32 @@ private:
     std::string text;
 
     template <class... T>
-    void print(const char* format, T... arguments)
-    {
+    void print(const char* format, T... arguments) {
         char buffer[100];
         snprintf(buffer, sizeof buffer, format, arguments...);
         text += buffer;
     }
 
-    void print_string(const std::string& string)
-    {
+    void print_string(const std::string& string) {
         text += '"';
         for (unsigned char byte : string) {
             if (byte < 0x20) {
                 print("\\u%04x", byte);
                 continue;
             }
-            if (byte == '"' || byte == '\\')
-                text += '\\';
+            if (byte == '"' || byte == '\\') text += '\\';
             text += char(byte);
         }
         text += '"';
     }
 
-    void print_hex(const char* name, const void* bytes, size_t size)
-    {
+    void print_hex(const char* name, const void* bytes, size_t size) {
         print("{\"%s\":\"", name);
-        for (size_t i = 0; i < size; i++)
-            print("%02x", static_cast<const uint8_t*>(bytes)[i]);
+        for (size_t i = 0; i < size; i++) print("%02x", static_cast<const uint8_t*>(bytes)[i]);
         text += "\"}";
     }
 
-    void print_value(const Value& value)
-    {
+    void print_value(const Value& value) {
         const realm_value_t& x = value.scalar;
         switch (value.type) {
             case RLM_TYPE_NULL: text += "null"; break;
@@ -571,8 +495,7 @@ private:
         }
     }
 
-    void print_list(const Value& list)
-    {
+    void print_list(const Value& list) {
         text += '[';
         for (size_t i = 0; i < list.elements.size(); i++) {
             text += i == 0 ? "" : ",";
@@ -581,8 +504,7 @@ private:
         text += ']';
     }
 
-    void print_dictionary(const Value& dictionary)
-    {
+    void print_dictionary(const Value& dictionary) {
         text += '{';
         bool first = true;
         for (const auto& pair : dictionary.pairs) {
@@ -595,11 +517,9 @@ private:
         text += '}';
     }
 
-    void print_class(const Class& c)
-    {
+    void print_class(const Class& c) {
         std::map<std::string, size_t> by_name; // properties are printed in the order of their names
-        for (size_t i = 0; i < c.properties.size(); i++)
-            by_name[c.properties[i].name] = i;
+        for (size_t i = 0; i < c.properties.size(); i++) by_name[c.properties[i].name] = i;
         print_string(c.name);
         text += ":{\"primary_key\":";
         print_string(c.primary_key);
@@ -645,8 +565,7 @@ struct Collection : Handle {
     const Property* property;
     Value* value;
 
-    Value& element(size_t index)
-    {
+    Value& element(size_t index) {
         require(index < value->elements.size(), "index out of bounds");
         return value->elements[index];
     }
@@ -666,7 +585,7 @@ struct realm_config : Handle {
     uint64_t schema_version = 0;
 };
 
-struct realm : Handle {
+struct shared_realm : Handle {
     Database* database;
 };
 
@@ -675,15 +594,13 @@ struct realm_object : Handle {
     realm_class_key_t class_key;
     realm_object_key_t key;
 
-    const Property& property(realm_property_key_t property_key)
-    {
+    const Property& property(realm_property_key_t property_key) {
         Class& c = class_at(*database, class_key);
         require(property_key >= 0 && size_t(property_key) < c.properties.size(), "no such property");
         return c.properties[property_key];
     }
 
-    Value& value(realm_property_key_t property_key)
-    {
+    Value& value(realm_property_key_t property_key) {
         Class& c = class_at(*database, class_key);
         require(c.objects.count(key) == 1, "the object is gone");
         property(property_key);
@@ -702,8 +619,7 @@ struct realm_dictionary : Collection {};
 
 namespace {
 
-realm_object_t* object_handle(Database* database, realm_class_key_t class_key, realm_object_key_t key)
-{
+realm_object_t* object_handle(Database* database, realm_class_key_t class_key, realm_object_key_t key) {
     auto* handle = new realm_object_t;
     handle->database = database;
     handle->class_key = class_key;
@@ -712,8 +628,7 @@ realm_object_t* object_handle(Database* database, realm_class_key_t class_key, r
 }
 
 template <class T>
-T* collection_handle(Database* database, const Property* property, Value* value)
-{
+T* collection_handle(Database* database, const Property* property, Value* value) {
     auto* handle = new T;
     handle->database = database;
     handle->property = property;
@@ -721,23 +636,20 @@ T* collection_handle(Database* database, const Property* property, Value* value)
     return handle;
 }
 
-Value inserted(realm_list_t* list, size_t index, Value value)
-{
+Value inserted(realm_list_t* list, size_t index, Value value) {
     require(index <= list->value->elements.size(), "index out of bounds");
     list->value->elements.insert(list->value->elements.begin() + index, value);
     return value;
 }
 
 // A new object of the class that a property links to.
-Value new_embedded(Database* database, const Property& property)
-{
+Value new_embedded(Database* database, const Property& property) {
     require(holds_embedded(*database, property), "not a property for embedded objects");
     realm_class_key_t class_key = key_of(*database, property.link_target);
     return link_to(class_key, create(class_at(*database, class_key)));
 }
 
-std::string key_string(const realm_value_t& key)
-{
+std::string key_string(const realm_value_t& key) {
     require(key.type == RLM_TYPE_STRING, "a dictionary key is a string");
     return std::string(key.string.data, key.string.size);
 }
@@ -773,13 +685,11 @@ void realm_config_set_cached(realm_config_t*, bool) {}
 
 realm_scheduler_t* realm_scheduler_new(realm_userdata_t, realm_free_userdata_func_t, realm_scheduler_notify_func_t,
                                        realm_scheduler_is_on_thread_func_t, realm_scheduler_is_same_as_func_t,
-                                       realm_scheduler_can_deliver_notifications_func_t)
-{
+                                       realm_scheduler_can_deliver_notifications_func_t) {
     return new realm_scheduler_t;
 }
 
-realm_t* realm_open(const realm_config_t* config)
-{
+realm_t* realm_open(const realm_config_t* config) {
     Database& database = databases[config->path];
     if (database.path.empty()) {
         database.path = config->path;
@@ -791,8 +701,7 @@ realm_t* realm_open(const realm_config_t* config)
     return handle;
 }
 
-bool realm_close(realm_t* realm)
-{
+bool realm_close(realm_t* realm) {
     std::string text = Dump(*realm->database).run();
     FILE* file = fopen((realm->database->path + ".json").c_str(), "wb");
     require(file != nullptr, "cannot write the content");
@@ -801,28 +710,24 @@ bool realm_close(realm_t* realm)
     return true;
 }
 
-bool realm_begin_write(realm_t* realm)
-{
+bool realm_begin_write(realm_t* realm) {
     realm->database->before = realm->database->content;
     return true;
 }
 
-bool realm_commit(realm_t* realm)
-{
+bool realm_commit(realm_t* realm) {
     realm->database->before.clear();
     return true;
 }
 
-bool realm_rollback(realm_t* realm)
-{
+bool realm_rollback(realm_t* realm) {
     realm->database->content = std::move(realm->database->before);
     return true;
 }
 
 // Computed properties are not stored in a file, so they are left out. A primary key is indexed.
 realm_schema_t* realm_schema_new(const realm_class_info_t* classes, size_t count,
-                                 const realm_property_info_t** class_properties)
-{
+                                 const realm_property_info_t** class_properties) {
     auto* handle = new realm_schema_t;
     for (size_t i = 0; i < count; i++) {
         Class c;
@@ -832,8 +737,7 @@ realm_schema_t* realm_schema_new(const realm_class_info_t* classes, size_t count
         for (size_t j = 0; j < classes[i].num_properties; j++) {
             const realm_property_info_t& info = class_properties[i][j];
             int flags = info.flags;
-            if (flags & RLM_PROPERTY_PRIMARY_KEY)
-                flags |= RLM_PROPERTY_INDEXED;
+            if (flags & RLM_PROPERTY_PRIMARY_KEY) flags |= RLM_PROPERTY_INDEXED;
             c.properties.push_back({info.name, info.link_target, info.type, info.collection_type, flags});
         }
         handle->classes.push_back(c);
@@ -843,8 +747,7 @@ realm_schema_t* realm_schema_new(const realm_class_info_t* classes, size_t count
     return handle;
 }
 
-bool realm_find_class(const realm_t* realm, const char* name, bool* found, realm_class_info_t* info)
-{
+bool realm_find_class(const realm_t* realm, const char* name, bool* found, realm_class_info_t* info) {
     *info = {};
     info->key = key_of(*realm->database, name);
     *found = info->key != RLM_INVALID_CLASS_KEY;
@@ -852,8 +755,7 @@ bool realm_find_class(const realm_t* realm, const char* name, bool* found, realm
 }
 
 bool realm_find_property(const realm_t* realm, realm_class_key_t class_key, const char* name, bool* found,
-                         realm_property_info_t* info)
-{
+                         realm_property_info_t* info) {
     Class& c = class_at(*realm->database, class_key);
     *info = {};
     *found = false;
@@ -866,28 +768,24 @@ bool realm_find_property(const realm_t* realm, realm_class_key_t class_key, cons
     return true;
 }
 
-realm_results_t* realm_object_find_all(const realm_t* realm, realm_class_key_t class_key)
-{
+realm_results_t* realm_object_find_all(const realm_t* realm, realm_class_key_t class_key) {
     auto* handle = new realm_results_t;
     handle->database = realm->database;
     handle->class_key = class_key;
     return handle;
 }
 
-realm_object_t* realm_object_create(realm_t* realm, realm_class_key_t class_key)
-{
+realm_object_t* realm_object_create(realm_t* realm, realm_class_key_t class_key) {
     Class& c = class_at(*realm->database, class_key);
     require(c.primary_key.empty() && !c.is_embedded(), "objects of this class are not created like that");
     return object_handle(realm->database, class_key, create(c));
 }
 
 realm_object_t* realm_object_get_or_create_with_primary_key(realm_t* realm, realm_class_key_t class_key,
-                                                            realm_value_t primary_key, bool* did_create)
-{
+                                                            realm_value_t primary_key, bool* did_create) {
     Class& c = class_at(*realm->database, class_key);
     size_t position = 0;
-    while (position < c.properties.size() && c.properties[position].name != c.primary_key)
-        position++;
+    while (position < c.properties.size() && c.properties[position].name != c.primary_key) position++;
     require(position < c.properties.size(), "the class has no primary key");
     Value wanted = copied(primary_key);
     for (const auto& object : c.objects) {
@@ -902,180 +800,152 @@ realm_object_t* realm_object_get_or_create_with_primary_key(realm_t* realm, real
     return object_handle(realm->database, class_key, key);
 }
 
-bool realm_object_delete(realm_object_t* object)
-{
+bool realm_object_delete(realm_object_t* object) {
     delete_object(*object->database, object->class_key, object->key);
     return true;
 }
 
 realm_link_t realm_object_as_link(const realm_object_t* object) { return {object->class_key, object->key}; }
 
-bool realm_set_value(realm_object_t* object, realm_property_key_t key, realm_value_t value, bool)
-{
+bool realm_set_value(realm_object_t* object, realm_property_key_t key, realm_value_t value, bool) {
     require(object->property(key).collection == RLM_COLLECTION_TYPE_NONE, "not a property for single values");
     replace(*object->database, object->property(key), object->value(key), copied(value));
     return true;
 }
 
-realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t key)
-{
+realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t key) {
     const Property& property = object->property(key);
     Value link = new_embedded(object->database, property);
     replace(*object->database, property, object->value(key), link);
     return object_handle(object->database, link.scalar.link.target_table, link.scalar.link.target);
 }
 
-realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t key)
-{
+realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t key) {
     require(object->property(key).type == RLM_PROPERTY_TYPE_MIXED, "not a Mixed property");
     return collection_handle<realm_list_t>(object->database, &object->property(key),
                                            become(object->value(key), RLM_TYPE_LIST));
 }
 
-realm_dictionary_t* realm_set_dictionary(realm_object_t* object, realm_property_key_t key)
-{
+realm_dictionary_t* realm_set_dictionary(realm_object_t* object, realm_property_key_t key) {
     require(object->property(key).type == RLM_PROPERTY_TYPE_MIXED, "not a Mixed property");
     return collection_handle<realm_dictionary_t>(object->database, &object->property(key),
                                                  become(object->value(key), RLM_TYPE_DICTIONARY));
 }
 
-realm_list_t* realm_get_list(realm_object_t* object, realm_property_key_t key)
-{
+realm_list_t* realm_get_list(realm_object_t* object, realm_property_key_t key) {
     require(object->value(key).type == RLM_TYPE_LIST, "not a list");
     return collection_handle<realm_list_t>(object->database, &object->property(key), &object->value(key));
 }
 
-realm_set_t* realm_get_set(realm_object_t* object, realm_property_key_t key)
-{
+realm_set_t* realm_get_set(realm_object_t* object, realm_property_key_t key) {
     require(object->property(key).collection == RLM_COLLECTION_TYPE_SET, "not a set");
     return collection_handle<realm_set_t>(object->database, &object->property(key), &object->value(key));
 }
 
-realm_dictionary_t* realm_get_dictionary(realm_object_t* object, realm_property_key_t key)
-{
+realm_dictionary_t* realm_get_dictionary(realm_object_t* object, realm_property_key_t key) {
     require(object->value(key).type == RLM_TYPE_DICTIONARY, "not a dictionary");
     return collection_handle<realm_dictionary_t>(object->database, &object->property(key), &object->value(key));
 }
 
-bool realm_list_size(const realm_list_t* list, size_t* size)
-{
+bool realm_list_size(const realm_list_t* list, size_t* size) {
     *size = list->value->elements.size();
     return true;
 }
 
-bool realm_list_set(realm_list_t* list, size_t index, realm_value_t value)
-{
+bool realm_list_set(realm_list_t* list, size_t index, realm_value_t value) {
     replace(*list->database, *list->property, list->element(index), copied(value));
     return true;
 }
 
-bool realm_list_insert(realm_list_t* list, size_t index, realm_value_t value)
-{
+bool realm_list_insert(realm_list_t* list, size_t index, realm_value_t value) {
     inserted(list, index, copied(value));
     return true;
 }
 
-realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index)
-{
+realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index) {
     inserted(list, index, of_type(RLM_TYPE_LIST));
     return collection_handle<realm_list_t>(list->database, list->property, &list->element(index));
 }
 
-realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index)
-{
+realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index) {
     inserted(list, index, of_type(RLM_TYPE_DICTIONARY));
     return collection_handle<realm_dictionary_t>(list->database, list->property, &list->element(index));
 }
 
-bool realm_list_move(realm_list_t* list, size_t from, size_t to)
-{
+bool realm_list_move(realm_list_t* list, size_t from, size_t to) {
     Value moved = list->element(from);
     list->value->elements.erase(list->value->elements.begin() + from);
     inserted(list, to, moved);
     return true;
 }
 
-realm_object_t* realm_list_insert_embedded(realm_list_t* list, size_t index)
-{
+realm_object_t* realm_list_insert_embedded(realm_list_t* list, size_t index) {
     Value link = inserted(list, index, new_embedded(list->database, *list->property));
     return object_handle(list->database, link.scalar.link.target_table, link.scalar.link.target);
 }
 
-bool realm_list_erase(realm_list_t* list, size_t index)
-{
+bool realm_list_erase(realm_list_t* list, size_t index) {
     Value erased = list->element(index);
     list->value->elements.erase(list->value->elements.begin() + index);
     replace(*list->database, *list->property, erased, Value());
     return true;
 }
 
-bool realm_list_clear(realm_list_t* list)
-{
+bool realm_list_clear(realm_list_t* list) {
     replace(*list->database, *list->property, *list->value, of_type(RLM_TYPE_LIST));
     return true;
 }
 
-bool realm_set_insert(realm_set_t* set, realm_value_t value, size_t* index, bool* did_insert)
-{
+bool realm_set_insert(realm_set_t* set, realm_value_t value, size_t* index, bool* did_insert) {
     Value element = copied(value);
     auto place = place_in_set(*set->value, element);
     *did_insert = !is_there(*set->value, place, element);
-    if (*did_insert)
-        place = set->value->elements.insert(place, element);
+    if (*did_insert) place = set->value->elements.insert(place, element);
     *index = size_t(place - set->value->elements.begin());
     return true;
 }
 
-bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* did_erase)
-{
+bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* did_erase) {
     Value element = copied(value);
     auto place = place_in_set(*set->value, element);
     *did_erase = is_there(*set->value, place, element);
-    if (*did_erase)
-        set->value->elements.erase(place);
+    if (*did_erase) set->value->elements.erase(place);
     return true;
 }
 
-bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key, realm_value_t value, size_t*, bool*)
-{
+bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key, realm_value_t value, size_t*, bool*) {
     replace(*dictionary->database, *dictionary->property, dictionary->value->pairs[key_string(key)], copied(value));
     return true;
 }
 
-realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary, realm_value_t key)
-{
+realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary, realm_value_t key) {
     return collection_handle<realm_list_t>(dictionary->database, dictionary->property,
                                            become(dictionary->value->pairs[key_string(key)], RLM_TYPE_LIST));
 }
 
-realm_dictionary_t* realm_dictionary_insert_dictionary(realm_dictionary_t* dictionary, realm_value_t key)
-{
+realm_dictionary_t* realm_dictionary_insert_dictionary(realm_dictionary_t* dictionary, realm_value_t key) {
     return collection_handle<realm_dictionary_t>(dictionary->database, dictionary->property,
                                                  become(dictionary->value->pairs[key_string(key)], RLM_TYPE_DICTIONARY));
 }
 
-bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key, bool* did_erase)
-{
+bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key, bool* did_erase) {
     Value erased = dictionary->value->pairs[key_string(key)];
     *did_erase = dictionary->value->pairs.erase(key_string(key)) == 1;
     replace(*dictionary->database, *dictionary->property, erased, Value());
     return true;
 }
 
-bool realm_dictionary_clear(realm_dictionary_t* dictionary)
-{
+bool realm_dictionary_clear(realm_dictionary_t* dictionary) {
     replace(*dictionary->database, *dictionary->property, *dictionary->value, of_type(RLM_TYPE_DICTIONARY));
     return true;
 }
 
-bool realm_results_count(realm_results_t* results, size_t* count)
-{
+bool realm_results_count(realm_results_t* results, size_t* count) {
     *count = class_at(*results->database, results->class_key).objects.size();
     return true;
 }
 
-realm_object_t* realm_results_get_object(realm_results_t* results, size_t index)
-{
+realm_object_t* realm_results_get_object(realm_results_t* results, size_t index) {
     const auto& objects = class_at(*results->database, results->class_key).objects;
     require(index < objects.size(), "index out of bounds");
     return object_handle(results->database, results->class_key, std::next(objects.begin(), index)->first);

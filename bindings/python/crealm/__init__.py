@@ -8,6 +8,22 @@
         with db.write():
             db["Person"].create(name="Ann", age=31)
 
+With classes declared in Python:
+
+    class Dog(crealm.Model):
+        name: str
+        age: int = 0
+
+    class Person(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        name: str
+        dogs: list[Dog]
+
+    with crealm.open("people.realm", schema=[Person]) as db:
+        with db.write():
+            ann = db.add(Person(id=1, name="Ann", dogs=[Dog(name="Rex")]))
+            ann.dogs.append(Dog(name="Bo", age=3))
+
 The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
 `collections` the live views of lists, sets and dictionaries, `models` classes declared as Python
 classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `values`

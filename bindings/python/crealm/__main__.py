@@ -119,7 +119,7 @@ def _show(db: Database, options: argparse.Namespace) -> int:
     return 0
 
 
-def _show_class(table: Table, limit: int) -> None:
+def _show_class(table: Table[Any], limit: int) -> None:
     schema, count = table.schema, len(table)
     kind = _kind(schema)
     print(f"{table.name}: {count:,} object{'' if count == 1 else 's'}{', ' + kind if kind else ''}")

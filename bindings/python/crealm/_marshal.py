@@ -686,7 +686,9 @@ def set_migration(config: int, run: Migration) -> object:
 
 def rename_property(realm: int, schema: int, class_name: str, old_name: str, new_name: str) -> None:
     check(
-        lib.realm_schema_rename_property(realm, schema, c_name(class_name), c_name(old_name), c_name(new_name))
+        lib.realm_schema_rename_property(
+            realm, schema, c_name(class_name), c_name(old_name), c_name(new_name)
+        )
     )
 
 

@@ -100,7 +100,6 @@ Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
 
 # Functions that a library may lack.
 OPTIONAL = frozenset({"crealm_abi_version", "crealm_verify"})
-OPTIONAL |= {"realm_remove_table", "realm_schema_rename_property"}  # REMOVE when the library has them
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),

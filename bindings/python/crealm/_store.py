@@ -26,7 +26,6 @@ from .errors import (
     Error,
     InvalidatedError,
     LimitExceeded,
-    NoSuchClass,
     TypeMismatch,
     UsageError,
 )
@@ -106,7 +105,7 @@ class Plan:
         self.db = db
         self.update = update
         self._additions: List[Addition] = []
-        self._of_source: Dict[int, Addition] = {}
+        self._of_source: Dict[Tuple[int, int], Addition] = {}
         self._keys: Dict[Tuple[int, Any], Addition] = {}
         self._unread: List[Tuple[Addition, Mapping[str, Any]]] = []
 
@@ -116,28 +115,29 @@ class Plan:
         """A value for a whole property. Errors name the property."""
         try:
             if facts.collection == c.C_NONE:
-                return self.element(facts, value)
+                return self.element(facts, value, 0)
             return Many(facts.collection, self.elements(facts, value))
         except (DataError, ConstraintError) as error:
             raise located(error, bound.where(facts))
 
     def elements(self, facts: c.PropertyFacts, values: Any) -> List[Any]:
-        """The values for a collection property, or some more for it."""
-        if facts.collection == c.C_DICTIONARY:
-            if not isinstance(values, Mapping):
-                raise TypeMismatch(f"Needs a dictionary, not {type(values).__name__}")
-            return [(dictionary_key(key), self.element(facts, value)) for key, value in values.items()]
-        return self.sequence(facts, values)
+        """The values for a collection property."""
+        if facts.collection != c.C_DICTIONARY:
+            return self.sequence(facts, values, 1)
+        if not isinstance(values, Mapping):
+            raise TypeMismatch(f"Needs a dictionary, not {type(values).__name__}")
+        return [(dictionary_key(key), self.element(facts, value, 1)) for key, value in values.items()]
 
-    def sequence(self, facts: c.PropertyFacts, values: Any) -> List[Any]:
+    def sequence(self, facts: c.PropertyFacts, values: Any, depth: int) -> List[Any]:
         """Some values for a list or set."""
         if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Mapping)):
             kind = "set" if facts.collection == c.C_SET else "list"
             raise TypeMismatch(f"Needs a {kind}, not {type(values).__name__}")
-        return [self.element(facts, value) for value in values]
+        return [self.element(facts, value, depth) for value in values]
 
-    def element(self, facts: c.PropertyFacts, value: Any, depth: int = 0) -> Planned:
-        """A value for a property that holds one, for an element of a list or set, or under a key."""
+    def element(self, facts: c.PropertyFacts, value: Any, depth: int) -> Planned:
+        """A value for a property that holds one, for an element of a list or set, or under a key.
+        `depth` is the number of collections around it."""
         if value is None:
             if not facts.flags & c.NULLABLE:
                 raise ConstraintError("Cannot be None", code=3002)
@@ -201,7 +201,7 @@ class Plan:
                 hint=f"Properties whose type is {bound.name} hold it.",
             )
         if value._db is None:
-            return self.instance(value)  # type: ignore[arg-type]  # Only models are without database.
+            return self.instance(value)
         if not lib.realm_object_is_valid(value._handle.get()):
             raise InvalidatedError(f"The {bound.name} was deleted", code=3016)
         return c.encode(c.Link(value._class_key, value._key), c.P_OBJECT)
@@ -213,7 +213,7 @@ class Plan:
             name = value.class_name
             if name != target.name:
                 raise TypeMismatch(f"Needs an object of class {target.name}, not of {name}")
-            given = dict(value._entries(explicit=True))
+            given: Mapping[str, Any] = dict(value._entries(explicit=True))
         elif isinstance(value, Mapping):
             given = with_defaults(target, value)
         else:
@@ -225,9 +225,9 @@ class Plan:
 
     def instance(self, instance: Model) -> Addition:
         """A model instance that is not in a database yet, and everything it leads to."""
-        found = self._of_source.get(id(instance))
+        bound = self.db._of_model(type(instance))
+        found = self._of_source.get((bound.key, id(instance)))
         if found is None:
-            bound = self.db._of_model(type(instance))
             if bound.schema.embedded:
                 raise UsageError(
                     f"An embedded {bound.name} is not added by itself",
@@ -239,7 +239,7 @@ class Plan:
 
     def row(self, bound: BoundClass, values: Mapping[str, Any]) -> Addition:
         """An object made of a mapping. The same mapping again is the same object."""
-        found = self._of_source.get(id(values))
+        found = self._of_source.get((bound.key, id(values)))
         if found is None:
             if bound.schema.embedded:
                 raise UsageError(
@@ -251,7 +251,7 @@ class Plan:
         return found
 
     def _append(self, addition: Addition, values: Mapping[str, Any]) -> None:
-        self._of_source[id(addition.source)] = addition
+        self._of_source[addition.bound.key, id(addition.source)] = addition
         self._additions.append(addition)
         self._unread.append((addition, values))
 
@@ -304,8 +304,8 @@ class Plan:
         """Adds the objects that come along, and makes the instances among them objects of the
         database. On failure those that were made are deleted again."""
         self._read_all()
-        owner, made = self.db._owner, []
-        realm = owner.check()
+        realm = self.db._owner.check()
+        made: List[Handle] = []
         try:
             for addition in self._additions:
                 if addition.handle is None:

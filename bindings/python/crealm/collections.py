@@ -28,7 +28,7 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, TypeVar, Union
+from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, TypeVar, overload
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
@@ -59,17 +59,24 @@ _MISSING: Any = object()
 class View:
     """What the three kinds have in common."""
 
-    __slots__ = ("_db", "_handle", "_property", "_class_key", "_owner")
+    __slots__ = ("_db", "_handle", "_property", "_class_key", "_owner", "_depth")
     _is_valid: Callable[[int], bool]
 
     def __init__(
-        self, db: Database, pointer: int, property: c.PropertyFacts, class_key: int, owner: Optional[int]
+        self,
+        db: Database,
+        pointer: int,
+        property: c.PropertyFacts,
+        class_key: int,
+        owner: Optional[int],
+        depth: int = 1,
     ) -> None:
         self._db = db
         self._handle = Handle(db._owner, pointer)
         self._property = property
         self._class_key = class_key
         self._owner = owner  # The object whose property it is; None inside another collection.
+        self._depth = depth  # 1 for a property, 2 for a collection inside it, and so on.
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -120,26 +127,28 @@ class View:
                 return c.encode(value, self._property.type)
             except DataError as error:
                 raise located(error, self._bound().where(self._property))
-        return self._planned(lambda plan: plan.element(self._property, value))
+        return self._planned(lambda plan: plan.element(self._property, value, self._depth))
 
     def _planned_elements(self, values: Any) -> ListOf[Any]:
         """Of lists and sets."""
-        return self._planned(lambda plan: plan.sequence(self._property, values))
+        return self._planned(lambda plan: plan.sequence(self._property, values, self._depth))
 
     def _nested(self, kind: int, list_pointer: Any, dictionary_pointer: Any, *place: Any) -> View:
         """The view of a collection at a place in this one."""
         pointer = self._handle.get()
         if kind == c.LIST:
             made = c.get_pointer(list_pointer, pointer, *place)
-            return List(self._db, made, self._property, self._class_key, None)
+            return List(self._db, made, self._property, self._class_key, None, self._depth + 1)
         made = c.get_pointer(dictionary_pointer, pointer, *place)
-        return Dictionary(self._db, made, self._property, self._class_key, None)
+        return Dictionary(self._db, made, self._property, self._class_key, None, self._depth + 1)
 
     def _encode(self, value: Any) -> c.Encoded:
         return c.encode(self._db._plain(value), self._property.type)
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("A collection of an open database cannot be pickled or copied; make a list or dict of it")
+        raise TypeError(
+            "A collection of an open database cannot be pickled or copied; make a list or dict of it"
+        )
 
     def __repr__(self) -> str:
         try:
@@ -299,7 +308,7 @@ class List(View, MutableSequence[Any]):
             for position, value in enumerate(planned, len(self)):
                 insert_in_list(pointer, position, value)
 
-    def __iadd__(self, values: Iterable[Any]) -> List:  # type: ignore[override,misc]
+    def __iadd__(self, values: Iterable[Any]) -> List:
         self.extend(values)
         return self
 
@@ -348,7 +357,7 @@ class SetView(View, MutableSet[Any]):
     # Reading
 
     @classmethod
-    def _from_iterable(cls, elements: Iterable[Any]) -> SetOf[Any]:  # type: ignore[override]
+    def _from_iterable(cls, elements: Iterable[Any]) -> SetOf[Any]:
         return set(elements)  # What | & - ^ make is a set of its own.
 
     def __len__(self) -> int:
@@ -465,27 +474,19 @@ class SetView(View, MutableSet[Any]):
             for value in planned:
                 c.insert_in_set(pointer, single(value))
 
-    def __ior__(self, other: Any) -> SetView:  # type: ignore[override,misc]
-        if not isinstance(other, Set):
-            return NotImplemented
+    def __ior__(self, other: Any) -> SetView:  # type: ignore[misc]
         self.update(other)
         return self
 
-    def __iand__(self, other: Any) -> SetView:  # type: ignore[override,misc]
-        if not isinstance(other, Set):
-            return NotImplemented
+    def __iand__(self, other: Any) -> SetView:  # type: ignore[misc]
         self.intersection_update(other)
         return self
 
-    def __isub__(self, other: Any) -> SetView:  # type: ignore[override,misc]
-        if not isinstance(other, Set):
-            return NotImplemented
+    def __isub__(self, other: Any) -> SetView:  # type: ignore[misc]
         self.difference_update(other)
         return self
 
-    def __ixor__(self, other: Any) -> SetView:  # type: ignore[override,misc]
-        if not isinstance(other, Set):
-            return NotImplemented
+    def __ixor__(self, other: Any) -> SetView:  # type: ignore[misc]
         self.symmetric_difference_update(other)
         return self
 
@@ -585,7 +586,7 @@ class Dictionary(View, MutableMapping[str, Any]):
         if self._is_value(key, value):
             return
         encoded, planned = self._planned(
-            lambda plan: (dictionary_key(key), plan.element(self._property, value))
+            lambda plan: (dictionary_key(key), plan.element(self._property, value, self._depth))
         )
         with _Located(self):
             put_in_dictionary(pointer, encoded, planned)
@@ -648,14 +649,15 @@ class Dictionary(View, MutableMapping[str, Any]):
         given = dict(*others, **values)
 
         def pairs(plan: Plan) -> ListOf[Tuple[c.Encoded, Planned]]:
-            return [(dictionary_key(k), plan.element(self._property, v)) for k, v in given.items()]
+            facts, depth = self._property, self._depth
+            return [(dictionary_key(k), plan.element(facts, v, depth)) for k, v in given.items()]
 
         planned = self._planned(pairs)
         with _Located(self):
             for key, value in planned:
                 put_in_dictionary(pointer, key, value)
 
-    def __ior__(self, other: Any) -> Dictionary:  # type: ignore[override,misc]
+    def __ior__(self, other: Any) -> Dictionary:
         self.update(other)
         return self
 
@@ -732,7 +734,13 @@ class Results(typing.Sequence[T]):
     def __len__(self) -> int:
         return c.get_size(lib.realm_results_count, self._handle.get())
 
-    def __getitem__(self, index: Union[int, slice]) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> ListOf[T]: ...
+
+    def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self._at(i) for i in range(*index.indices(len(self)))]
         return self._at(_position(index, self))
@@ -744,11 +752,11 @@ class Results(typing.Sequence[T]):
     def _at(self, index: int) -> Any:
         return self._db._object(self._class_key, self._key_at(index))
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         # The keys first: links may come and go while the loop runs.
         return self._existing([self._key_at(i) for i in range(len(self))])
 
-    def _existing(self, keys: Iterable[int]) -> Iterator[Any]:
+    def _existing(self, keys: Iterable[int]) -> Iterator[T]:
         for key in keys:
             try:
                 found = self._db._object(self._class_key, key)
@@ -778,7 +786,7 @@ class AllObjects(Results[T]):
 
     __slots__ = ()
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         index, last = 0, None
         while True:
             count = len(self)

@@ -202,7 +202,7 @@ class Database:
                 if isinstance(row, Mapping):
                     plan.row(bound, row)
                 elif isinstance(row, Object) and row._db is None:
-                    plan.instance(row)  # type: ignore[arg-type]
+                    plan.instance(row)
                 else:
                     raise TypeError(f"Row {number} is no dictionary but {type(row).__name__}")
                 plan.add()

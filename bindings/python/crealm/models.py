@@ -21,9 +21,10 @@
         class Meta:
             name = "DogHouse"             # the class's name in the file
 
-Each annotation is a property. The types are those of `schema`, with model classes for links; a text
-stands for a class that is declared later. Objects of an Embedded class live inside exactly one other
-object. A single link or embedded object may always be None.
+Each annotation is a property; ClassVar[…] is none. The types are those of `schema`, with model classes
+for links; a text stands for a class that is declared later. What more there is to say about a property
+is said by field(), as its value or inside Annotated[int, crealm.field(…)]. Objects of an Embedded class
+live inside exactly one other object. A single link or embedded object may always be None.
 
 An instance that the program makes is a plain object: its properties are values, lists, sets and
 dictionaries of Python, and any thread may use it. db.add(instance) makes it, and all it leads to, an
@@ -34,6 +35,7 @@ write. What the database finds comes as instances of the model, too, without a c
 from __future__ import annotations
 
 import builtins
+import copy
 import sys
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -43,6 +45,7 @@ from typing import (
     TYPE_CHECKING,
     Any,
     Callable,
+    ClassVar,
     Dict,
     Generic,
     Iterator,
@@ -55,6 +58,7 @@ from typing import (
     Type,
     TypeVar,
     Union,
+    get_origin,
     overload,
 )
 from uuid import UUID
@@ -175,6 +179,13 @@ class Field(Generic[T]):
 
     def __repr__(self) -> str:
         return f"<property {self.owner}.{self.name}>"
+
+    def _is_late(self, named: Callable[[str, str], Any]) -> bool:
+        """Whether the annotation is a text that turns out to hold another field."""
+        if not isinstance(self.annotation, str):
+            return False
+        found = named(self.annotation, self.module)
+        return any(isinstance(f, Field) for f in getattr(found, "__metadata__", ()))
 
     # On plain instances
 
@@ -331,11 +342,25 @@ def _annotations(cls: type) -> Dict[str, Any]:
     return dict(cls.__dict__.get("__annotations__", {}))
 
 
+def _annotated(annotation: Any, default: Any) -> Field[Any]:
+    """The field of a property that has none as its value; Annotated[int, crealm.field(…)] has one."""
+    made = next((f for f in getattr(annotation, "__metadata__", ()) if isinstance(f, Field)), None)
+    if made is None:
+        return Field(default=default)
+    made = copy.copy(made)  # The annotation may serve several properties.
+    if default is not MISSING:
+        made.default, made.default_factory = Field(default=default).default, None
+    return made
+
+
 def _is_class_variable(annotation: Any) -> bool:
-    return "ClassVar" in str(annotation).split("[")[0]
+    text = getattr(annotation, "__forward_arg__", annotation)
+    if isinstance(text, str):
+        return text.split("[")[0].split(".")[-1].strip() == "ClassVar"
+    return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, backlinks))
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 class Model(Object):
     """Base of declared classes. Person(name="Ann", age=31) makes an instance that is in no database;
     properties that are not given have their default, else zero, False, an empty value or None.
@@ -369,7 +394,7 @@ class Model(Object):
                     hint=f"Choose another, and keep it in the file: = crealm.field(name={name!r}).",
                 )
             try:
-                made = value if isinstance(value, Field) else Field(default=value)
+                made = value if isinstance(value, Field) else _annotated(annotation, value)
             except SchemaError as error:
                 raise SchemaError(f"{cls.__name__}.{name}: {error.message}", hint=error.hint) from None
             made._bind(cls, name, annotation)
@@ -498,7 +523,11 @@ class Model(Object):
     def __reduce__(self) -> Any:
         if self._db is not None:
             return super().__reduce__()
-        return _remade, (type(self), self._values, self._given)
+        return _remade, (type(self),), (self._values, self._given)
+
+    def __setstate__(self, state: Tuple[Dict[str, Any], Set[str]]) -> None:
+        self._values.update(state[0])
+        self._given.update(state[1])
 
 
 class Embedded(Model):
@@ -515,11 +544,9 @@ _SLOTS = frozenset({*Object.__slots__, *Model.__slots__})
 _RESERVED = frozenset(dir(Model)) - {"__doc__", "__module__"} | {"Meta"}
 
 
-def _remade(kind: Type[M], values: Dict[str, Any], given: Set[str]) -> M:
-    self: M = kind.__new__(kind)
-    self._values.update(values)
-    self._given.update(given)
-    return self
+def _remade(kind: Type[M]) -> M:
+    made: M = kind.__new__(kind)
+    return made
 
 
 # ------------------------------------------------------------------------------------------------
@@ -587,6 +614,11 @@ class _Reader:
         where = f"{model.__name__}.{made.name}"
         try:
             element, many, optional = parse(made.annotation, lambda text: self.named(text, made.module))
+            if made._is_late(self.named):
+                raise SchemaError(
+                    "What Annotated says about the property comes too late",
+                    hint=f"With deferred annotations, write {made.name}: … = crealm.field(…).",
+                )
             if _is_model(element):
                 self.include(element)
             prop = Prop.__new__(Prop)

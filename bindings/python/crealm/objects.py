@@ -106,9 +106,7 @@ class Object:
 
     def _bound(self) -> BoundClass:
         if self._db is None:
-            raise UsageError(
-                f"This {type(self).__name__} is in no database yet", hint="Add it: db.add(obj)."
-            )
+            raise UsageError(f"This {type(self).__name__} is in no database yet", hint="Add it: db.add(obj).")
         return self._db._bound(self._class_key)
 
     def _facts(self, name: str) -> c.PropertyFacts:
@@ -205,7 +203,7 @@ class Object:
 
         Each object becomes a dictionary once, so cycles end.
         """
-        return self._to_dict(min(depth, _DEEPEST), set())
+        return self._to_dict(max(1, min(depth, _DEEPEST)), set())
 
     def _to_dict(self, depth: int, seen: SetOf[Any]) -> Dict[str, Any]:
         seen.add(self._identity())
@@ -335,7 +333,8 @@ class Table(AllObjects[T]):
         addition = plan.row(bound, values)
         plan.add()
         assert addition.handle is not None
-        return self._db._object_of(addition.handle, bound)
+        made: T = self._db._object_of(addition.handle, bound)
+        return made
 
     def __repr__(self) -> str:
         try:

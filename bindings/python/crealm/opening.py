@@ -111,6 +111,7 @@ def _migrate(
     """Opens the file in the mode that migrates, and closes it again: later opens with the usual mode
     would not go together with this one."""
     run = Run(where, migrate, declared)
+    kept = None
     config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, key)
     try:
         _set_schema(config, declared, target)
@@ -119,7 +120,9 @@ def _migrate(
         if not realm:
             failure = c.last_error(where)
             if failure is not None and failure.code == _MISMATCHED_CONFIG:
-                failure.hint = "A migration needs the file alone: close the other databases that have it open."
+                failure.hint = (
+                    "A migration needs the file alone: close the other databases that have it open."
+                )
             raise run.error or failure or SchemaError("The migration failed", path=where)
         lib.realm_close(realm)
         lib.realm_release(realm)

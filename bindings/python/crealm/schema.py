@@ -181,8 +181,10 @@ def _resolved(annotation: Any, resolve: Optional[Resolve]) -> Any:
         annotation = typing.get_args(annotation)[0]
     if isinstance(annotation, typing.ForwardRef):
         annotation = annotation.__forward_arg__
-    if resolve is not None and isinstance(annotation, str):
-        annotation = resolve(annotation)
+    while resolve is not None and isinstance(annotation, str):
+        text, annotation = annotation, resolve(annotation)
+        if text == annotation:
+            break  # The name of a class.
     return annotation
 
 

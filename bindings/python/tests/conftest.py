@@ -5,6 +5,7 @@ import gc
 import os
 import sys
 from pathlib import Path
+from typing import Any, Optional
 
 import pytest
 
@@ -57,3 +58,60 @@ PERSON = crealm.ClassSchema(
     {"id": int, "name": str, "age": int, "friend": "Person"},
     primary_key="id",
 )
+
+THING = crealm.ClassSchema(
+    "Thing",
+    {
+        "id": int,
+        "numbers": list[int],
+        "texts": list[Optional[str]],
+        "anys": list[Any],
+        "things": list["Thing"],
+        "parts": list["Part"],
+        "ints": set[int],
+        "words": set[Optional[str]],
+        "mixed": set[Any],
+        "friends": set["Thing"],
+        "ages": dict[str, int],
+        "notes": dict[str, Any],
+        "links": dict[str, "Thing"],
+        "rooms": dict[str, "Part"],
+        "any": Any,
+        "part": "Part",
+        "other": "Thing",
+    },
+    primary_key="id",
+)
+PART = crealm.ClassSchema(
+    "Part",
+    {"name": str, "sizes": list[int], "of": "Thing", "bits": list["Bit"]},
+    embedded=True,
+)
+BIT = crealm.ClassSchema("Bit", {"n": int}, embedded=True)
+
+
+@pytest.fixture
+def things(path):
+    """An open database with three things without contents, numbers 1 to 3."""
+    db = crealm.open(path, schema=[THING, PART, BIT])
+    with db.write():
+        for number in (1, 2, 3):
+            db["Thing"].create(number)
+    yield db
+    if not db.is_closed:
+        db.close()
+
+
+def plain(value):
+    """A value read from a database as values of Python; links as ("link", primary key)."""
+    if isinstance(value, crealm.Object):
+        if value._is_embedded_object():
+            return {name: plain(element) for name, element in value._entries()}
+        return ("link", value.id)
+    if isinstance(value, crealm.Dictionary):
+        return {key: plain(element) for key, element in value.items()}
+    if isinstance(value, crealm.SetView):
+        return {plain(element) for element in value}
+    if isinstance(value, crealm.List):
+        return [plain(element) for element in value]
+    return value

@@ -157,3 +157,20 @@ def test_people(tmp_path, capsys):
     assert "4 people" in out and "Ada is liked by Bob" in out and "Nowhere" not in out
     with crealm.open(file, mode="r") as db:
         assert db.schema_version == 1 and db.verify() == []
+
+
+def test_library(tmp_path, capsys):
+    example = REPOSITORY / "examples" / "python" / "library.py"
+    library = runpy.run_path(str(example))
+    file = tmp_path / "library.realm"
+    library["main"](str(file))
+    out = capsys.readouterr().out
+    assert "migrating from version 1" in out and "Lem wrote Solaris, Eden" in out and '"reader": "Ann"' in out
+    with crealm.open(file, mode="r") as db:
+        assert db.schema_version == 2 and db.verify() == [] and len(db["Loan"]) == 1
+    done = subprocess.run([sys.executable, str(example)], capture_output=True, text=True, env=environment())
+    assert done.returncode == 0 and done.stderr == "" and "Roadside" in done.stdout
+
+
+def environment():
+    return {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}

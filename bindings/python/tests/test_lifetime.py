@@ -2,13 +2,16 @@
 thread, a fork. Nothing may crash, each C handle is released exactly once, and the errors say what
 happened."""
 
+import collections
 import copy
+import ctypes
 import gc
 import os
 import pickle
 import subprocess
 import sys
 import threading
+import typing
 import warnings
 from pathlib import Path
 
@@ -16,7 +19,7 @@ import pytest
 
 import crealm
 from conftest import PERSON
-from crealm import _handle
+from crealm import _handle, _prototypes, objects
 from crealm._library import lib
 
 EVERYTHING = crealm.ClassSchema(
@@ -153,6 +156,81 @@ def test_each_handle_is_released_once(path, released):
     del kept, obj, db
     gc.collect()
     assert released["released"] == before + 5
+
+
+def test_every_handle_that_the_library_gave_is_given_back(path, monkeypatch):
+    """All of them, also those that no Python object ever held: of plans, schemas and migrations."""
+    given, back = [], []
+
+    def counted(function):
+        def call(*arguments):
+            pointer = function(*arguments)
+            given.extend([pointer] if pointer else [])
+            return pointer
+
+        return call
+
+    for name, result, _, _ in _prototypes.TABLE:
+        if result is ctypes.c_void_p and hasattr(lib, name):
+            monkeypatch.setattr(lib, name, counted(getattr(lib, name)))
+    for shape, (view, get) in list(objects._VIEWS.items()):
+        monkeypatch.setitem(objects._VIEWS, shape, (view, counted(get)))
+    real = lib.realm_release
+    monkeypatch.setattr(lib, "realm_release", lambda pointer: back.append(pointer) or real(pointer))
+
+    class Part(crealm.Embedded):
+        names: typing.List[str]
+
+    class Owner(crealm.Model):
+        id: int = crealm.field(primary_key=True)
+        parts: typing.List[Part]
+        part: typing.Optional[Part]
+        rooms: typing.Dict[str, Part]
+        any: typing.Any
+        next: typing.Optional["Owner"]
+        tags: typing.Set[int]
+
+    def make(number):
+        part = Part(names=["x"])
+        owner = Owner(id=number, parts=[part, part], part=part, rooms={"a": part}, any=[{"a": [1]}], tags={1})
+        owner.next = owner
+        return owner
+
+    with crealm.open(path, schema=[Owner], schema_version=1) as db, db.write():
+        owner = db.add(make(1))
+        for update in ("all", "modified", "error"):
+            try:
+                db.add(make(1), update=update)
+            except crealm.DuplicateKeyError:
+                pass
+        db.add_many(Owner, [{"id": 5, "next": {"id": 6, "parts": [{}]}}], update="modified")
+        owner.parts[0] = owner.parts[1]
+        owner.parts[::2] = [Part()]
+        owner.any = {"x": [[]], "y": {}}
+        owner.any["x"][0] = {"z": [owner]}
+        owner.rooms.update(b=Part(), c=None)
+        for bad in ([1, object()], [2, {"a.b": 1}]):
+            with pytest.raises(crealm.Error):
+                owner.any = bad
+        with pytest.raises(crealm.Error):
+            db.add(Owner(id=9, any=[object()], next=Owner(id=10)))
+        owner.parts.pop(), owner.rooms.popitem(), owner.to_json(3)
+        repr(owner), owner == db[Owner][0], list(db[Owner])
+
+    def migrate(old, new, version):
+        for before, after in new.pairs("Owner"):
+            after.parts = before.parts
+        if version == 2:
+            raise InterruptedError
+
+    for version in (2, 3):
+        try:
+            crealm.open(path, schema=[Owner], schema_version=version, migrate=migrate).close()
+        except InterruptedError:
+            pass
+    del owner
+    gc.collect()
+    assert sorted(given) != [] and collections.Counter(given) == collections.Counter(back)
 
 
 def test_garbage_in_the_wrong_order(path, released):
