@@ -4,9 +4,11 @@
  * Goal: whatever a file contains, each call ends with a result or an error: no crash, no endless
  * loop, no memory bomb. Method: each round copies a fixture, damages the copy in one to a few places
  * chosen from a seed, and gives it to a child process. The child opens one copy in immutable mode and
- * reads all there is; then it opens a second copy for writing, changes things in several
- * transactions, and opens the result again. When the damage was such that the immutable copy verified
- * as sound (a hit in free space, say), the file must also be sound after the writes.
+ * reads all there is; then it opens a second copy for writing (which upgrades older formats), changes
+ * values, collections, nested collections and embedded objects in several transactions, migrates to
+ * schemas derived from the one of the file, and opens the result again. When the damage was such that
+ * the immutable copy verified as sound (a hit in free space, say), the file must also be sound after
+ * the writes. A file that was not damaged must never be called so.
  *
  *     mutate LIBRARY FIXTURES COUNT SEED [KEEP]
  *
@@ -16,7 +18,8 @@
  * reported with seed, fixture, signal and place, and their damaged file goes to the directory KEEP.
  *
  * Environment: MUTATE_SECONDS, time limit of a round (10); MUTATE_VALUES, most values visited in one
- * traversal (300000); MUTATE_INLINE, do not fork, for debuggers; MUTATE_LARGE, percentage of rounds
+ * traversal (300000); MUTATE_INLINE, do not fork, for debuggers; MUTATE_ERRORS, tell every error that
+ * calls end with; MUTATE_INTACT, rounds without damage; MUTATE_LARGE, percentage of rounds
  * with fixtures above 1 MB (1; with 0 they are left out altogether); MUTATE_ONLY, use only fixtures whose name contains this text;
  * MUTATE_NO_VERIFY, leave crealm_verify() out.
  *
@@ -69,7 +72,22 @@
     X(realm_dictionary_get_dictionary) X(realm_dictionary_get_linked_object)                      \
     X(realm_dictionary_contains_key) X(realm_dictionary_contains_value) X(realm_get_backlinks)    \
     X(realm_results_is_valid) X(realm_results_count) X(realm_results_get)                         \
-    X(realm_results_get_object) X(crealm_verify)
+    X(realm_results_get_object) X(realm_list_insert) X(realm_list_set) X(realm_list_move)         \
+    X(realm_list_erase) X(realm_list_clear) X(realm_list_remove_all) X(realm_list_insert_list)    \
+    X(realm_list_insert_dictionary) X(realm_list_set_list) X(realm_list_set_dictionary)           \
+    X(realm_list_insert_embedded) X(realm_list_set_embedded) X(realm_list_resolve_in)             \
+    X(realm_list_to_results) X(realm_set_insert) X(realm_set_erase) X(realm_set_clear)            \
+    X(realm_set_remove_all) X(realm_set_resolve_in) X(realm_set_to_results)                       \
+    X(realm_dictionary_insert) X(realm_dictionary_insert_embedded) X(realm_dictionary_insert_list)\
+    X(realm_dictionary_insert_dictionary) X(realm_dictionary_erase) X(realm_dictionary_clear)     \
+    X(realm_dictionary_get_keys) X(realm_dictionary_resolve_in) X(realm_dictionary_to_results)    \
+    X(realm_set_embedded) X(realm_set_list) X(realm_set_dictionary) X(realm_set_json)             \
+    X(realm_object_to_string) X(realm_object_resolve_in) X(realm_find_primary_key_property)       \
+    X(realm_schema_new) X(realm_schema_validate) X(realm_schema_rename_property)                  \
+    X(realm_remove_table) X(realm_update_schema_advanced) X(realm_add_schema_changed_callback)    \
+    X(realm_config_set_schema) X(realm_config_set_schema_version)                                 \
+    X(realm_config_set_migration_function) X(realm_config_set_data_initialization_function)       \
+    X(realm_config_set_automatic_backlink_handling) X(crealm_verify)
 #define MEMBER(name) __typeof__(&name) name;
 static struct { FUNCTIONS(MEMBER) } L;
 static char* library_base;
@@ -93,7 +111,7 @@ static struct progress {
     const char* stage;
     const char* call;
     uint64_t calls, visited;
-    bool sound;
+    bool intact, sound; /* no damage was done; the immutable copy verified */
     int frames;
     uintptr_t frame[24];
     uintptr_t fault;
@@ -135,6 +153,8 @@ static void expect_error(void) {
     realm_error_t error = {RLM_ERR_NONE, 0, NULL, NULL, NULL};
     if (!L.realm_get_last_error(&error)) problem("failure without an error");
     if (error.error == RLM_ERR_NONE || !error.message) problem("failure with an empty error");
+    if (error.error == RLM_ERR_INVALID_DATABASE && progress->intact && progress->sound) problem("an intact file was called damaged: %.200s", error.message);
+    if (getenv("MUTATE_ERRORS")) fprintf(stderr, "%s, %s: error %d (%s)\n", progress->stage, progress->call, (int)error.error, error.message);
     if (error.error != RLM_ERR_UNKNOWN && error.categories == 0) problem("error %d without a category", (int)error.error);
     L.realm_clear_last_error();
 }
@@ -203,8 +223,10 @@ static bool fits(realm_property_type_e type, realm_value_type_e value) {
         default: return false;
     }
 }
+/* In a manual migration the schema says what is wanted, not what there is. */
+static bool schema_is_ahead;
 static void expect_fit(realm_property_type_e type, realm_value_t v) {
-    if (!fits(type, v.type)) problem("a property of type %d gave a value of type %d", (int)type, (int)v.type);
+    if (!schema_is_ahead && !fits(type, v.type)) problem("a property of type %d gave a value of type %d", (int)type, (int)v.type);
 }
 /* A copy whose text or bytes do not depend on the snapshot; free() the result of `owned`. */
 static void* own(realm_value_t* v) {
@@ -358,6 +380,8 @@ static void read_schema(void) {
             OK(realm_find_property, realm, keys[i], p->name, &found, NULL);
             if (p->flags & RLM_PROPERTY_PRIMARY_KEY) c->primary = p;
         }
+        realm_property_info_t primary;
+        if (OK(realm_find_primary_key_property, realm, keys[i], &found, &primary) && found && (!c->primary || c->primary->key != primary.key)) problem("two primary keys");
         class_count++;
     }
     free(keys);
@@ -447,6 +471,15 @@ static void read_object(struct class_data* c, realm_object_t* object) {
         if (OK(realm_object_get_parent, object, &parent, &parent_class)) L.realm_release(parent);
     }
     L.realm_release(MAYBE(realm_get_object, realm, c->info.key, key));
+    if (key % 8 == 0 && !spent()) {
+        char* text = GET(realm_object_to_string, object);
+        if (text) {
+            size_t size = strlen(text);
+            touch(text, size);
+            progress->visited += size / 16;
+        }
+        L.realm_free(text);
+    }
 }
 
 static void read_everything(void) {
@@ -556,30 +589,280 @@ static struct class_data* class_named(const char* name) {
     for (size_t i = 0; i < class_count; i++) if (!strcmp(classes[i].info.name, name)) return &classes[i];
     return NULL;
 }
-static void set_something(struct class_data* c, realm_object_t* object) {
-    if (!c->property_count) return;
-    realm_property_info_t* p = &c->properties[below(c->property_count)];
-    if (p->flags & RLM_PROPERTY_PRIMARY_KEY) return;
-    realm_value_t v = random_value(p->type, p->flags & RLM_PROPERTY_NULLABLE);
-    struct class_data* target = NULL;
-    if (p->type == RLM_PROPERTY_TYPE_OBJECT) target = class_named(p->link_target);
-    else if (p->type == RLM_PROPERTY_TYPE_MIXED && below(3) == 0 && class_count) target = &classes[below(class_count)];
-    if (target && below(4)) {
-        realm_object_t* other = pick(target);
+/* What a property or its elements may hold. */
+struct elements {
+    realm_property_type_e type;
+    bool nullable;
+    struct class_data* target; /* of links */
+};
+static struct elements elements_of(const realm_property_info_t* p) {
+    struct elements e = {p->type, p->flags & RLM_PROPERTY_NULLABLE, NULL};
+    if (p->type == RLM_PROPERTY_TYPE_OBJECT) e.target = class_named(p->link_target);
+    return e;
+}
+/* Mostly one that fits. */
+static realm_value_t value_for(struct elements e) {
+    const char* call = progress->call; /* what the value is for */
+    realm_value_t v = random_value(below(24) ? e.type : RLM_PROPERTY_TYPE_MIXED, e.nullable || below(24) == 0);
+    if (e.type == RLM_PROPERTY_TYPE_MIXED) {
+        if (class_count && below(4) == 0) e.target = &classes[below(class_count)];
+        else if (below(5) == 0) v.type = below(2) ? RLM_TYPE_LIST : RLM_TYPE_DICTIONARY;
+    }
+    if (e.target && below(5)) {
+        realm_object_t* other = pick(e.target);
         if (other) {
             v.type = RLM_TYPE_LINK;
             v.link = DO(realm_object_as_link, other);
+            if (below(32) == 0) v.link.target += (int64_t)below(3) - 1;
             L.realm_release(other);
         }
     }
-    if (below(16) == 0) OK(realm_object_add_int, object, p->key, (int64_t)below(100));
-    else OK(realm_set_value, object, p->key, v, false);
+    progress->call = call;
+    return v;
+}
+static realm_value_t key_value(void) {
+    static const char* const odd[] = {"", "$a", "a.b", "\xc3\xa4", "\xe6\x97\xa5\xe6\x9c\xac"};
+    static char buffer[200];
+    realm_value_t key;
+    memset(&key, 0, sizeof key);
+    if (below(40) == 0) return key;
+    key.type = RLM_TYPE_STRING;
+    key.string.data = buffer;
+    uint64_t form = below(12);
+    if (form == 0) { key.string.data = odd[below(5)]; key.string.size = strlen(key.string.data); }
+    else if (form == 1) { memset(buffer, 'k', sizeof buffer); key.string.size = below(sizeof buffer); }
+    else key.string.size = (size_t)snprintf(buffer, sizeof buffer, "k%" PRIu64, below(20));
+    return key;
+}
+/* Mostly one below `count`. */
+static size_t index_below(size_t count) {
+    static const size_t odd[] = {SIZE_MAX, SIZE_MAX / 2, SIZE_MAX / 2 + 1, 1u << 31};
+    uint64_t form = below(40);
+    if (form == 0) return odd[below(4)];
+    if (form < 4) return count + below(3);
+    return below(count);
+}
+static void read_results(realm_results_t* results) {
+    size_t count = 0;
+    realm_value_t v;
+    bool valid;
+    if (!results) return;
+    OK(realm_results_is_valid, results, &valid);
+    if (OK(realm_results_count, results, &count)) {
+        for (int i = 0; i < 3 && count; i++) {
+            size_t at = index_below(count);
+            if (OK(realm_results_get, results, at, &v)) look(v);
+            L.realm_release(GET(realm_results_get_object, results, at));
+        }
+    }
+    L.realm_release(results);
+}
+
+#define MAX_NESTED 6
+static void set_something(struct class_data* c, realm_object_t* object);
+static void change_dictionary(realm_dictionary_t* d, struct elements e, int depth);
+/* A new object of the class that a collection's links lead to. */
+static void fill_new(realm_object_t* object, struct elements e, int depth) {
+    if (object && e.target && depth < MAX_NESTED) for (int i = 0; i < 2; i++) set_something(e.target, object);
+    L.realm_release(object);
+}
+static void change_list(realm_list_t* l, struct elements e, int depth);
+static void enter_list(realm_list_t* l, int depth) {
+    struct elements e = {RLM_PROPERTY_TYPE_MIXED, true, NULL};
+    if (l && depth < MAX_NESTED) change_list(l, e, depth + 1);
+    L.realm_release(l);
+}
+static void enter_dictionary(realm_dictionary_t* d, int depth) {
+    struct elements e = {RLM_PROPERTY_TYPE_MIXED, true, NULL};
+    if (d && depth < MAX_NESTED) change_dictionary(d, e, depth + 1);
+    L.realm_release(d);
+}
+static void change_list(realm_list_t* l, struct elements e, int depth) {
+    for (uint64_t n = 1 + below(depth ? 4 : 8); n; n--) {
+        size_t size = 0, at;
+        realm_value_t v;
+        if (!OK(realm_list_size, l, &size)) return;
+        if (size > 100000) { OK(realm_list_erase, l, below(size)); continue; }
+        switch (below(24)) {
+            case 0: case 1: case 2: OK(realm_list_insert, l, size, value_for(e)); break;
+            case 3: case 4: OK(realm_list_insert, l, index_below(size + 1), value_for(e)); break;
+            case 5: for (int i = 0; i < 30; i++) OK(realm_list_insert, l, size + (size_t)i, value_for(e)); break;
+            case 6: case 7: OK(realm_list_set, l, index_below(size), value_for(e)); break;
+            case 8: case 9: OK(realm_list_move, l, index_below(size), index_below(size)); break;
+            case 10: case 11: OK(realm_list_erase, l, index_below(size)); break;
+            case 12: if (below(4) == 0) OK(realm_list_clear, l); break;
+            case 13: if (below(6) == 0) OK(realm_list_remove_all, l); break;
+            case 14: enter_list(GET(realm_list_insert_list, l, index_below(size + 1)), depth); break;
+            case 15: enter_dictionary(GET(realm_list_insert_dictionary, l, index_below(size + 1)), depth); break;
+            case 16: enter_list(GET(realm_list_set_list, l, index_below(size)), depth); break;
+            case 17: enter_dictionary(GET(realm_list_set_dictionary, l, index_below(size)), depth); break;
+            case 18: fill_new(GET(realm_list_insert_embedded, l, index_below(size + 1)), e, depth); break;
+            case 19: fill_new(GET(realm_list_set_embedded, l, index_below(size)), e, depth); break;
+            case 20: /* a view of the list itself */
+                if (!OK(realm_list_get, l, index_below(size), &v)) break;
+                if (below(2)) OK(realm_list_insert, l, index_below(size + 1), v);
+                else OK(realm_list_set, l, index_below(size), v);
+                break;
+            case 21:
+                at = index_below(size);
+                if (!OK(realm_list_get, l, at, &v)) break;
+                if (v.type == RLM_TYPE_LIST) enter_list(GET(realm_list_get_list, l, at), depth);
+                else if (v.type == RLM_TYPE_DICTIONARY) enter_dictionary(GET(realm_list_get_dictionary, l, at), depth);
+                else if (v.type == RLM_TYPE_LINK) {
+                    realm_object_t* target = MAYBE(realm_list_get_linked_object, l, at);
+                    if (target && below(2)) OK(realm_object_delete, target);
+                    L.realm_release(target);
+                }
+                break;
+            case 22: read_results(GET(realm_list_to_results, l)); break;
+            default: {
+                realm_list_t* same = NULL;
+                if (OK(realm_list_resolve_in, l, realm, &same) && same) OK(realm_list_size, same, &at);
+                L.realm_release(same);
+            }
+        }
+    }
+}
+static void change_set(realm_set_t* set, struct elements e) {
+    for (uint64_t n = 1 + below(8); n; n--) {
+        size_t size = 0, at;
+        bool flag;
+        realm_value_t v;
+        if (!OK(realm_set_size, set, &size)) return;
+        switch (below(14)) {
+            case 0: case 1: case 2: case 3: case 4: OK(realm_set_insert, set, value_for(e), &at, &flag); break;
+            case 5: for (int i = 0; i < 30; i++) OK(realm_set_insert, set, value_for(e), NULL, NULL); break;
+            case 6: OK(realm_set_erase, set, value_for(e), &flag); break;
+            case 7: case 8: if (OK(realm_set_get, set, index_below(size), &v)) OK(realm_set_erase, set, v, &flag); break;
+            case 9: if (OK(realm_set_get, set, index_below(size), &v)) OK(realm_set_insert, set, v, &at, &flag); break;
+            case 10: if (below(4) == 0) OK(realm_set_clear, set); break;
+            case 11: if (below(6) == 0) OK(realm_set_remove_all, set); break;
+            case 12: read_results(GET(realm_set_to_results, set)); break;
+            default: {
+                realm_set_t* same = NULL;
+                if (OK(realm_set_resolve_in, set, realm, &same) && same) OK(realm_set_size, same, &at);
+                L.realm_release(same);
+            }
+        }
+    }
+}
+static void change_dictionary(realm_dictionary_t* d, struct elements e, int depth) {
+    for (uint64_t n = 1 + below(depth ? 4 : 8); n; n--) {
+        size_t size = 0, at;
+        bool flag;
+        realm_value_t key, v;
+        if (!OK(realm_dictionary_size, d, &size)) return;
+        switch (below(18)) {
+            case 0: case 1: case 2: case 3: OK(realm_dictionary_insert, d, key_value(), value_for(e), &at, &flag); break;
+            case 4: for (int i = 0; i < 30; i++) OK(realm_dictionary_insert, d, key_value(), value_for(e), NULL, NULL); break;
+            case 5: case 6: OK(realm_dictionary_erase, d, key_value(), &flag); break;
+            case 7: if (OK(realm_dictionary_get, d, index_below(size), &key, NULL)) OK(realm_dictionary_erase, d, key, &flag); break;
+            case 8: if (below(4) == 0) OK(realm_dictionary_clear, d); break;
+            case 9: enter_list(GET(realm_dictionary_insert_list, d, key_value()), depth); break;
+            case 10: enter_dictionary(GET(realm_dictionary_insert_dictionary, d, key_value()), depth); break;
+            case 11: fill_new(GET(realm_dictionary_insert_embedded, d, key_value()), e, depth); break;
+            case 12: /* views of the dictionary itself */
+                if (!OK(realm_dictionary_get, d, index_below(size), &key, &v)) break;
+                if (below(2)) OK(realm_dictionary_insert, d, key, v, &at, &flag);
+                else if (v.type == RLM_TYPE_STRING) OK(realm_dictionary_insert, d, v, key, &at, &flag);
+                else OK(realm_dictionary_insert, d, key_value(), v, &at, &flag);
+                break;
+            case 13: case 14:
+                if (!OK(realm_dictionary_get, d, index_below(size), &key, &v)) break;
+                if (v.type == RLM_TYPE_LIST) enter_list(GET(realm_dictionary_get_list, d, key), depth);
+                else if (v.type == RLM_TYPE_DICTIONARY) enter_dictionary(GET(realm_dictionary_get_dictionary, d, key), depth);
+                else if (v.type == RLM_TYPE_LINK) {
+                    realm_object_t* target = MAYBE(realm_dictionary_get_linked_object, d, key);
+                    if (target && below(2)) OK(realm_object_delete, target);
+                    L.realm_release(target);
+                }
+                break;
+            case 15: read_results(GET(realm_dictionary_to_results, d)); break;
+            case 16: {
+                realm_results_t* keys = NULL;
+                if (OK(realm_dictionary_get_keys, d, &at, &keys)) read_results(keys);
+                break;
+            }
+            default: {
+                realm_dictionary_t* same = NULL;
+                if (OK(realm_dictionary_resolve_in, d, realm, &same) && same) OK(realm_dictionary_size, same, &at);
+                L.realm_release(same);
+            }
+        }
+    }
+}
+static const char* random_json(void) {
+    static char text[3000];
+    size_t used = 0;
+    int open[40], depth = 0;
+    bool comma = false;
+    for (uint64_t n = below(60); n && used < sizeof text - 400; n--) {
+        if (comma) text[used++] = ',';
+        comma = true;
+        if (depth && open[depth - 1]) used += (size_t)sprintf(text + used, "\"k%d\":", (int)below(9));
+        switch (below(9)) {
+            case 0: case 1: if (depth < 40) { open[depth] = 0; depth++; text[used++] = '['; comma = false; } else text[used++] = '1'; break;
+            case 2: case 3: if (depth < 40) { open[depth] = 1; depth++; text[used++] = '{'; comma = false; } else text[used++] = '2'; break;
+            case 4: used += (size_t)sprintf(text + used, "%d", (int)below(100000)); break;
+            case 5: used += (size_t)sprintf(text + used, "\"text\\u00e4%d\"", (int)below(100)); break;
+            case 6: used += (size_t)sprintf(text + used, "-1.5e%d", (int)below(320)); break;
+            case 7: used += (size_t)sprintf(text + used, "null"); break;
+            default: used += (size_t)sprintf(text + used, "true"); break;
+        }
+        if (depth == 0) break;
+        while (depth > 1 && !comma && below(2)) { text[used++] = open[--depth] ? '}' : ']'; comma = true; }
+    }
+    while (depth) text[used++] = open[--depth] ? '}' : ']';
+    if (below(10) == 0) text[below(used + 1)] = (char)(1 + below(255));
+    text[used] = 0;
+    return text;
+}
+static void set_something(struct class_data* c, realm_object_t* object) {
+    if (!c->property_count) return;
+    realm_property_info_t* p = &c->properties[below(c->property_count)];
+    static int nesting;
+    if (p->flags & RLM_PROPERTY_PRIMARY_KEY && below(8)) return;
+    if (nesting > MAX_NESTED) return;
+    nesting++;
+    struct elements e = elements_of(p);
+    bool mixed = p->type == RLM_PROPERTY_TYPE_MIXED && p->collection_type == RLM_COLLECTION_TYPE_NONE;
+    uint64_t what = below(16);
+    if (p->collection_type == RLM_COLLECTION_TYPE_LIST || (mixed && what == 10)) {
+        realm_list_t* l = GET(realm_get_list, object, p->key);
+        if (l) change_list(l, e, 0);
+        L.realm_release(l);
+    } else if (p->collection_type == RLM_COLLECTION_TYPE_SET) {
+        realm_set_t* set = GET(realm_get_set, object, p->key);
+        if (set) change_set(set, e);
+        L.realm_release(set);
+    } else if (p->collection_type == RLM_COLLECTION_TYPE_DICTIONARY || (mixed && what == 11)) {
+        realm_dictionary_t* d = GET(realm_get_dictionary, object, p->key);
+        if (d) change_dictionary(d, e, 0);
+        L.realm_release(d);
+    } else if (mixed && (what == 0 || what == 1)) {
+        enter_list(GET(realm_set_list, object, p->key), 0);
+    } else if (mixed && (what == 2 || what == 3)) {
+        enter_dictionary(GET(realm_set_dictionary, object, p->key), 0);
+    } else if (what == 4 && (mixed || below(8) == 0)) {
+        OK(realm_set_json, object, p->key, random_json());
+    } else if (what < 8 && p->type == RLM_PROPERTY_TYPE_OBJECT) {
+        fill_new(GET(realm_set_embedded, object, p->key), e, 0);
+    } else if (what == 8 && p->type == RLM_PROPERTY_TYPE_OBJECT) {
+        realm_object_t* target = MAYBE(realm_get_linked_object, object, p->key);
+        if (target) OK(realm_object_delete, target);
+        L.realm_release(target);
+    } else if (what == 9) {
+        OK(realm_object_add_int, object, p->key, (int64_t)below(100));
+    } else {
+        OK(realm_set_value, object, p->key, value_for(e), false);
+    }
+    nesting--;
 }
 static void change_something(void) {
     if (!class_count) return;
     struct class_data* c = &classes[below(class_count)];
-    unsigned what = (unsigned)below(10);
-    if (what < 4) {
+    unsigned what = (unsigned)below(16);
+    if (what < 5) {
         realm_object_t* object;
         if (c->primary) {
             bool created;
@@ -594,8 +877,17 @@ static void change_something(void) {
     } else {
         realm_object_t* object = pick(c);
         if (!object) return;
-        if (what < 6) OK(realm_object_delete, object);
-        else for (int i = 0; i < 5; i++) set_something(c, object);
+        if (what < 7) {
+            OK(realm_object_delete, object);
+        } else if (what == 7) {
+            char* text = GET(realm_object_to_string, object);
+            if (text) touch(text, strlen(text));
+            L.realm_free(text);
+            realm_object_t* same = NULL;
+            if (OK(realm_object_resolve_in, object, realm, &same)) L.realm_release(same);
+        } else {
+            for (int i = 0; i < 5; i++) set_something(c, object);
+        }
         L.realm_release(object);
     }
 }
@@ -610,16 +902,170 @@ static void write_things(void) {
     }
 }
 
+/* ---- Other schemas ------------------------------------------------------------------------------ */
+
+/* A property that the new schema has under another name. */
+static struct { char type[100], old_name[100], new_name[100]; } renamed;
+static char dropped[100];
+
+/* A schema like the present one but for a few changes. */
+static realm_schema_t* derive_schema(void) {
+    static const realm_property_type_e types[] = {RLM_PROPERTY_TYPE_INT, RLM_PROPERTY_TYPE_BOOL, RLM_PROPERTY_TYPE_STRING, RLM_PROPERTY_TYPE_BINARY, RLM_PROPERTY_TYPE_MIXED, RLM_PROPERTY_TYPE_TIMESTAMP, RLM_PROPERTY_TYPE_FLOAT, RLM_PROPERTY_TYPE_DOUBLE, RLM_PROPERTY_TYPE_DECIMAL128, RLM_PROPERTY_TYPE_OBJECT, RLM_PROPERTY_TYPE_OBJECT_ID, RLM_PROPERTY_TYPE_UUID};
+    static const realm_collection_type_e shapes[] = {RLM_COLLECTION_TYPE_NONE, RLM_COLLECTION_TYPE_LIST, RLM_COLLECTION_TYPE_SET, RLM_COLLECTION_TYPE_DICTIONARY};
+    static const char* const names[] = {"fuzz0", "fuzz1", "fuzz2", "fuzz3"};
+    if (!class_count) return NULL;
+    renamed.type[0] = dropped[0] = 0;
+    realm_class_info_t* infos = calloc(class_count + 2, sizeof *infos);
+    realm_property_info_t** lists = calloc(class_count + 2, sizeof *lists);
+    size_t count = 0;
+    for (size_t i = 0; i < class_count; i++) {
+        struct class_data* c = &classes[i];
+        if (c->property_count != c->info.num_properties + c->info.num_computed_properties) continue;
+        infos[count] = c->info;
+        lists[count] = calloc(c->property_count + 8, sizeof **lists);
+        if (c->property_count) memcpy(lists[count], c->properties, c->property_count * sizeof **lists);
+        count++;
+    }
+    if (!count) { free(infos); free(lists); return NULL; }
+    for (uint64_t n = 1 + below(4); n; n--) {
+        size_t i = below(count);
+        realm_class_info_t* c = &infos[i];
+        realm_property_info_t* properties = lists[i];
+        size_t j = below(c->num_properties);
+        realm_property_info_t* p = c->num_properties ? &properties[j] : NULL;
+        switch (below(14)) {
+            case 0: case 1: case 2: /* one more */
+                if (c->num_properties + c->num_computed_properties > classes[i].property_count + 6) break;
+                memmove(properties + c->num_properties + 1, properties + c->num_properties, c->num_computed_properties * sizeof *properties);
+                p = &properties[c->num_properties++];
+                memset(p, 0, sizeof *p);
+                p->name = names[below(4)];
+                p->public_name = p->link_origin_property_name = p->link_target = "";
+                p->type = types[below(12)];
+                p->collection_type = shapes[below(4)];
+                p->flags = below(2) ? RLM_PROPERTY_NULLABLE : 0;
+                if (p->type == RLM_PROPERTY_TYPE_OBJECT) {
+                    p->link_target = infos[below(count)].name;
+                    p->flags = p->collection_type & (RLM_COLLECTION_TYPE_LIST | RLM_COLLECTION_TYPE_SET) ? 0 : RLM_PROPERTY_NULLABLE;
+                } else if (p->type == RLM_PROPERTY_TYPE_MIXED) {
+                    p->flags = RLM_PROPERTY_NULLABLE;
+                }
+                break;
+            case 3: case 4: /* one less */
+                if (!p || (p->flags & RLM_PROPERTY_PRIMARY_KEY && below(4))) break;
+                if (p->flags & RLM_PROPERTY_PRIMARY_KEY) c->primary_key = "";
+                memmove(p, p + 1, (c->num_properties + c->num_computed_properties - j - 1) * sizeof *p);
+                c->num_properties--;
+                break;
+            case 5: case 6: if (p) p->flags ^= RLM_PROPERTY_INDEXED; break;
+            case 7: if (p && p->type == RLM_PROPERTY_TYPE_STRING) p->flags ^= RLM_PROPERTY_FULLTEXT_INDEXED; break;
+            case 8: if (p) p->flags ^= RLM_PROPERTY_NULLABLE; break;
+            case 9: /* another name */
+                if (!p || p->flags & RLM_PROPERTY_PRIMARY_KEY) break;
+                snprintf(renamed.type, sizeof renamed.type, "%s", c->name);
+                snprintf(renamed.old_name, sizeof renamed.old_name, "%s", p->name);
+                p->name = names[below(4)];
+                snprintf(renamed.new_name, sizeof renamed.new_name, "%s", p->name);
+                break;
+            case 10: /* another type */
+                if (!p || p->type == RLM_PROPERTY_TYPE_OBJECT) break;
+                if (below(2)) p->type = types[below(9)];
+                else p->collection_type = shapes[below(4)];
+                break;
+            case 11: c->flags = c->flags == RLM_CLASS_EMBEDDED ? RLM_CLASS_NORMAL : RLM_CLASS_EMBEDDED; break;
+            case 12: /* another primary key */
+                for (size_t k = 0; k < c->num_properties; k++) properties[k].flags &= ~RLM_PROPERTY_PRIMARY_KEY;
+                c->primary_key = "";
+                if (p && below(3)) { p->flags |= RLM_PROPERTY_PRIMARY_KEY; c->primary_key = p->name; }
+                break;
+            default: /* one class less */
+                if (count < 2) break;
+                snprintf(dropped, sizeof dropped, "%s", c->name);
+                free(lists[i]);
+                memmove(infos + i, infos + i + 1, (count - i - 1) * sizeof *infos);
+                memmove(lists + i, lists + i + 1, (count - i - 1) * sizeof *lists);
+                count--;
+        }
+        if (i >= class_count) break;
+    }
+    realm_schema_t* schema = GET(realm_schema_new, infos, count, (const realm_property_info_t**)lists);
+    for (size_t i = 0; i < count; i++) free(lists[i]);
+    free(lists);
+    free(infos);
+    return schema;
+}
+/* Looks at a realm that a callback was given, and changes it. */
+static void within(realm_t* given, bool writing) {
+    realm_t* outer = realm;
+    struct class_data* outer_classes = classes;
+    size_t outer_count = class_count;
+    uint64_t limit = value_limit, visited = progress->visited;
+    realm = given;
+    read_schema();
+    value_limit = 2000;
+    read_everything();
+    if (writing) for (int i = 0; i < 10; i++) change_something();
+    value_limit = limit;
+    progress->visited = visited;
+    free_schema();
+    realm = outer;
+    classes = outer_classes;
+    class_count = outer_count;
+}
+static bool migrate(realm_userdata_t userdata, realm_t* old_realm, realm_t* new_realm, const realm_schema_t* schema) {
+    const char* call = progress->call;
+    bool did;
+    schema_is_ahead = userdata != NULL;
+    if (renamed.type[0] && below(4)) OK(realm_schema_rename_property, new_realm, (realm_schema_t*)schema, renamed.type, renamed.old_name, renamed.new_name);
+    if (dropped[0] && below(2)) OK(realm_remove_table, new_realm, dropped, &did);
+    within(new_realm, true);
+    schema_is_ahead = false;
+    within(old_realm, below(8) == 0);
+    progress->call = call;
+    return below(12);
+}
+static bool initialize(realm_userdata_t userdata, realm_t* given) {
+    (void)userdata;
+    const char* call = progress->call;
+    within(given, true);
+    progress->call = call;
+    return true;
+}
+static void schema_changed(realm_userdata_t userdata, const realm_schema_t* schema) {
+    (void)userdata;
+    OK(realm_schema_validate, schema, 0);
+}
+/* Brings the open realm to another schema. */
+static void update_schema(void) {
+    realm_schema_t* schema = derive_schema();
+    if (!schema) return;
+    realm_callback_token_t* token = GET(realm_add_schema_changed_callback, realm, schema_changed, NULL, NULL);
+    uint64_t version = DO(realm_get_schema_version, realm);
+    OK(realm_update_schema_advanced, realm, schema, version + below(3), below(4) ? migrate : NULL, NULL, below(2) ? initialize : NULL, NULL, false);
+    free_schema();
+    read_schema();
+    L.realm_release(token);
+    L.realm_release(schema);
+}
+
 /* ---- One round in the child ------------------------------------------------------------------- */
 
 static uint8_t* file_key;
 
-static bool open_file(const char* path, realm_schema_mode_e mode) {
+static bool open_with(const char* path, realm_schema_mode_e mode, realm_schema_t* schema, uint64_t version) {
     realm_config_t* config = L.realm_config_new();
     L.realm_config_set_path(config, path);
     if (file_key) L.realm_config_set_encryption_key(config, file_key, 64);
     L.realm_config_set_schema_mode(config, mode);
     L.realm_config_set_automatic_change_notifications(config, false);
+    if (schema) {
+        L.realm_config_set_schema(config, schema);
+        L.realm_config_set_schema_version(config, version);
+        bool migrates = mode == RLM_SCHEMA_MODE_AUTOMATIC || mode == RLM_SCHEMA_MODE_MANUAL;
+        if (migrates && below(8)) L.realm_config_set_migration_function(config, migrate, mode == RLM_SCHEMA_MODE_MANUAL ? config : NULL, NULL);
+        if (below(2)) L.realm_config_set_data_initialization_function(config, initialize, NULL, NULL);
+        L.realm_config_set_automatic_backlink_handling(config, below(2));
+    }
     DO(realm_config_needs_file_format_upgrade, config);
     L.realm_clear_last_error();
     realm = GET(realm_open, config);
@@ -627,6 +1073,7 @@ static bool open_file(const char* path, realm_schema_mode_e mode) {
     if (realm) read_schema();
     return realm != NULL;
 }
+static bool open_file(const char* path, realm_schema_mode_e mode) { return open_with(path, mode, NULL, 0); }
 static void close_file(void) {
     free_schema();
     OK(realm_close, realm);
@@ -665,7 +1112,30 @@ static void run_round(const char* folder, const uint8_t* bytes, size_t size) {
         write_things();
         progress->stage = "reading after writing";
         read_everything();
-        close_file();
+        if (progress->sound && !verify()) problem("sound before the writes, not after them");
+        static const realm_schema_mode_e modes[] = {RLM_SCHEMA_MODE_ADDITIVE_DISCOVERED, RLM_SCHEMA_MODE_ADDITIVE_EXPLICIT, RLM_SCHEMA_MODE_MANUAL};
+        for (int i = 0; i < 2; i++) {
+            progress->stage = "migration";
+            realm_schema_t* schema = derive_schema();
+            uint64_t version = DO(realm_get_schema_version, realm);
+            close_file();
+            bool opened = schema && open_with(path, below(5) ? RLM_SCHEMA_MODE_AUTOMATIC : modes[below(3)], schema, version + 1 - (below(4) == 0));
+            L.realm_release(schema);
+            if (opened) {
+                progress->stage = "after a migration";
+                if (OK(realm_begin_write, realm)) {
+                    for (int k = 0; k < 8; k++) change_something();
+                    if (!OK(realm_commit, realm)) OK(realm_rollback, realm);
+                }
+                if (below(2)) update_schema();
+                if (progress->sound && !verify()) problem("sound before a migration, not after it");
+                break;
+            }
+            if (!open_file(path, RLM_SCHEMA_MODE_AUTOMATIC)) break;
+            progress->stage = "schema update";
+            if (below(2)) update_schema();
+        }
+        if (realm) close_file();
     }
     progress->stage = "reopened";
     if (open_file(path, RLM_SCHEMA_MODE_AUTOMATIC)) {
@@ -970,6 +1440,7 @@ static void print_log(void) {
 static void run_in_child(const char* label, const struct fixture* f, const uint8_t* bytes, size_t size, const char* story) {
     memset(progress, 0, sizeof *progress);
     progress->stage = progress->call = "start";
+    progress->intact = !*story;
     file_key = f->key;
     if (getenv("MUTATE_INLINE")) {
         printf("%s %s%s\n", label, f->name, story);
@@ -1075,7 +1546,8 @@ int main(int argc, char** argv) {
         copy.story[0] = 0;
         uint64_t hits = 1;
         while (hits < 12 && below(2)) hits++;
-        while (hits--) damage(&copy);
+        if (getenv("MUTATE_INTACT")) hits = 0;
+        while (hits) { damage(&copy); hits--; }
         char label[40];
         snprintf(label, sizeof label, "seed %" PRIu64, first + i);
         run_in_child(label, f, copy.bytes, copy.size, copy.story);

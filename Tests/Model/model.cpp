@@ -16,8 +16,8 @@
 // * The driver makes no mistakes, so there are no error codes: a call that the model does not expect
 //   ends the process.
 //
-// Where the rules come from: docs/format/logical.md, sections 4.3 and 4.4 (object keys), 8 (collections,
-// links, deletion), 12 (order); realm.h for what each function does.
+// Where the rules come from: logical §4.3 and §4.4 (object keys), §8 (collections, links, deletion), §12 (order);
+// realm.h for what each function does.
 #include <realm.h>
 
 #include <algorithm>
@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -84,26 +85,19 @@ bool is_link_to(const Value& value, realm_class_key_t class_key, realm_object_ke
 // ------------------------------------------------------------------------------------------------
 // Numbers: those of all types are compared by value
 
-// A decimal number taken apart: (-1)^negative * coefficient * 10^exponent.
+// A decimal number taken apart: (-1)^negative * coefficient * 10^exponent. The driver makes neither NaN nor infinity.
 struct Decimal {
-    bool nan = false, infinite = false, negative = false;
+    bool negative = false;
     unsigned __int128 coefficient = 0; // below 10^34
     int exponent = 0;
-    uint64_t high = 0, low = 0; // as stored, to order NaNs
 };
 
 Decimal from_decimal128(realm_decimal128_t stored) {
+    require((stored.w[1] >> 61 & 3) != 3, "a decimal of the usual form");
     Decimal decimal;
-    decimal.high = stored.w[1];
-    decimal.low = stored.w[0];
     decimal.negative = stored.w[1] >> 63;
-    uint64_t combination = stored.w[1] >> 58 & 0x1f;
-    decimal.nan = combination == 0x1f;
-    decimal.infinite = combination == 0x1e;
-    if (combination < 0x18) { // else NaN, infinity, or a coefficient too large, which counts as 0
-        decimal.exponent = int(stored.w[1] >> 49 & 0x3fff) - 6176;
-        decimal.coefficient = (unsigned __int128)(stored.w[1] & 0x1ffffffffffff) << 64 | stored.w[0];
-    }
+    decimal.exponent = int(stored.w[1] >> 49 & 0x3fff) - 6176;
+    decimal.coefficient = (unsigned __int128)(stored.w[1] & 0x1ffffffffffff) << 64 | stored.w[0];
     return decimal;
 }
 
@@ -114,13 +108,9 @@ Decimal from_integer(int64_t number) {
     return decimal;
 }
 
-// Rounds to a number of significant decimal digits: 7 for floats, 15 for doubles.
 Decimal from_binary(double number, int digits) {
     Decimal decimal;
-    decimal.nan = number != number;
-    decimal.infinite = number - number != 0 && !decimal.nan;
     decimal.negative = number < 0;
-    if (decimal.nan || decimal.infinite) return decimal;
     char text[64]; // -d.dddddde+xx
     snprintf(text, sizeof text, "%.*e", digits - 1, number);
     const char* p = text;
@@ -130,6 +120,7 @@ Decimal from_binary(double number, int digits) {
     return decimal;
 }
 
+// Integers keep all digits; floats are rounded to 7 of them, doubles to 15.
 Decimal to_decimal(const Value& value) {
     switch (value.type) {
         case RLM_TYPE_INT: return from_integer(value.scalar.integer);
@@ -139,10 +130,7 @@ Decimal to_decimal(const Value& value) {
     }
 }
 
-template <class T>
-int order(const T& a, const T& b) {
-    return a < b ? -1 : b < a ? 1 : 0;
-}
+template <class T> int order(const T& a, const T& b) { return a < b ? -1 : b < a ? 1 : 0; }
 
 int digit_count(unsigned __int128 number) {
     int count = 0;
@@ -150,48 +138,27 @@ int digit_count(unsigned __int128 number) {
     return count;
 }
 
-// Both positive and finite.
-int compare_magnitudes(Decimal a, Decimal b) {
+int sign(const Decimal& decimal) { return decimal.coefficient == 0 ? 0 : decimal.negative ? -1 : 1; }
+
+int compare_decimals(Decimal a, Decimal b) {
+    if (sign(a) != sign(b) || sign(a) == 0) return order(sign(a), sign(b));
     int leading = order(digit_count(a.coefficient) + a.exponent, digit_count(b.coefficient) + b.exponent);
-    if (leading != 0) return leading;
-    for (; a.exponent > b.exponent; a.exponent--) a.coefficient *= 10;
-    for (; b.exponent > a.exponent; b.exponent--) b.coefficient *= 10;
-    return order(a.coefficient, b.coefficient);
-}
-
-int compare_decimals(const Decimal& a, const Decimal& b) {
-    if (a.nan && b.nan) return a.high != b.high ? order(a.high, b.high) : order(a.low, b.low);
-    if (a.nan || b.nan) return a.nan ? -1 : 1;
-    int sign_a = a.coefficient == 0 && !a.infinite ? 0 : a.negative ? -1 : 1;
-    int sign_b = b.coefficient == 0 && !b.infinite ? 0 : b.negative ? -1 : 1;
-    if (sign_a != sign_b || sign_a == 0) return order(sign_a, sign_b);
-    if (a.infinite || b.infinite) return sign_a * order(a.infinite, b.infinite);
-    return sign_a * compare_magnitudes(a, b);
-}
-
-int compare_doubles(double a, double b) {
-    if (a == a && b == b) return order(a, b);
-    if (a == a || b == b)
-        return a == a ? 1 : -1; // NaN comes first
-    uint64_t bits_a, bits_b;
-    memcpy(&bits_a, &a, 8);
-    memcpy(&bits_b, &b, 8);
-    return order(bits_a, bits_b);
+    if (leading != 0) return sign(a) * leading;
+    for (; a.exponent > b.exponent; a.exponent--) a.coefficient *= 10; // no overflow: both have their first digit
+    for (; b.exponent > a.exponent; b.exponent--) b.coefficient *= 10; // in the same place
+    return sign(a) * order(a.coefficient, b.coefficient);
 }
 
 int compare_integer_with_double(int64_t a, double b) {
     const double two_to_63 = 9223372036854775808.0;
-    const int64_t exact = int64_t(1) << 53;
-    if (b != b) return 1;
-    if (a >= -exact && a <= exact) return order(double(a), b);
+    const int64_t two_to_53 = int64_t(1) << 53;
+    if (a >= -two_to_53 && a <= two_to_53) return order(double(a), b);
     if (b >= two_to_63) return -1;
     if (b < -two_to_63) return 1;
     return order(a, int64_t(b));
 }
 
-bool is_floating(const Value& value) {
-    return value.type == RLM_TYPE_FLOAT || value.type == RLM_TYPE_DOUBLE;
-}
+bool is_floating(const Value& value) { return value.type == RLM_TYPE_FLOAT || value.type == RLM_TYPE_DOUBLE; }
 
 bool is_number(const Value& value) {
     return value.type == RLM_TYPE_INT || value.type == RLM_TYPE_DECIMAL128 || is_floating(value);
@@ -204,8 +171,7 @@ double to_double(const Value& value) {
 int compare_numbers(const Value& a, const Value& b) {
     if (a.type == RLM_TYPE_DECIMAL128 || b.type == RLM_TYPE_DECIMAL128)
         return compare_decimals(to_decimal(a), to_decimal(b));
-    if (is_floating(a) && is_floating(b))
-        return compare_doubles(to_double(a), to_double(b));
+    if (is_floating(a) && is_floating(b)) return order(to_double(a), to_double(b));
     if (is_floating(a)) return -compare_integer_with_double(b.scalar.integer, to_double(a));
     if (is_floating(b)) return compare_integer_with_double(a.scalar.integer, to_double(b));
     return order(a.scalar.integer, b.scalar.integer);
@@ -231,22 +197,19 @@ int rank(const Value& value) {
 int compare(const Value& a, const Value& b) {
     if (a.type == RLM_TYPE_NULL || b.type == RLM_TYPE_NULL)
         return order(a.type != RLM_TYPE_NULL, b.type != RLM_TYPE_NULL);
-    if (is_number(a) && is_number(b))
-        return compare_numbers(a, b);
+    if (is_number(a) && is_number(b)) return compare_numbers(a, b);
     if (a.type != b.type) return order(rank(a), rank(b));
     const realm_value_t &x = a.scalar, &y = b.scalar;
     switch (a.type) {
         case RLM_TYPE_BOOL: return order(x.boolean, y.boolean);
         case RLM_TYPE_STRING: case RLM_TYPE_BINARY: return order(a.bytes, b.bytes);
         case RLM_TYPE_TIMESTAMP:
-            if (x.timestamp.seconds != y.timestamp.seconds)
-                return order(x.timestamp.seconds, y.timestamp.seconds);
+            if (x.timestamp.seconds != y.timestamp.seconds) return order(x.timestamp.seconds, y.timestamp.seconds);
             return order(x.timestamp.nanoseconds, y.timestamp.nanoseconds);
         case RLM_TYPE_OBJECT_ID: return memcmp(x.object_id.bytes, y.object_id.bytes, sizeof x.object_id.bytes);
         case RLM_TYPE_UUID: return memcmp(x.uuid.bytes, y.uuid.bytes, sizeof x.uuid.bytes);
         case RLM_TYPE_LINK:
-            if (x.link.target_table != y.link.target_table)
-                return order(x.link.target_table, y.link.target_table);
+            if (x.link.target_table != y.link.target_table) return order(x.link.target_table, y.link.target_table);
             return order(x.link.target, y.link.target);
         default: require(false, "a set holds no collections"); return 0;
     }
@@ -341,14 +304,10 @@ Value default_value(const Property& property) {
 }
 
 // Classes with a primary key use the sequence itself; the others spread it, so that each run of 256
-// objects has 65536 keys for itself. In both, keys in use are skipped.
+// objects has 65536 keys for itself. No key is ever used again, except after a rollback.
 realm_object_key_t new_key(Class& c) {
-    for (;;) {
-        int64_t sequence = c.next_sequence++;
-        realm_object_key_t key = sequence;
-        if (c.primary_key.empty()) key = (sequence & 0xff) | (sequence & ~int64_t(0xff)) << 8;
-        if (c.objects.count(key) == 0) return key;
-    }
+    int64_t sequence = c.next_sequence++;
+    return c.primary_key.empty() ? (sequence & 0xff) | (sequence & ~int64_t(0xff)) << 8 : sequence;
 }
 
 realm_object_key_t create(Class& c) {
@@ -374,19 +333,20 @@ void delete_all(Database& database, const std::vector<realm_link_t>& objects) {
     for (realm_link_t link : objects) delete_object(database, link.target_table, link.target);
 }
 
+bool may_link_to(const Property& property, const Class& c) {
+    if (property.type == RLM_PROPERTY_TYPE_MIXED) return !c.is_embedded();
+    return property.type == RLM_PROPERTY_TYPE_OBJECT && property.link_target == c.name;
+}
+
 // Single values and values of dictionaries become null; elements of lists and sets go.
 void remove_links(Value& value, realm_class_key_t class_key, realm_object_key_t object) {
     if (is_link_to(value, class_key, object)) {
         value = Value();
         return;
     }
-    std::vector<Value> kept;
-    for (Value& element : value.elements) {
-        if (is_link_to(element, class_key, object)) continue;
-        remove_links(element, class_key, object);
-        kept.push_back(std::move(element));
-    }
-    value.elements = std::move(kept);
+    auto is_gone = [&](const Value& element) { return is_link_to(element, class_key, object); };
+    value.elements.erase(std::remove_if(value.elements.begin(), value.elements.end(), is_gone), value.elements.end());
+    for (Value& element : value.elements) remove_links(element, class_key, object);
     for (auto& pair : value.pairs) remove_links(pair.second, class_key, object);
 }
 
@@ -399,8 +359,9 @@ void delete_object(Database& database, realm_class_key_t class_key, realm_object
             for (realm_link_t link : embedded_in(c.objects[key][i])) owned.push_back(link);
     c.objects.erase(key);
     for (Class& other : database.content)
-        for (auto& object : other.objects)
-            for (Value& value : object.second) remove_links(value, class_key, key);
+        for (size_t i = 0; i < other.properties.size(); i++)
+            if (may_link_to(other.properties[i], c))
+                for (auto& object : other.objects) remove_links(object.second[i], class_key, key);
     delete_all(database, owned);
 }
 
@@ -413,9 +374,8 @@ void replace(Database& database, const Property& property, Value& place, Value v
 }
 
 // Puts an empty collection in a place for Mixed, unless one of this kind is there already.
-Value* become(Value& place, realm_value_type_e type) {
+void become(Value& place, realm_value_type_e type) {
     if (place.type != type) place = of_type(type);
-    return &place;
 }
 
 // ------------------------------------------------------------------------------------------------
@@ -451,12 +411,9 @@ private:
     void print_string(const std::string& string) {
         text += '"';
         for (unsigned char byte : string) {
-            if (byte < 0x20) {
-                print("\\u%04x", byte);
-                continue;
-            }
             if (byte == '"' || byte == '\\') text += '\\';
-            text += char(byte);
+            if (byte < 0x20) print("\\u%04x", byte);
+            else text += char(byte);
         }
         text += '"';
     }
@@ -564,11 +521,21 @@ struct Collection : Handle {
     Database* database;
     const Property* property;
     Value* value;
+    Collection(Database* database, const Property* property, Value* value)
+        : database(database), property(property), value(value) {}
 
     Value& element(size_t index) {
         require(index < value->elements.size(), "index out of bounds");
         return value->elements[index];
     }
+
+    // The value of a key, new or not.
+    Value& at(const realm_value_t& key) {
+        require(key.type == RLM_TYPE_STRING, "a dictionary key is a string");
+        return value->pairs[std::string(key.string.data, key.string.size)];
+    }
+
+    void put(Value& place, Value new_value) { replace(*database, *property, place, std::move(new_value)); }
 };
 
 } // namespace
@@ -587,12 +554,15 @@ struct realm_config : Handle {
 
 struct shared_realm : Handle {
     Database* database;
+    explicit shared_realm(Database* database) : database(database) {}
 };
 
 struct realm_object : Handle {
     Database* database;
     realm_class_key_t class_key;
     realm_object_key_t key;
+    realm_object(Database* database, realm_class_key_t class_key, realm_object_key_t key)
+        : database(database), class_key(class_key), key(key) {}
 
     const Property& property(realm_property_key_t property_key) {
         Class& c = class_at(*database, class_key);
@@ -603,55 +573,38 @@ struct realm_object : Handle {
     Value& value(realm_property_key_t property_key) {
         Class& c = class_at(*database, class_key);
         require(c.objects.count(key) == 1, "the object is gone");
-        property(property_key);
         return c.objects[key][property_key];
+    }
+
+    // The collection in a property, which must be of this type.
+    template <class T> T* collection(realm_property_key_t property_key, realm_value_type_e type) {
+        require(value(property_key).type == type, "not a collection of this type");
+        return new T(database, &property(property_key), &value(property_key));
     }
 };
 
 struct realm_results : Handle {
     Database* database;
     realm_class_key_t class_key;
+    realm_results(Database* database, realm_class_key_t class_key) : database(database), class_key(class_key) {}
 };
 
-struct realm_list : Collection {};
-struct realm_set : Collection {};
-struct realm_dictionary : Collection {};
+struct realm_list : Collection { using Collection::Collection; };
+struct realm_set : Collection { using Collection::Collection; };
+struct realm_dictionary : Collection { using Collection::Collection; };
 
 namespace {
 
-realm_object_t* object_handle(Database* database, realm_class_key_t class_key, realm_object_key_t key) {
-    auto* handle = new realm_object_t;
-    handle->database = database;
-    handle->class_key = class_key;
-    handle->key = key;
-    return handle;
-}
-
-template <class T>
-T* collection_handle(Database* database, const Property* property, Value* value) {
-    auto* handle = new T;
-    handle->database = database;
-    handle->property = property;
-    handle->value = value;
-    return handle;
-}
-
-Value inserted(realm_list_t* list, size_t index, Value value) {
+void insert(realm_list_t* list, size_t index, Value value) {
     require(index <= list->value->elements.size(), "index out of bounds");
-    list->value->elements.insert(list->value->elements.begin() + index, value);
-    return value;
+    list->value->elements.insert(list->value->elements.begin() + index, std::move(value));
 }
 
 // A new object of the class that a property links to.
-Value new_embedded(Database* database, const Property& property) {
+realm_object_t* new_embedded(Database* database, const Property& property) {
     require(holds_embedded(*database, property), "not a property for embedded objects");
     realm_class_key_t class_key = key_of(*database, property.link_target);
-    return link_to(class_key, create(class_at(*database, class_key)));
-}
-
-std::string key_string(const realm_value_t& key) {
-    require(key.type == RLM_TYPE_STRING, "a dictionary key is a string");
-    return std::string(key.string.data, key.string.size);
+    return new realm_object_t(database, class_key, create(class_at(*database, class_key)));
 }
 
 } // namespace
@@ -660,27 +613,17 @@ std::string key_string(const realm_value_t& key) {
 // The exported functions, in the order of realm.h
 
 bool realm_get_last_error(realm_error_t*) { return false; }
-
 void realm_release(void* handle) { delete static_cast<Handle*>(handle); }
-
 void realm_set_log_level(realm_log_level_e) {}
 
 realm_config_t* realm_config_new(void) { return new realm_config_t; }
-
 void realm_config_set_path(realm_config_t* config, const char* path) { config->path = path; }
-
 bool realm_config_set_encryption_key(realm_config_t*, const uint8_t*, size_t) { return true; }
-
 void realm_config_set_schema(realm_config_t* config, const realm_schema_t* schema) { config->schema = schema->classes; }
-
 void realm_config_set_schema_version(realm_config_t* config, uint64_t version) { config->schema_version = version; }
-
 void realm_config_set_schema_mode(realm_config_t*, realm_schema_mode_e) {}
-
 void realm_config_set_automatic_change_notifications(realm_config_t*, bool) {}
-
 void realm_config_set_scheduler(realm_config_t*, const realm_scheduler_t*) {}
-
 void realm_config_set_cached(realm_config_t*, bool) {}
 
 realm_scheduler_t* realm_scheduler_new(realm_userdata_t, realm_free_userdata_func_t, realm_scheduler_notify_func_t,
@@ -696,9 +639,7 @@ realm_t* realm_open(const realm_config_t* config) {
         database.schema_version = config->schema_version;
         database.content = config->schema;
     }
-    auto* handle = new realm_t;
-    handle->database = &database;
-    return handle;
+    return new realm_t(&database);
 }
 
 bool realm_close(realm_t* realm) {
@@ -769,16 +710,13 @@ bool realm_find_property(const realm_t* realm, realm_class_key_t class_key, cons
 }
 
 realm_results_t* realm_object_find_all(const realm_t* realm, realm_class_key_t class_key) {
-    auto* handle = new realm_results_t;
-    handle->database = realm->database;
-    handle->class_key = class_key;
-    return handle;
+    return new realm_results_t(realm->database, class_key);
 }
 
 realm_object_t* realm_object_create(realm_t* realm, realm_class_key_t class_key) {
     Class& c = class_at(*realm->database, class_key);
     require(c.primary_key.empty() && !c.is_embedded(), "objects of this class are not created like that");
-    return object_handle(realm->database, class_key, create(c));
+    return new realm_object_t(realm->database, class_key, create(c));
 }
 
 realm_object_t* realm_object_get_or_create_with_primary_key(realm_t* realm, realm_class_key_t class_key,
@@ -791,13 +729,13 @@ realm_object_t* realm_object_get_or_create_with_primary_key(realm_t* realm, real
     for (const auto& object : c.objects) {
         if (compare(object.second[position], wanted) == 0) {
             *did_create = false;
-            return object_handle(realm->database, class_key, object.first);
+            return new realm_object_t(realm->database, class_key, object.first);
         }
     }
     realm_object_key_t key = create(c);
     c.objects[key][position] = wanted;
     *did_create = true;
-    return object_handle(realm->database, class_key, key);
+    return new realm_object_t(realm->database, class_key, key);
 }
 
 bool realm_object_delete(realm_object_t* object) {
@@ -815,36 +753,33 @@ bool realm_set_value(realm_object_t* object, realm_property_key_t key, realm_val
 
 realm_object_t* realm_set_embedded(realm_object_t* object, realm_property_key_t key) {
     const Property& property = object->property(key);
-    Value link = new_embedded(object->database, property);
-    replace(*object->database, property, object->value(key), link);
-    return object_handle(object->database, link.scalar.link.target_table, link.scalar.link.target);
+    realm_object_t* embedded = new_embedded(object->database, property);
+    replace(*object->database, property, object->value(key), link_to(embedded->class_key, embedded->key));
+    return embedded;
 }
 
 realm_list_t* realm_set_list(realm_object_t* object, realm_property_key_t key) {
     require(object->property(key).type == RLM_PROPERTY_TYPE_MIXED, "not a Mixed property");
-    return collection_handle<realm_list_t>(object->database, &object->property(key),
-                                           become(object->value(key), RLM_TYPE_LIST));
+    become(object->value(key), RLM_TYPE_LIST);
+    return realm_get_list(object, key);
 }
 
 realm_dictionary_t* realm_set_dictionary(realm_object_t* object, realm_property_key_t key) {
     require(object->property(key).type == RLM_PROPERTY_TYPE_MIXED, "not a Mixed property");
-    return collection_handle<realm_dictionary_t>(object->database, &object->property(key),
-                                                 become(object->value(key), RLM_TYPE_DICTIONARY));
+    become(object->value(key), RLM_TYPE_DICTIONARY);
+    return realm_get_dictionary(object, key);
 }
 
 realm_list_t* realm_get_list(realm_object_t* object, realm_property_key_t key) {
-    require(object->value(key).type == RLM_TYPE_LIST, "not a list");
-    return collection_handle<realm_list_t>(object->database, &object->property(key), &object->value(key));
+    return object->collection<realm_list_t>(key, RLM_TYPE_LIST);
 }
 
 realm_set_t* realm_get_set(realm_object_t* object, realm_property_key_t key) {
-    require(object->property(key).collection == RLM_COLLECTION_TYPE_SET, "not a set");
-    return collection_handle<realm_set_t>(object->database, &object->property(key), &object->value(key));
+    return object->collection<realm_set_t>(key, RLM_TYPE_LIST);
 }
 
 realm_dictionary_t* realm_get_dictionary(realm_object_t* object, realm_property_key_t key) {
-    require(object->value(key).type == RLM_TYPE_DICTIONARY, "not a dictionary");
-    return collection_handle<realm_dictionary_t>(object->database, &object->property(key), &object->value(key));
+    return object->collection<realm_dictionary_t>(key, RLM_TYPE_DICTIONARY);
 }
 
 bool realm_list_size(const realm_list_t* list, size_t* size) {
@@ -853,46 +788,47 @@ bool realm_list_size(const realm_list_t* list, size_t* size) {
 }
 
 bool realm_list_set(realm_list_t* list, size_t index, realm_value_t value) {
-    replace(*list->database, *list->property, list->element(index), copied(value));
+    list->put(list->element(index), copied(value));
     return true;
 }
 
 bool realm_list_insert(realm_list_t* list, size_t index, realm_value_t value) {
-    inserted(list, index, copied(value));
+    insert(list, index, copied(value));
     return true;
 }
 
 realm_list_t* realm_list_insert_list(realm_list_t* list, size_t index) {
-    inserted(list, index, of_type(RLM_TYPE_LIST));
-    return collection_handle<realm_list_t>(list->database, list->property, &list->element(index));
+    insert(list, index, of_type(RLM_TYPE_LIST));
+    return new realm_list_t(list->database, list->property, &list->element(index));
 }
 
 realm_dictionary_t* realm_list_insert_dictionary(realm_list_t* list, size_t index) {
-    inserted(list, index, of_type(RLM_TYPE_DICTIONARY));
-    return collection_handle<realm_dictionary_t>(list->database, list->property, &list->element(index));
+    insert(list, index, of_type(RLM_TYPE_DICTIONARY));
+    return new realm_dictionary_t(list->database, list->property, &list->element(index));
 }
 
+// Takes the element out first; `to` is where it is afterwards.
 bool realm_list_move(realm_list_t* list, size_t from, size_t to) {
     Value moved = list->element(from);
     list->value->elements.erase(list->value->elements.begin() + from);
-    inserted(list, to, moved);
+    insert(list, to, moved);
     return true;
 }
 
 realm_object_t* realm_list_insert_embedded(realm_list_t* list, size_t index) {
-    Value link = inserted(list, index, new_embedded(list->database, *list->property));
-    return object_handle(list->database, link.scalar.link.target_table, link.scalar.link.target);
+    realm_object_t* embedded = new_embedded(list->database, *list->property);
+    insert(list, index, link_to(embedded->class_key, embedded->key));
+    return embedded;
 }
 
 bool realm_list_erase(realm_list_t* list, size_t index) {
-    Value erased = list->element(index);
+    list->put(list->element(index), Value());
     list->value->elements.erase(list->value->elements.begin() + index);
-    replace(*list->database, *list->property, erased, Value());
     return true;
 }
 
 bool realm_list_clear(realm_list_t* list) {
-    replace(*list->database, *list->property, *list->value, of_type(RLM_TYPE_LIST));
+    list->put(*list->value, of_type(RLM_TYPE_LIST));
     return true;
 }
 
@@ -914,29 +850,30 @@ bool realm_set_erase(realm_set_t* set, realm_value_t value, bool* did_erase) {
 }
 
 bool realm_dictionary_insert(realm_dictionary_t* dictionary, realm_value_t key, realm_value_t value, size_t*, bool*) {
-    replace(*dictionary->database, *dictionary->property, dictionary->value->pairs[key_string(key)], copied(value));
+    dictionary->put(dictionary->at(key), copied(value));
     return true;
 }
 
 realm_list_t* realm_dictionary_insert_list(realm_dictionary_t* dictionary, realm_value_t key) {
-    return collection_handle<realm_list_t>(dictionary->database, dictionary->property,
-                                           become(dictionary->value->pairs[key_string(key)], RLM_TYPE_LIST));
+    become(dictionary->at(key), RLM_TYPE_LIST);
+    return new realm_list_t(dictionary->database, dictionary->property, &dictionary->at(key));
 }
 
 realm_dictionary_t* realm_dictionary_insert_dictionary(realm_dictionary_t* dictionary, realm_value_t key) {
-    return collection_handle<realm_dictionary_t>(dictionary->database, dictionary->property,
-                                                 become(dictionary->value->pairs[key_string(key)], RLM_TYPE_DICTIONARY));
+    become(dictionary->at(key), RLM_TYPE_DICTIONARY);
+    return new realm_dictionary_t(dictionary->database, dictionary->property, &dictionary->at(key));
 }
 
 bool realm_dictionary_erase(realm_dictionary_t* dictionary, realm_value_t key, bool* did_erase) {
-    Value erased = dictionary->value->pairs[key_string(key)];
-    *did_erase = dictionary->value->pairs.erase(key_string(key)) == 1;
-    replace(*dictionary->database, *dictionary->property, erased, Value());
+    std::string name(key.string.data, key.string.size);
+    *did_erase = dictionary->value->pairs.count(name) == 1;
+    if (*did_erase) dictionary->put(dictionary->at(key), Value());
+    dictionary->value->pairs.erase(name);
     return true;
 }
 
 bool realm_dictionary_clear(realm_dictionary_t* dictionary) {
-    replace(*dictionary->database, *dictionary->property, *dictionary->value, of_type(RLM_TYPE_DICTIONARY));
+    dictionary->put(*dictionary->value, of_type(RLM_TYPE_DICTIONARY));
     return true;
 }
 
@@ -948,5 +885,5 @@ bool realm_results_count(realm_results_t* results, size_t* count) {
 realm_object_t* realm_results_get_object(realm_results_t* results, size_t index) {
     const auto& objects = class_at(*results->database, results->class_key).objects;
     require(index < objects.size(), "index out of bounds");
-    return object_handle(results->database, results->class_key, std::next(objects.begin(), index)->first);
+    return new realm_object_t(results->database, results->class_key, std::next(objects.begin(), index)->first);
 }

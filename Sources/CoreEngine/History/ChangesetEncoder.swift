@@ -31,6 +31,11 @@ final class ChangesetEncoder: MutationLog {
     private var plainTable = TableKey.null
     private var plainObject = ObjKey.null
     private var plainColumn = ColKey.null
+    /// The last "set" up to its object, as bytes; good while its table is selected.
+    private var setTable = TableKey.null
+    private var setColumn = ColKey.null
+    private var setBytes: (UInt64, UInt64) = (0, 0)
+    private var setLength = 0
     /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
     private var newest: [Int64] = []
 
@@ -42,6 +47,7 @@ final class ChangesetEncoder: MutationLog {
     func reset() {
         count = 0
         selectedTable = nil
+        setColumn = .null
         selectedCollection = nil
         newest.removeAll(keepingCapacity: true)
     }
@@ -62,16 +68,22 @@ final class ChangesetEncoder: MutationLog {
         count &+= 1
     }
     /// Seven bits at a time, least significant first; the last byte carries six bits and the sign.
-    @inline(__always) private func put(_ v: Int64) {
+    @inline(__always) private func put(_ v: Int64) { count = Self.put(v, buffer, at: count) }
+    /// - Returns: where the next byte goes.
+    @inline(__always) private static func put(_ v: Int64, _ buffer: UnsafeMutableRawPointer, at start: Int) -> Int {
+        var at = start
         var m = v < 0 ? UInt64(bitPattern: ~v) : UInt64(v)
         while m >= 64 {
-            put(UInt8(truncatingIfNeeded: m) & 0x7F | 0x80)
+            buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) & 0x7F | 0x80, toByteOffset: at, as: UInt8.self)
+            at &+= 1
             m >>= 7
         }
-        put(UInt8(truncatingIfNeeded: m) | (v < 0 ? 0x40 : 0))
+        buffer.storeBytes(of: UInt8(truncatingIfNeeded: m) | (v < 0 ? 0x40 : 0), toByteOffset: at, as: UInt8.self)
+        return at &+ 1
     }
     private func select(_ table: TableKey) {
         if selectedTable != table {
+            setColumn = .null
             put(Op.selectTable)
             put(Int64(0))
             put(Int64(table.raw))
@@ -108,6 +120,7 @@ final class ChangesetEncoder: MutationLog {
         put(Op.insertTable)
         put(Int64(table.raw))
         selectedTable = nil
+        setColumn = .null
         selectedCollection = nil
     }
     override func columnAdded(_ table: TableKey, _ column: ColKey) {
@@ -136,6 +149,7 @@ final class ChangesetEncoder: MutationLog {
         put(Op.eraseTable)
         put(Int64(table.raw))
         selectedTable = nil
+        setColumn = .null
         selectedCollection = nil
     }
     override func columnRenamed(_ table: TableKey, _ column: ColKey) {
@@ -160,9 +174,19 @@ final class ChangesetEncoder: MutationLog {
     override func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         if isNewest(table, object) { return }
         reserve(64)
+        if column == setColumn && table == setTable && selectedCollection == nil {
+            // The table is selected and the column's bytes are known: most of a bulk update.
+            buffer.storeBytes(of: setBytes.0, toByteOffset: count, as: UInt64.self)
+            buffer.storeBytes(of: setBytes.1, toByteOffset: count &+ 8, as: UInt64.self)
+            count = Self.put(object.raw, buffer, at: count &+ setLength)
+            return
+        }
         select(table)
+        let start = count
         put(Op.set)
         put(column.raw)
+        (setTable, setColumn, setLength) = (table, column, count - start)
+        setBytes = (buffer.loadUnaligned(fromByteOffset: start, as: UInt64.self), buffer.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
         put(object.raw)
     }
     override func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {

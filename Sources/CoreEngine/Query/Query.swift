@@ -1,0 +1,25 @@
+/// # Query
+///
+/// The Realm Query Language: text to tree (`Lexer`, `QueryParser`), tree to conditions bound to tables (`Binder`), conditions over rows
+/// (`Condition`, `Expression`), orderings, and the tree back to text (`QueryPrinter`).
+///
+/// Promise
+/// 1. No text makes it trap, hang or take more than linear time in the text; nesting is bounded, and said to be when exceeded.
+/// 2. Parsing knows no schema (3008); binding finds every name, type and argument error (1009, 3015, 2007); running finds what depends on data.
+/// 3. A condition narrows the rows of one cluster at a time: a mask of up to 256 bytes, the width of a leaf decided once per leaf.
+///
+/// May use: Tables and below.
+enum QueryRoom {
+    /// Deepest tree of operators that is accepted: evaluation and release recurse over it.
+    static let maxDepth = 500
+    /// Subqueries within subqueries.
+    static let maxSubqueries = 32
+}
+
+extension RealmError {
+    static func querySyntax(_ text: String, _ what: String, at: Int) -> RealmError {
+        RealmError(.invalidQueryString, "Invalid predicate: '\(text)': \(what) (at byte \(at))")
+    }
+    static func query(_ what: String) -> RealmError { RealmError(.invalidQuery, what) }
+    static func queryArgument(_ what: String) -> RealmError { RealmError(.invalidQueryArg, what) }
+}

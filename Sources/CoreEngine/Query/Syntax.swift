@@ -1,0 +1,83 @@
+/// The tree of a query text before anything is known about the schema.
+enum Quantifier: String { case any = "ANY", all = "ALL", none = "NONE" }
+
+enum CompareOperator: String {
+    case equal = "==", notEqual = "!=", less = "<", greater = ">", lessEqual = "<=", greaterEqual = ">="
+    case `in` = "IN", beginsWith = "BEGINSWITH", endsWith = "ENDSWITH", contains = "CONTAINS", like = "LIKE", text = "TEXT"
+    var isString: Bool {
+        switch self {
+        case .beginsWith, .endsWith, .contains, .like: true
+        default: false
+        }
+    }
+    var isOrder: Bool {
+        switch self {
+        case .less, .greater, .lessEqual, .greaterEqual: true
+        default: false
+        }
+    }
+}
+enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
+enum AggregateKind: String { case min = "@min", max = "@max", sum = "@sum", average = "@avg" }
+
+/// A constant as it was written; its type comes from what it is compared with.
+enum ConstantSyntax {
+    case null, `true`, `false`, nan
+    case infinity(negative: Bool)
+    /// Digits with their sign or base.
+    case number(String)
+    /// With its suffix.
+    case float(String)
+    /// The bytes between the quotes.
+    case string([UInt8])
+    case base64(String)
+    case binary([UInt8])
+    case timestamp(String)
+    case uuid(String)
+    case objectId(String)
+    /// `O7` or `L3:7`.
+    case link(String)
+    case argument(Int)
+    indirect case object(className: [UInt8], key: ConstantSyntax)
+}
+
+enum PathStep {
+    case name(String)
+    case links
+    case keys
+    case values
+    case index(Int)
+    case first, last, all
+    case key([UInt8])
+    case argument(Int)
+    /// The whole path comes from an argument.
+    case pathArgument(Int)
+}
+enum PathEnd { case value, size, type }
+
+indirect enum ExpressionSyntax {
+    case constant(ConstantSyntax, Quantifier?)
+    case list([ConstantSyntax], Quantifier?)
+    case path([PathStep], Quantifier?, PathEnd)
+    case aggregate([PathStep], AggregateKind, property: String?)
+    case subquery([PathStep], variable: String, PredicateSyntax)
+    case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
+}
+indirect enum PredicateSyntax {
+    case constant(Bool)
+    case and([PredicateSyntax])
+    case or([PredicateSyntax])
+    case not(PredicateSyntax)
+    case compare(CompareOperator, caseInsensitive: Bool, ExpressionSyntax, ExpressionSyntax)
+    case between(ExpressionSyntax, [ConstantSyntax], Quantifier?)
+    case geoWithin
+}
+enum OrderingSyntax {
+    case sort([(path: [PathStep], ascending: Bool)])
+    case distinct([[PathStep]])
+    case limit(Int)
+}
+struct QuerySyntax {
+    var predicate: PredicateSyntax
+    var orderings: [OrderingSyntax]
+}
