@@ -2093,10 +2093,145 @@ RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
 RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* dictionary);
 
 /* ------------------------------------------------------------------------------------------------
+ * Queries
+ *
+ * A query is a condition on the objects of one class, with an ordering. It is written as text, in
+ * the Realm Query Language:
+ *
+ *     age >= 18 AND (name BEGINSWITH[c] "a" OR best.name == $0) SORT(age DESC, name ASC) LIMIT(10)
+ *
+ *   comparing     == (or =)  != (or <>)  <  <=  >  >=  IN {1, 2}  BETWEEN {1, 5}
+ *   texts         BEGINSWITH  ENDSWITH  CONTAINS  LIKE (with * and ?), also for binaries; behind
+ *                 these and behind == and != stands [c] to ignore case; TEXT searches for words
+ *                 and needs a full-text index
+ *   logic         AND (or &&)  OR (or ||)  NOT (or !)  brackets  TRUEPREDICATE  FALSEPREDICATE
+ *   paths         best.name  list[0]  list[FIRST]  list[LAST]  dictionary['key']  dictionary.@keys
+ *                 mixed[*]  mixed.@type  @links.Class.property
+ *   many values   ANY (or SOME), ALL or NONE in front of the path; ANY is meant when none is there
+ *   over many     list.@count  .@sum  .@avg  .@min  .@max  links.@max.age
+ *                 SUBQUERY(links, $x, $x.age > 5).@count
+ *   arithmetic    + - * /, on numbers
+ *   constants     1  1.5  "text" 'text'  true  null  T1:0  2020-01-01T00:00:00  uuid(...)  oid(...)
+ *                 binary("...")  obj("Class", primary key)  and B64"..." for a text in base 64
+ *   ordering      SORT(path ASC, path DESC)  DISTINCT(path, path)  LIMIT(count), at the end, any
+ *                 number of them; each works on what the one before it leaves
+ *
+ * $0, $1 and so on stand for arguments, $K0 for an argument that holds a path as text. A link among
+ * them matches only where its class does. Text constants know no escapes: a text with quotes in it
+ * is best passed as an argument.
+ *
+ * The text is checked against the schema when it is parsed and runs when its results are looked at,
+ * each time on the current snapshot. A query does not keep its realm open.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Parses a query on the objects of a class.
+ *
+ *  query_string: ends in NUL.
+ *  args:    num_args arguments, copied; may be NULL when num_args is 0.
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_QUERY_STRING when the text is not of the language;
+ *           INVALID_QUERY for a name or a comparison that does not fit the schema;
+ *           INVALID_QUERY_ARG for an argument that is missing or of another type than is needed
+ *           there; ILLEGAL_OPERATION for TEXT without a full-text index; NOT_SUPPORTED for
+ *           GEOWITHIN. */
+RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t target_table,
+                                         const char* query_string, size_t num_args,
+                                         const realm_query_arg_t* args);
+
+/** The query as text in one normal form: arguments written out, stored names for public ones, the
+ *  ordering at the end. Parsed again it finds the same rows, as long as the query was not made for
+ *  a list or set.
+ *
+ *  Returns: a view, good until the next call with this handle or its release.
+ *  Thread:  single. Errors: [realm]. */
+RLM_API const char* realm_query_get_description(realm_query_t* query);
+
+/** A query that also asks for a second condition. The second text's ordering comes after the
+ *  first's; the rows are put in order when both conditions have been met.
+ *
+ *  query:   not changed.
+ *  query_string, args: as in realm_query_parse(); $0 is the first of these arguments.
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_query_parse(). */
+RLM_API realm_query_t* realm_query_append_query(const realm_query_t* query,
+                                                const char* query_string, size_t num_args,
+                                                const realm_query_arg_t* args);
+
+/** Parses a query on the objects in a list. Unless the text sorts them, rows are in the order of
+ *  the list, an object as often as it is in there.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  [object]; those of realm_query_parse(); ILLEGAL_OPERATION when the elements are not
+ *           objects. */
+RLM_API realm_query_t* realm_query_parse_for_list(const realm_list_t* target_list,
+                                                  const char* query_string, size_t num_args,
+                                                  const realm_query_arg_t* args);
+
+/** Parses a query on the objects in a set.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_query_parse_for_list(). */
+RLM_API realm_query_t* realm_query_parse_for_set(const realm_set_t* target_set,
+                                                 const char* query_string, size_t num_args,
+                                                 const realm_query_arg_t* args);
+
+/** Parses a query on the rows of results. It asks for the condition of the results too but does not
+ *  take over their ordering: sort, distinct and limit have to be in the text.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR; those of realm_query_parse(); ILLEGAL_OPERATION when the
+ *           rows are not objects. */
+RLM_API realm_query_t* realm_query_parse_for_results(const realm_results_t* target_results,
+                                                     const char* query_string, size_t num_args,
+                                                     const realm_query_arg_t* args);
+
+/** Runs the query and counts the rows, with distinct and limit observed.
+ *
+ *  Thread: confined.
+ *  Errors: [realm]; INVALID_ARGUMENT for TEXT without a word to search for;
+ *          INVALID_SORT_DESCRIPTOR when the ordering goes by a collection or through one. */
+RLM_API bool realm_query_count(const realm_query_t* query, size_t* out_count);
+
+/** Runs the query for its first row, with the ordering observed.
+ *
+ *  out_value: [optional]; receives a link. Untouched when there is no row.
+ *  out_found: [optional].
+ *  Thread:    confined. Errors: as realm_query_count(). */
+RLM_API bool realm_query_find_first(realm_query_t* query, realm_value_t* out_value,
+                                    bool* out_found);
+
+/** The rows as live results. The query runs when they are looked at, not now.
+ *
+ *  query:   not changed; may be used again or released.
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: [realm]. */
+RLM_API realm_results_t* realm_query_find_all(realm_query_t* query);
+
+/** Runs the query and deletes the objects it finds, with the ordering observed: a limit spares the
+ *  rest.
+ *
+ *  Thread: confined. Errors: [write]; as realm_query_count(). */
+RLM_API bool realm_query_delete_all(const realm_query_t* query);
+
+/* ------------------------------------------------------------------------------------------------
  * Results
  *
- * Results are live: each access sees the rows of the current snapshot, inside a write transaction
- * those of this moment. Looping by index while changing what the results depend on skips rows.
+ * Results are the objects of a class, those a query finds, those that link to an object, or the
+ * elements of a list, set or dictionary. They are lazy: nothing is searched for before the first
+ * look. And they are live: each look sees the rows of the current snapshot, inside a write
+ * transaction those of this moment. Looping by index while changing what the results depend on
+ * therefore skips rows; loop over realm_results_snapshot() instead.
+ *
+ * Until sorted, rows are in the order of object keys, which is that of creation, or in the order of
+ * the collection they came from. Filter, sort, distinct and limit make new results and leave the
+ * old ones alone. They may follow each other in any number, and each works on what the one before
+ * it leaves: a limit before a sort picks the rows first.
+ *
+ * The rows of a collection of plain values, of Mixed, or of the keys of a dictionary are values.
+ * Such results cannot be filtered, sorted or made distinct: ILLEGAL_OPERATION.
  * ---------------------------------------------------------------------------------------------- */
 
 /** The objects of one class that link to an object through one property.
@@ -2114,7 +2249,8 @@ RLM_API realm_results_t* realm_get_backlinks(realm_object_t* object,
                                              realm_property_key_t property_key);
 
 /** Tells whether the results can still be read: false when the realm was closed, the class was
- *  removed, or the collection of values they came from is gone.
+ *  removed, or the collection of values they came from is gone. Results that are objects become
+ *  empty instead when the list, set, dictionary or target they came from is gone.
  *
  *  out_valid: [optional].
  *  Thread:    confined. Errors: WRONG_THREAD. */
@@ -2123,22 +2259,168 @@ RLM_API bool realm_results_is_valid(const realm_results_t* results, bool* out_va
 /** Counts the rows.
  *
  *  out_count: [optional].
- *  Thread:    confined. Errors: WRONG_THREAD; STALE_ACCESSOR when the results are not valid. */
+ *  Thread:    confined.
+ *  Errors:    WRONG_THREAD; STALE_ACCESSOR when the results are not valid. This look, like any
+ *             other, may also report the errors of realm_query_count(). */
 RLM_API bool realm_results_count(realm_results_t* results, size_t* out_count);
 
-/** Reads a row. An object comes as RLM_TYPE_LINK.
+/** The rows that also meet a query. The ordering of the results stays, that of the query does not
+ *  count.
  *
- *  out_value: [optional]; views, see rule 2.
+ *  query:   on the same class; not changed.
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION after a limit, since it would change
+ *           which rows are within it, and when the rows are not objects; INVALID_ARGUMENT when the
+ *           query is on another class or of another realm. */
+RLM_API realm_results_t* realm_results_filter(realm_results_t* results, realm_query_t* query);
+
+/** The rows in another order. Rows that are equal in all of the given paths stay in the order they
+ *  have: sorting by one property and then by another leaves the first to decide between equals of
+ *  the second.
+ *
+ *  Null comes before everything, false before true, texts go by bytes; values of a Mixed property
+ *  go by type first. A path may lead through links to one object; rows where such a link is null
+ *  come last. Descending is the reverse of all that.
+ *
+ *  sort_string: paths with a direction each, ASC or DESC: "age DESC, best.name ASC".
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR; INVALID_QUERY_STRING, also for a missing direction;
+ *           INVALID_QUERY for a path that does not exist; ILLEGAL_OPERATION when the rows are not
+ *           objects. A path that ends in a collection, or leads through one, fails at the first
+ *           look with INVALID_SORT_DESCRIPTOR. */
+RLM_API realm_results_t* realm_results_sort(realm_results_t* results, const char* sort_string);
+
+/** The first row of those that are equal in all of the given paths. Two nulls are equal. Rows where
+ *  a link on the way to a value is null are left out.
+ *
+ *  distinct_string: paths: "age, best.name".
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: as realm_results_sort(). */
+RLM_API realm_results_t* realm_results_distinct(realm_results_t* results,
+                                                const char* distinct_string);
+
+/** The first rows.
+ *
+ *  max_count: how many at most; 0 for none.
+ *  Returns:   an own handle.
+ *  Thread:    confined. Errors: WRONG_THREAD; STALE_ACCESSOR. */
+RLM_API realm_results_t* realm_results_limit(realm_results_t* results, size_t max_count);
+
+/** Reads a row. An object comes as RLM_TYPE_LINK. A collection in a Mixed comes without payload, as
+ *  in realm_get_value().
+ *
+ *  out_value: [optional]; views, see rule 2. Null for an object of a snapshot that was deleted.
  *  Thread:    confined. Errors: WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS. */
 RLM_API bool realm_results_get(realm_results_t* results, size_t index, realm_value_t* out_value);
 
+/** The list in a row of results of Mixed.
+ *
+ *  Returns: an own handle, or NULL without an error when the row holds something else.
+ *  Thread:  confined. Errors: WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS. */
+RLM_API realm_list_t* realm_results_get_list(realm_results_t* results, size_t index);
+
+/** The dictionary in a row of results of Mixed.
+ *
+ *  Returns: an own handle, or NULL without an error when the row holds something else.
+ *  Thread:  confined. Errors: WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS. */
+RLM_API realm_dictionary_t* realm_results_get_dictionary(realm_results_t* results, size_t index);
+
+/** Finds the first row that is equal to a value: a link for rows that are objects. A value that
+ *  cannot be among the rows is simply not found.
+ *
+ *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_found: [optional].
+ *  Thread:    confined. Errors: WRONG_THREAD; STALE_ACCESSOR. */
+RLM_API bool realm_results_find(realm_results_t* results, realm_value_t* value, size_t* out_index,
+                                bool* out_found);
+
 /** The object in a row.
  *
- *  Returns: an own handle.
+ *  Returns: an own handle. For an object of a snapshot that was deleted it is not valid.
  *  Thread:  confined.
  *  Errors:  WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS, also when the rows are not objects.
  */
 RLM_API realm_object_t* realm_results_get_object(realm_results_t* results, size_t index);
+
+/** The query behind the results, with their ordering. For all objects of a class it is
+ *  TRUEPREDICATE.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION when the rows are not objects. */
+RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
+
+/** Finds the first row with an object.
+ *
+ *  out_index: [optional]; SIZE_MAX when there is none.
+ *  out_found: [optional].
+ *  Thread:    confined.
+ *  Errors:    WRONG_THREAD; STALE_ACCESSOR; INVALIDATED_OBJECT when the object was deleted. */
+RLM_API bool realm_results_find_object(realm_results_t* results, realm_object_t* value,
+                                       size_t* out_index, bool* out_found);
+
+/** Deletes the objects in the rows, and no others: those beyond a limit stay. Of values it empties
+ *  the collection they came from.
+ *
+ *  Thread: confined. Errors: WRONG_THREAD; STALE_ACCESSOR; [write]. */
+RLM_API bool realm_results_delete_all(realm_results_t* results);
+
+/** The rows as they are now. Their number and order never change; an object that is deleted later
+ *  reads as null. The values of the objects are those of the current snapshot, as always. Sorting,
+ *  filtering or limiting a snapshot gives live results again.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined. Errors: WRONG_THREAD; STALE_ACCESSOR. */
+RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
+
+/** The same results in another realm of the same file, such as a frozen one.
+ *
+ *  Returns: an own handle.
+ *  Thread:  confined, for both realms.
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR; [realm] of the target. */
+RLM_API realm_results_t* realm_results_resolve_in(realm_results_t* from_results,
+                                                  const realm_t* target_realm);
+
+/** The smallest value of a property among the rows. Nulls are passed over; of a Mixed property all
+ *  types count, numbers before texts and so on.
+ *
+ *  property:  of the rows' class: a number, a timestamp or Mixed. Not looked at for results of
+ *             values.
+ *  out_min:   [optional]; null when there is nothing to choose from.
+ *  out_found: [optional]; whether there was a value.
+ *  Thread:    confined.
+ *  Errors:    WRONG_THREAD; STALE_ACCESSOR; INVALID_PROPERTY; ILLEGAL_OPERATION for other types. */
+RLM_API bool realm_results_min(realm_results_t* results, realm_property_key_t property,
+                               realm_value_t* out_min, bool* out_found);
+
+/** The largest value of a property among the rows, likewise.
+ *
+ *  Thread: confined. Errors: as realm_results_min(). */
+RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t property,
+                               realm_value_t* out_max, bool* out_found);
+
+/** The sum of a property over the rows: an integer for integers, which wraps, a double for floats
+ *  and doubles, a decimal for decimals and Mixed. Nulls, and what is no number in a Mixed property,
+ *  are passed over.
+ *
+ *  property:  of the rows' class: a number or Mixed. Not looked at for results of values.
+ *  out_sum:   [optional]; zero of that type when there is nothing to add.
+ *  out_found: [optional]; false only when there are no rows.
+ *  Thread:    confined. Errors: as realm_results_min(), also for timestamps. */
+RLM_API bool realm_results_sum(realm_results_t* results, realm_property_key_t property,
+                               realm_value_t* out_sum, bool* out_found);
+
+/** The mean of a property over the rows: a double, for decimals and Mixed a decimal. Nulls, and
+ *  what is no number in a Mixed property, are passed over and not counted.
+ *
+ *  property:    as in realm_results_sum().
+ *  out_average: [optional]; null when there is nothing to take the mean of.
+ *  out_found:   [optional]; whether there was a number.
+ *  Thread:      confined. Errors: as realm_results_sum(). */
+RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_t property,
+                                   realm_value_t* out_average, bool* out_found);
 
 #ifdef __cplusplus
 }

@@ -171,7 +171,7 @@ private func elements(_ h: CollectionHandle?) -> OpaquePointer? {
     guard let h else { return nil }
     return attemptHandle { () throws(RealmError) in
         _ = try h.content()
-        return ResultsHandle(h.box, .collection(CollectionHandle(h.kind, h.box, h.path)))
+        return ResultsHandle(h.box, try ResultSet(h.realm, .collection(h.path)))
     }
 }
 
@@ -350,7 +350,7 @@ public func realm_dictionary_get_keys(
     change(dictionary(d)) { (h) throws(RealmError) in
         guard let size, let keys else { throw nullArgument() }
         size.pointee = try h.dictionary().count
-        keys.pointee = ResultsHandle(h.box, .keys(CollectionHandle(.dictionary, h.box, h.path))).out()
+        keys.pointee = ResultsHandle(h.box, try ResultSet(h.realm, .keys(h.path))).out()
     }
 }
 @_cdecl("realm_dictionary_resolve_in")

@@ -1,122 +1,36 @@
 import CRealmHeaders
 import CoreEngine
 
-/// Results: all objects of a class, the objects that link to one, the elements of a collection.
+/// Results: rows that follow the data.
 final class ResultsHandle: Handle {
-    enum Source {
-        case all(TableKey)
-        case backlinks(of: TableKey, ObjKey, from: TableKey, ColKey)
-        /// Elements of a list or set, values of a dictionary.
-        case collection(CollectionHandle)
-        /// Keys of a dictionary.
-        case keys(CollectionHandle)
-    }
     let box: RealmBox
-    let source: Source
-    /// Rows of a backlink source, while the Realm's state does not change.
-    private var rows: [ObjKey] = []
-    private var rowsAt = UInt64.max
-    init(_ box: RealmBox, _ source: Source) {
+    let results: ResultSet
+    private let unmanagedResults: Unmanaged<ResultSet>
+    init(_ box: RealmBox, _ results: ResultSet) {
         self.box = box
-        self.source = source
+        self.results = results
+        unmanagedResults = .passUnretained(results)
         super.init(.results)
     }
-    override func cloned() -> Handle? { ResultsHandle(box, source) }
-
-    @inline(__always) func verify() throws(RealmError) {
-        if box.realm.isClosed { throw stale() }
-        if !box.realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
-    }
-    @inline(never) private func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
-    private func refreshRows() throws(RealmError) {
-        guard case .backlinks(let t, let k, let source, let column) = source, rowsAt != box.realm.stateCount else { return }
-        rows = box.realm.isValid(t, k) ? try box.realm.backlinks(t, k, from: source, column) : []
-        rowsAt = box.realm.stateCount
-    }
-    func count() throws(RealmError) -> Int {
-        try verify()
-        switch source {
-        case .all(let t): return try box.realm.objectCount(t)
-        case .backlinks:
-            try refreshRows()
-            return rows.count
-        case .collection(let c), .keys(let c):
-            guard let content = try content(c) else { return 0 }
-            switch content {
-            case .list(let l): return l.count
-            case .dictionary(let d): return d.count
-            }
-        }
-    }
-    /// What the collection holds now. Without its owner there are no objects (nil); values are an error then.
-    private func content(_ c: CollectionHandle) throws(RealmError) -> CollectionContent? {
-        do throws(RealmError) { return try c.content() } catch {
-            guard error.code == .invalidatedObject else { throw error }
-            if case .collection = source, (try? box.realm.isLinkCollection(c.path)) ?? false { return nil }
-            throw stale()
-        }
-    }
-    /// Whether the rows can still be read.
-    func isValid() throws(RealmError) -> Bool {
-        if box.realm.isClosed { return false }
-        try verify()
-        switch source {
-        case .collection(let c), .keys(let c):
-            do throws(RealmError) { _ = try content(c) } catch { return false }
-            return true
-        default: return true
-        }
-    }
-    /// The row at an index: a link for objects.
-    func value(_ index: Int) throws(RealmError) -> Mixed {
-        switch source {
-        case .collection(let c):
-            try verify()
-            switch try content(c) {
-            case .list(let l): return try l.get(index)
-            case .dictionary(let d): return try d.value(index)
-            case nil: throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of 0 objects")
-            }
-        case .keys(let c):
-            try verify()
-            guard case .dictionary(let d) = try content(c) else { throw stale() }
-            return try d.key(index)
-        default:
-            let (t, k) = try object(index)
-            return .typedLink(t, k)
-        }
-    }
-    @inline(__always) func object(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
-        try box.unmanagedRealm.borrow { (realm: Realm) throws(RealmError) in
-            if realm.isClosed { throw stale() }
-            if !realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
-            switch source {
-            case .all(let t): return (t, try realm.objectKey(t, at: index))
-            case .backlinks: return try backlink(index)
-            case .collection, .keys:
-                guard case .typedLink(let t, let k) = try value(index) else {
-                    throw RealmError(.indexOutOfBounds, "Element \(index) of the Results is no object")
-                }
-                return (t, k)
-            }
-        }
-    }
-    private func backlink(_ index: Int) throws(RealmError) -> (TableKey, ObjKey) {
-        try refreshRows()
-        guard case .backlinks(_, _, let table, _) = source, index >= 0, index < rows.count else {
-            throw RealmError(.indexOutOfBounds, "Requested index \(index) calling get() on Results of \(rows.count) objects")
-        }
-        return (table, rows[index])
+    override func cloned() -> Handle? { ResultsHandle(box, results) }
+    @inline(__always) func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
+        try unmanagedResults.borrow { (r: ResultSet) throws(RealmError) in try r.object(i) }
     }
 }
-@inline(__always) private func results(_ p: OpaquePointer?) -> ResultsHandle? { handle(p, .results, ResultsHandle.self) }
+func resultsHandle(_ p: OpaquePointer?) -> ResultsHandle? { handle(p, .results, ResultsHandle.self) }
+
+/// Runs `body` on results and makes a handle of the results it returns.
+private func derive(_ p: OpaquePointer?, _ body: (ResultSet) throws(RealmError) -> ResultSet) -> OpaquePointer? {
+    guard let r = resultsHandle(p) else { return nil }
+    return attemptHandle { () throws(RealmError) in ResultsHandle(r.box, try body(r.results)) }
+}
 
 @_cdecl("realm_object_find_all")
 public func realm_object_find_all(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
     guard let r = realmHandle(r) else { return nil }
     return attemptHandle { () throws(RealmError) in
         _ = try r.realm.tableName(TableKey(table))
-        return ResultsHandle(r.box, .all(TableKey(table)))
+        return ResultsHandle(r.box, try ResultSet(r.realm, .table(TableKey(table))))
     }
 }
 @_cdecl("realm_get_backlinks")
@@ -124,30 +38,33 @@ public func realm_get_backlinks(_ o: OpaquePointer?, _ table: UInt32, _ property
     guard let o = objectHandle(o) else { return nil }
     return attemptHandle { () throws(RealmError) in
         _ = try o.realm.backlinks(o.table, o.key, from: TableKey(table), ColKey(property))
-        return ResultsHandle(o.box, .backlinks(of: o.table, o.key, from: TableKey(table), ColKey(property)))
+        return ResultsHandle(o.box, try ResultSet(o.realm, .backlinks(of: o.table, o.key, from: TableKey(table), ColKey(property))))
     }
 }
+
+// MARK: Reading
+
 @_cdecl("realm_results_is_valid")
 public func realm_results_is_valid(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Bool>?) -> Bool {
-    guard let r = results(r) else { return false }
+    guard let r = resultsHandle(r) else { return false }
     return attempt { () throws(RealmError) in
-        let valid = try r.isValid()
+        let valid = try r.results.isValid()
         out?.pointee = valid
     }
 }
 @_cdecl("realm_results_count")
 public func realm_results_count(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    guard let r = results(r) else { return false }
+    guard let r = resultsHandle(r) else { return false }
     return attempt { () throws(RealmError) in
-        let n = try r.count()
+        let n = try r.results.count()
         out?.pointee = n
     }
 }
 @_cdecl("realm_results_get")
 public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    guard let r = results(r) else { return false }
+    guard let r = resultsHandle(r) else { return false }
     return attempt { () throws(RealmError) in
-        let v = try r.value(index)
+        let v = try r.results.value(index)
         if let out { store(v, out) }
     }
 }
@@ -162,4 +79,113 @@ public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> Opaqu
             return ObjectHandle.make(r.box, t, k)
         }
     } catch { return fail(error) }
+}
+private func nested(_ r: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> OpaquePointer? {
+    guard let r = resultsHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        switch (try r.results.value(index), kind) {
+        case (.list, .list), (.dictionary, .dictionary):
+            guard let path = try r.results.nestedPath(index) else { return nil }
+            return CollectionHandle(kind, r.box, path)
+        default: return nil
+        }
+    }
+}
+@_cdecl("realm_results_get_list")
+public func realm_results_get_list(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? { nested(r, index, .list) }
+@_cdecl("realm_results_get_dictionary")
+public func realm_results_get_dictionary(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? { nested(r, index, .dictionary) }
+
+private func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
+    // The C API's "not found" is the largest size_t, which has the bits of −1.
+    index?.pointee = i ?? -1
+    found?.pointee = i != nil
+}
+@_cdecl("realm_results_find")
+public func realm_results_find(
+    _ r: OpaquePointer?, _ value: UnsafeMutablePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
+    guard let r = resultsHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        guard let value else { throw nullArgument() }
+        report(try r.results.find(try load(value.pointee)), index, found)
+    }
+}
+@_cdecl("realm_results_find_object")
+public func realm_results_find_object(
+    _ r: OpaquePointer?, _ o: OpaquePointer?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
+    guard let r = resultsHandle(r), let o = objectHandle(o) else { return false }
+    return attempt { () throws(RealmError) in report(try r.results.find(.typedLink(o.table, o.key)), index, found) }
+}
+
+// MARK: Making others
+
+@_cdecl("realm_results_filter")
+public func realm_results_filter(_ r: OpaquePointer?, _ q: OpaquePointer?) -> OpaquePointer? {
+    guard let q = queryHandle(q) else { return nil }
+    return derive(r) { (r) throws(RealmError) in try r.filtered(q.query) }
+}
+@_cdecl("realm_results_sort")
+public func realm_results_sort(_ r: OpaquePointer?, _ sort: UnsafePointer<CChar>?) -> OpaquePointer? {
+    derive(r) { (r) throws(RealmError) in try r.sorted(try text(sort)) }
+}
+@_cdecl("realm_results_distinct")
+public func realm_results_distinct(_ r: OpaquePointer?, _ distinct: UnsafePointer<CChar>?) -> OpaquePointer? {
+    derive(r) { (r) throws(RealmError) in try r.distinct(try text(distinct)) }
+}
+@_cdecl("realm_results_limit")
+public func realm_results_limit(_ r: OpaquePointer?, _ n: Int) -> OpaquePointer? {
+    // A size_t beyond the largest Int limits nothing.
+    derive(r) { (r) throws(RealmError) in try r.limited(n < 0 ? .max : n) }
+}
+@_cdecl("realm_results_snapshot")
+public func realm_results_snapshot(_ r: OpaquePointer?) -> OpaquePointer? { derive(r) { (r) throws(RealmError) in try r.snapshot() } }
+@_cdecl("realm_results_resolve_in")
+public func realm_results_resolve_in(_ r: OpaquePointer?, _ target: OpaquePointer?) -> OpaquePointer? {
+    guard let r = resultsHandle(r), let target = realmHandle(target) else { return nil }
+    return attemptHandle { () throws(RealmError) in
+        try r.results.verify()
+        try target.realm.verify()
+        return ResultsHandle(target.box, try r.results.resolved(in: target.realm))
+    }
+}
+@_cdecl("realm_results_get_query")
+public func realm_results_get_query(_ r: OpaquePointer?) -> OpaquePointer? {
+    guard let r = resultsHandle(r) else { return nil }
+    return attemptHandle { () throws(RealmError) in QueryHandle(r.box, try r.results.objectQuery()) }
+}
+@_cdecl("realm_results_delete_all")
+public func realm_results_delete_all(_ r: OpaquePointer?) -> Bool {
+    guard let r = resultsHandle(r) else { return false }
+    return attempt { () throws(RealmError) in try r.results.deleteAll() }
+}
+
+// MARK: Aggregates
+
+private func aggregate(
+    _ r: OpaquePointer?, _ kind: ResultSet.Aggregation, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
+    guard let r = resultsHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let result = try r.results.aggregate(kind, ColKey(property))
+        if let out { store(result.value, out) }
+        found?.pointee = result.found
+    }
+}
+@_cdecl("realm_results_min")
+public func realm_results_min(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+    aggregate(r, .min, p, out, found)
+}
+@_cdecl("realm_results_max")
+public func realm_results_max(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+    aggregate(r, .max, p, out, found)
+}
+@_cdecl("realm_results_sum")
+public func realm_results_sum(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+    aggregate(r, .sum, p, out, found)
+}
+@_cdecl("realm_results_average")
+public func realm_results_average(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+    aggregate(r, .average, p, out, found)
 }

@@ -246,6 +246,14 @@ static realm_object_t *object, *target, *deleted;
 static realm_list_t *list, *deleted_list, *mixed_list;
 static realm_set_t *set, *deleted_set;
 static realm_dictionary_t *dictionary, *deleted_dictionary, *mixed_dictionary;
+/* Collections of one object, for the sections that try every function that changes one. */
+struct things {
+    realm_object_t* owner;
+    realm_list_t *ints, *texts, *mixeds, *links, *embeddeds;
+    realm_set_t *int_set, *mixed_set, *link_set;
+    realm_dictionary_t *int_map, *mixed_map, *link_map, *embedded_map;
+};
+static struct things live, gone;
 static realm_results_t *results, *backlinks;
 static realm_config_t* config;
 static realm_schema_t* schema;
@@ -271,6 +279,7 @@ static realm_class_key_t class_named(const char* name) {
     return info.key;
 }
 static void on_change(realm_userdata_t userdata) { ++*(int*)userdata; }
+static void on_schema(realm_userdata_t userdata, const realm_schema_t* s) { (void)s; ++*(int*)userdata; }
 static int change_count;
 
 static realm_schema_t* stage_schema(void) {
@@ -297,6 +306,13 @@ static realm_schema_t* stage_schema(void) {
     add(property("e_i", INT, SET, "", PLAIN));
     add(property("h_i", INT, DICTIONARY, "", PLAIN));
     add(property("h_m", MIXED, DICTIONARY, "", NULLABLE));
+    add(property("l_s", STRING, LIST, "", PLAIN));
+    add(property("l_emb", LINK, LIST, "Embedded", PLAIN));
+    add(property("e_m", MIXED, SET, "", NULLABLE));
+    add(property("e_link", LINK, SET, "Target", PLAIN));
+    add(property("h_link", LINK, DICTIONARY, "Target", NULLABLE));
+    add(property("h_emb", LINK, DICTIONARY, "Embedded", NULLABLE));
+    add(property("link_pk", LINK, ONE, "PkInt", NULLABLE));
     add_class("PkInt", "id", RLM_CLASS_NORMAL);
     add(property("id", INT, ONE, "", PRIMARY));
     add_class("PkString", "id", RLM_CLASS_NORMAL);
@@ -313,6 +329,31 @@ static realm_schema_t* stage_schema(void) {
     add_class("Embedded", "", RLM_CLASS_EMBEDDED);
     add(property("x", INT, ONE, "", PLAIN));
     return finish();
+}
+enum { PLAIN_PROPERTIES = 28 };
+static struct things things_of(realm_object_t* o) {
+    struct things t;
+    t.owner = o;
+    t.ints = realm_get_list(o, key("l_i"));
+    t.texts = realm_get_list(o, key("l_s"));
+    t.mixeds = realm_get_list(o, key("l_m"));
+    t.links = realm_get_list(o, key("l_link"));
+    t.embeddeds = realm_get_list(o, key("l_emb"));
+    t.int_set = realm_get_set(o, key("e_i"));
+    t.mixed_set = realm_get_set(o, key("e_m"));
+    t.link_set = realm_get_set(o, key("e_link"));
+    t.int_map = realm_get_dictionary(o, key("h_i"));
+    t.mixed_map = realm_get_dictionary(o, key("h_m"));
+    t.link_map = realm_get_dictionary(o, key("h_link"));
+    t.embedded_map = realm_get_dictionary(o, key("h_emb"));
+    CHECK(t.ints && t.texts && t.mixeds && t.links && t.embeddeds && t.int_set && t.mixed_set && t.link_set);
+    CHECK(t.int_map && t.mixed_map && t.link_map && t.embedded_map);
+    return t;
+}
+static void release_things(struct things* t) {
+    realm_release(t->ints), realm_release(t->texts), realm_release(t->mixeds), realm_release(t->links), realm_release(t->embeddeds);
+    realm_release(t->int_set), realm_release(t->mixed_set), realm_release(t->link_set), realm_release(t->int_map);
+    realm_release(t->mixed_map), realm_release(t->link_map), realm_release(t->embedded_map);
 }
 /* Objects and collections of `realm`, one of each; the deleted ones come from an object that is gone. */
 static void build(void) {
@@ -331,6 +372,7 @@ static void build(void) {
     deleted_list = realm_get_list(deleted, key("l_i"));
     deleted_set = realm_get_set(deleted, key("e_i"));
     deleted_dictionary = realm_get_dictionary(deleted, key("h_i"));
+    gone = things_of(deleted);
     WORKS(realm_object_delete(deleted));
     WORKS(realm_set_value(object, key("link"), link_to(target_class, realm_object_get_key(target)), false));
     WORKS(realm_commit(realm));
@@ -343,12 +385,14 @@ static void build(void) {
     backlinks = realm_get_backlinks(target, plain_class, key("link"));
     CHECK(object && target && deleted && list && set && dictionary && results && backlinks);
     CHECK(deleted_list && deleted_set && deleted_dictionary && mixed_list && mixed_dictionary);
+    live = things_of(object);
 }
 static void give_back(void) {
     realm_release(object), realm_release(target), realm_release(deleted), realm_release(list);
     realm_release(mixed_list), realm_release(deleted_list), realm_release(set), realm_release(deleted_set);
     realm_release(dictionary), realm_release(mixed_dictionary), realm_release(deleted_dictionary);
     realm_release(results), realm_release(backlinks);
+    release_things(&live), release_things(&gone);
 }
 /* Whether the library works as if nothing had happened. */
 static void still_works(const char* after) {
@@ -462,6 +506,24 @@ static void wrong_realm_handles(void) {
     REFUSED(K_REALM, realm_t, realm_object_get_or_create_with_primary_key(h, pk_int, integer(1), &flag));
     REFUSED(K_REALM, realm_t, realm_object_resolve_in(object, h, &resolved));
     REFUSED(K_REALM, realm_t, crealm_verify(h, &report));
+    REFUSED(K_REALM, realm_t, realm_find_primary_key_property(h, pk_int, &flag, properties));
+    REFUSED(K_REALM, realm_t, realm_remove_table(h, "Plain", &flag));
+    REFUSED(K_REALM, realm_t, realm_update_schema(h, schema));
+    REFUSED(K_REALM, realm_t, realm_update_schema_advanced(h, schema, 1, NULL, NULL, NULL, NULL, false));
+    REFUSED(K_REALM, realm_t, realm_schema_rename_property(h, schema, "Plain", "i", "j"));
+    REFUSED(K_SCHEMA, realm_schema_t, realm_update_schema(realm, h));
+    REFUSED(K_SCHEMA, realm_schema_t, realm_update_schema_advanced(realm, h, 1, NULL, NULL, NULL, NULL, false));
+    REFUSED(K_SCHEMA, realm_schema_t, realm_schema_rename_property(realm, h, "Plain", "i", "j"));
+    free_count = 0;
+    REFUSED(K_REALM, realm_t, realm_add_schema_changed_callback(h, on_schema, &change_count, count_free));
+    CHECK(free_count == KINDS);
+    realm_list_t* l = NULL;
+    realm_set_t* e = NULL;
+    realm_dictionary_t* d = NULL;
+    REFUSED(K_REALM, realm_t, realm_list_resolve_in(list, h, &l));
+    REFUSED(K_REALM, realm_t, realm_set_resolve_in(set, h, &e));
+    REFUSED(K_REALM, realm_t, realm_dictionary_resolve_in(dictionary, h, &d));
+    CHECK(!l && !e && !d);
 }
 static void wrong_object_handles(void) {
     realm_value_t v, values[2] = {integer(1), integer(2)};
@@ -487,6 +549,11 @@ static void wrong_object_handles(void) {
     REFUSED(K_OBJECT, realm_object_t, realm_get_set(h, i));
     REFUSED(K_OBJECT, realm_object_t, realm_get_dictionary(h, i));
     REFUSED(K_OBJECT, realm_object_t, realm_get_backlinks(h, plain_class, key("link")));
+    REFUSED(K_OBJECT, realm_object_t, realm_set_json(h, key("m"), "1"));
+    REFUSED(K_OBJECT, realm_object_t, realm_set_embedded(h, key("emb")));
+    REFUSED(K_OBJECT, realm_object_t, realm_set_list(h, key("m")));
+    REFUSED(K_OBJECT, realm_object_t, realm_set_dictionary(h, key("m")));
+    REFUSED(K_OBJECT, realm_object_t, realm_object_to_string(h));
 }
 static void wrong_collection_handles(void) {
     realm_value_t v = integer(1), k_value = text("k");
@@ -519,6 +586,43 @@ static void wrong_collection_handles(void) {
     REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get_linked_object(h, k_value));
     REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_contains_key(h, k_value, &flag));
     REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_contains_value(h, v, &n));
+    realm_list_t* l;
+    realm_set_t* e;
+    realm_dictionary_t* d;
+    realm_results_t* r;
+    for (int writing = 0; writing < 2; writing++) {
+        if (writing) WORKS(realm_begin_write(realm));
+        REFUSED(K_LIST, realm_list_t, realm_list_insert(h, 0, v));
+        REFUSED(K_LIST, realm_list_t, realm_list_set(h, 0, v));
+        REFUSED(K_LIST, realm_list_t, realm_list_move(h, 0, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_erase(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_clear(h));
+        REFUSED(K_LIST, realm_list_t, realm_list_remove_all(h));
+        REFUSED(K_LIST, realm_list_t, realm_list_insert_list(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_insert_dictionary(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_set_list(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_set_dictionary(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_insert_embedded(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_set_embedded(h, 0));
+        REFUSED(K_LIST, realm_list_t, realm_list_resolve_in(h, realm, &l));
+        REFUSED(K_LIST, realm_list_t, realm_list_to_results(h));
+        REFUSED(K_SET, realm_set_t, realm_set_insert(h, v, &n, &flag));
+        REFUSED(K_SET, realm_set_t, realm_set_erase(h, v, &flag));
+        REFUSED(K_SET, realm_set_t, realm_set_clear(h));
+        REFUSED(K_SET, realm_set_t, realm_set_remove_all(h));
+        REFUSED(K_SET, realm_set_t, realm_set_resolve_in(h, realm, &e));
+        REFUSED(K_SET, realm_set_t, realm_set_to_results(h));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_insert(h, k_value, v, &n, &flag));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_insert_embedded(h, k_value));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_insert_list(h, k_value));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_insert_dictionary(h, k_value));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_erase(h, k_value, &flag));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_get_keys(h, &n, &r));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_clear(h));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_resolve_in(h, realm, &d));
+        REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_to_results(h));
+        if (writing) WORKS(realm_rollback(realm));
+    }
     REFUSED(K_RESULTS, realm_results_t, realm_results_is_valid(h, &flag));
     REFUSED(K_RESULTS, realm_results_t, realm_results_count(h, &n));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get(h, 0, &v));
@@ -635,10 +739,10 @@ static void null_pointers(void) {
     WORKS(realm_find_class(realm, "Plain", NULL, NULL));
     WORKS(realm_get_class(realm, plain_class, NULL));
     WORKS(realm_get_class_properties(realm, plain_class, NULL, SIZE_MAX, &n));
-    CHECK(n == 21);
+    CHECK(n == PLAIN_PROPERTIES);
     WORKS(realm_get_class_properties(realm, plain_class, NULL, 0, NULL));
     WORKS(realm_get_property_keys(realm, plain_class, NULL, SIZE_MAX, &n));
-    CHECK(n == 21);
+    CHECK(n == PLAIN_PROPERTIES);
     WORKS(realm_get_property(realm, plain_class, i, NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_find_property(realm, plain_class, NULL, &found, NULL));
     WORKS(realm_find_property(realm, plain_class, "i", NULL, NULL));
@@ -678,6 +782,35 @@ static void null_pointers(void) {
     WORKS(realm_results_count(results, NULL));
     WORKS(realm_results_get(results, 0, NULL));
     WORKS(crealm_verify(realm, NULL));
+
+    free_count = 0;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_add_schema_changed_callback(realm, NULL, &n, count_free));
+    CHECK(free_count == 1);
+    realm_callback_token_t* no_userdata = realm_add_schema_changed_callback(realm, on_schema, NULL, NULL);
+    CHECK(no_userdata != NULL);
+    realm_release(no_userdata);
+    WORKS(realm_find_primary_key_property(realm, pk_int, NULL, NULL));
+    WORKS(realm_find_primary_key_property(realm, plain_class, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_list_resolve_in(list, realm, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_resolve_in(set, realm, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_resolve_in(dictionary, realm, NULL));
+    realm_results_t* keys_of = NULL;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_keys(dictionary, NULL, &keys_of));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_keys(dictionary, &n, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_get_keys(dictionary, NULL, NULL));
+    CHECK(!keys_of);
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_set_json(object, key("m"), NULL));
+    WORKS(realm_set_insert(set, v, NULL, NULL));
+    WORKS(realm_set_erase(set, v, NULL));
+    WORKS(realm_dictionary_insert(dictionary, text("k"), v, NULL, NULL));
+    WORKS(realm_dictionary_erase(dictionary, text("k"), NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_remove_table(realm, NULL, &found));
+    WORKS(realm_remove_table(realm, "Nobody", NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_rename_property(realm, schema, NULL, "i", "j"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_rename_property(realm, schema, "Plain", NULL, "j"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_rename_property(realm, schema, "Plain", "i", NULL));
+    WORKS(realm_rollback(realm));
 
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(NULL, &found));
     WORKS(realm_delete_files(path_of("nothing"), NULL));
@@ -769,6 +902,7 @@ static void wrong_keys(void) {
         FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_find_with_primary_key(realm, c, v, &found));
         FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_find_all(realm, c));
         FAILS(RLM_ERR_NO_SUCH_TABLE, realm_get_backlinks(target, c, key("link")));
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_find_primary_key_property(realm, c, &found, &info));
         WORKS(realm_begin_write(realm));
         FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_create(realm, c));
         FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_create_with_primary_key(realm, c, v));
@@ -789,6 +923,10 @@ static void wrong_keys(void) {
         FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_set(object, p));
         FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_dictionary(object, p));
         FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_backlinks(target, plain_class, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_embedded(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_list(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_dictionary(object, p));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_set_json(object, p, "1"));
     }
     /* The key of another class's property, and of the hidden backlink column. */
     realm_property_key_t foreign = key_of(target_class, "n");
@@ -943,7 +1081,7 @@ static void wrong_positions(void) {
     FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_dictionary_get(dictionary, 0, &v, &v));
     FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get(results, 1, &v));
     FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_results_get(backlinks, 1, &v));
-    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_get_value_by_property_index(object, 21, &v));
+    FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_get_value_by_property_index(object, PLAIN_PROPERTIES, &v));
     for (size_t k = 0; k < 6; k++) {
         size_t i = far[k];
         FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_get(list, i, &v));
@@ -1088,6 +1226,71 @@ static void wrong_enums(void) {
 
 /* ---- Transactions, deleted objects, closed realms, threads ---------------------------------------- */
 
+/* Each function that changes something must fail with this error. */
+static void changes_fail(int number, struct things* t) {
+    realm_value_t one = integer(1), k = text("k"), link = link_to(target_class, realm_object_get_key(target));
+    size_t at;
+    bool flag;
+    FAILS(number, realm_list_insert(t->ints, 0, one));
+    FAILS(number, realm_list_insert(t->ints, SIZE_MAX, one));
+    FAILS(number, realm_list_insert(t->texts, 0, text("text")));
+    FAILS(number, realm_list_insert(t->mixeds, 0, of_type(RLM_TYPE_LIST)));
+    FAILS(number, realm_list_insert(t->links, 0, link));
+    FAILS(number, realm_list_set(t->ints, 0, one));
+    FAILS(number, realm_list_set(t->mixeds, 0, null_value()));
+    FAILS(number, realm_list_move(t->ints, 0, 0));
+    FAILS(number, realm_list_erase(t->ints, 0));
+    FAILS(number, realm_list_clear(t->ints));
+    FAILS(number, realm_list_clear(t->embeddeds));
+    FAILS(number, realm_list_remove_all(t->ints));
+    FAILS(number, realm_list_remove_all(t->links));
+    FAILS(number, realm_list_insert_list(t->mixeds, 0));
+    FAILS(number, realm_list_insert_dictionary(t->mixeds, 0));
+    FAILS(number, realm_list_set_list(t->mixeds, 0));
+    FAILS(number, realm_list_set_dictionary(t->mixeds, 0));
+    FAILS(number, realm_list_insert_embedded(t->embeddeds, 0));
+    FAILS(number, realm_list_set_embedded(t->embeddeds, 0));
+    FAILS(number, realm_set_insert(t->int_set, one, &at, &flag));
+    FAILS(number, realm_set_insert(t->mixed_set, one, &at, &flag));
+    FAILS(number, realm_set_erase(t->int_set, one, &flag));
+    FAILS(number, realm_set_clear(t->int_set));
+    FAILS(number, realm_set_remove_all(t->link_set));
+    FAILS(number, realm_dictionary_insert(t->int_map, k, one, &at, &flag));
+    FAILS(number, realm_dictionary_insert(t->mixed_map, k, of_type(RLM_TYPE_DICTIONARY), &at, &flag));
+    FAILS(number, realm_dictionary_insert_embedded(t->embedded_map, k));
+    FAILS(number, realm_dictionary_insert_embedded(t->link_map, k));
+    FAILS(number, realm_dictionary_insert_list(t->mixed_map, k));
+    FAILS(number, realm_dictionary_insert_dictionary(t->mixed_map, k));
+    FAILS(number, realm_dictionary_erase(t->int_map, k, &flag));
+    FAILS(number, realm_dictionary_clear(t->int_map));
+    FAILS(number, realm_dictionary_clear(t->embedded_map));
+}
+/* The same for those that change a property of an object; the keys were looked up before. */
+static void object_changes_fail(int number, realm_object_t* o, realm_property_key_t mixed, realm_property_key_t embedded) {
+    FAILS(number, realm_set_json(o, mixed, "[1]"));
+    FAILS(number, realm_set_list(o, mixed));
+    FAILS(number, realm_set_dictionary(o, mixed));
+    FAILS(number, realm_set_embedded(o, embedded));
+}
+/* And those that read; `other` is the realm to resolve in. */
+static void new_readings_fail(int number, struct things* t, realm_t* other) {
+    realm_list_t* l = NULL;
+    realm_set_t* e = NULL;
+    realm_dictionary_t* d = NULL;
+    realm_results_t* r = NULL;
+    size_t n;
+    FAILS(number, realm_object_to_string(t->owner));
+    FAILS(number, realm_list_to_results(t->ints));
+    FAILS(number, realm_list_to_results(t->links));
+    FAILS(number, realm_set_to_results(t->int_set));
+    FAILS(number, realm_dictionary_to_results(t->int_map));
+    FAILS(number, realm_dictionary_get_keys(t->int_map, &n, &r));
+    FAILS(number, realm_list_resolve_in(t->ints, other, &l));
+    FAILS(number, realm_set_resolve_in(t->int_set, other, &e));
+    FAILS(number, realm_dictionary_resolve_in(t->int_map, other, &d));
+    CHECK(!l && !e && !d && !r);
+}
+
 static void outside_transactions(void) {
     realm_value_t v = integer(1);
     realm_property_key_t i = key("i");
@@ -1101,6 +1304,10 @@ static void outside_transactions(void) {
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_add_int(object, i, 1));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_set_value(object, i, v, false));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_set_values(object, 1, &i, &v, false));
+    changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, &live);
+    object_changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, object, key("m"), key("emb"));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_remove_table(realm, "Plain", &flag));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_schema_rename_property(realm, schema, "Plain", "i", "j"));
     CHECK(!realm_is_writable(realm));
     WORKS(realm_begin_write(realm));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(realm));
@@ -1164,6 +1371,9 @@ static void deleted_things(void) {
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get_linked_object(deleted_dictionary, text("k")));
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_contains_key(deleted_dictionary, text("k"), &flag));
         FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_contains_value(deleted_dictionary, integer(1), &n));
+        changes_fail(RLM_ERR_INVALIDATED_OBJECT, &gone);
+        object_changes_fail(RLM_ERR_INVALIDATED_OBJECT, deleted, key("m"), key("emb"));
+        new_readings_fail(RLM_ERR_INVALIDATED_OBJECT, &gone, realm);
         if (writing) WORKS(realm_rollback(realm));
     }
     /* Deleted in a transaction that is rolled back: gone, then back. */
@@ -1190,12 +1400,39 @@ static void deleted_things(void) {
     CHECK(!realm_object_is_valid(brief));
     FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_get_value(brief, i, &v));
     realm_release(brief);
+    /* The same with its collections, and with nested ones. */
+    WORKS(realm_begin_write(realm));
+    brief = realm_object_create(realm, plain_class);
+    CHECK(brief != NULL);
+    struct things t = things_of(brief);
+    realm_list_t* inner = realm_list_insert_list(t.mixeds, 0);
+    realm_dictionary_t* inner_map = realm_dictionary_insert_dictionary(t.mixed_map, text("k"));
+    realm_list_t* in_value = realm_set_list(brief, key("m"));
+    realm_object_t* part = realm_list_insert_embedded(t.embeddeds, 0);
+    CHECK(inner && inner_map && in_value && part);
+    for (int k = 0; k < 40; k++) WORKS(realm_list_insert(t.ints, (size_t)k, integer(k)));
+    WORKS(realm_rollback(realm));
+    for (int writing = 0; writing < 2; writing++) {
+        if (writing) WORKS(realm_begin_write(realm));
+        changes_fail(RLM_ERR_INVALIDATED_OBJECT, &t);
+        object_changes_fail(RLM_ERR_INVALIDATED_OBJECT, brief, key("m"), key("emb"));
+        new_readings_fail(RLM_ERR_INVALIDATED_OBJECT, &t, realm);
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_insert(inner, 0, integer(1)));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_insert(inner_map, text("k"), integer(1), NULL, NULL));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_clear(in_value));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_delete(part));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_to_string(part));
+        CHECK(!realm_list_is_valid(inner) && !realm_dictionary_is_valid(inner_map) && !realm_object_is_valid(part));
+        if (writing) WORKS(realm_rollback(realm));
+    }
+    realm_release(inner), realm_release(inner_map), realm_release(in_value), realm_release(part), realm_release(brief);
+    release_things(&t);
 }
 /* Everything on `realm`, which is closed or may not be used on this thread. The numbers: what realm
  * functions, functions that create objects, object functions and results functions have to say. */
 static void unusable(int realm_error, int create_error, int object_error, int results_error, bool strict) {
     realm_value_t v = integer(1);
-    realm_property_key_t i = 0, l = 0;
+    realm_property_key_t i = 0, l = 0, m = 0, emb = 0;
     realm_object_t* other = NULL;
     realm_property_info_t info;
     size_t n;
@@ -1206,6 +1443,18 @@ static void unusable(int realm_error, int create_error, int object_error, int re
     CHECK(found);
     if (realm_find_property(realm, plain_class, "link", &found, &info) && found) l = info.key;
     CHECK(found);
+    if (realm_find_property(realm, plain_class, "m", &found, &info) && found) m = info.key;
+    CHECK(found);
+    if (realm_find_property(realm, plain_class, "emb", &found, &info) && found) emb = info.key;
+    CHECK(found);
+    changes_fail(object_error, &live);
+    object_changes_fail(object_error, object, m, emb);
+    new_readings_fail(object_error, &live, realm);
+    FAILS(realm_error, realm_remove_table(realm, "Plain", &flag));
+    FAILS(realm_error, realm_update_schema(realm, schema));
+    FAILS(realm_error, realm_update_schema_advanced(realm, schema, 1, NULL, NULL, NULL, NULL, false));
+    FAILS(realm_error, realm_schema_rename_property(realm, schema, "Plain", "i", "j"));
+    WORKS(realm_find_primary_key_property(realm, pk_int, &flag, &info));
     FAILS(realm_error, realm_begin_write(realm));
     FAILS(realm_error, realm_commit(realm));
     FAILS(realm_error, realm_rollback(realm));
@@ -1224,7 +1473,8 @@ static void unusable(int realm_error, int create_error, int object_error, int re
         free_count = 0;
         FAILS(realm_error, realm_add_realm_changed_callback(realm, on_change, &n, count_free));
         FAILS(realm_error, realm_add_realm_refresh_callback(realm, on_change, &n, count_free));
-        CHECK(free_count == 2);
+        FAILS(realm_error, realm_add_schema_changed_callback(realm, on_schema, &n, count_free));
+        CHECK(free_count == 3);
     }
     FAILS(object_error, realm_get_value(object, i, &v));
     FAILS(object_error, realm_get_values(object, 1, &i, &v));
@@ -1311,6 +1561,11 @@ static void* writing_on_other_thread(void* argument) {
     FAILS(RLM_ERR_WRONG_THREAD, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(-31), NULL));
     FAILS(RLM_ERR_WRONG_THREAD, realm_set_value(object, key("i"), integer(1), false));
     FAILS(RLM_ERR_WRONG_THREAD, realm_object_delete(object));
+    changes_fail(RLM_ERR_WRONG_THREAD, &live);
+    object_changes_fail(RLM_ERR_WRONG_THREAD, object, key("m"), key("emb"));
+    new_readings_fail(RLM_ERR_WRONG_THREAD, &live, realm);
+    FAILS(RLM_ERR_WRONG_THREAD, realm_remove_table(realm, "Plain", NULL));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_update_schema(realm, schema));
     FAILS(RLM_ERR_WRONG_THREAD, realm_begin_write(realm));
     FAILS(RLM_ERR_WRONG_THREAD, realm_commit(realm));
     FAILS(RLM_ERR_WRONG_THREAD, realm_rollback(realm));
@@ -1337,6 +1592,7 @@ static void wrong_threads(void) {
     realm_set_t *e = set, *de = deleted_set;
     realm_dictionary_t *d = dictionary, *dd = deleted_dictionary, *md = mixed_dictionary;
     realm_results_t *rs = results, *bl = backlinks;
+    struct things old_live = live, old_gone = gone;
     realm_scheduler_t* s = realm_scheduler_new(NULL, NULL, notify_nothing, is_on_thread, NULL, NULL);
     realm_schema_t* sch = stage_schema();
     realm_config_t* c = config_for(path_of("said-no.realm"), sch, 1, RLM_SCHEMA_MODE_AUTOMATIC);
@@ -1376,6 +1632,7 @@ static void wrong_threads(void) {
     set = e, deleted_set = de;
     dictionary = d, deleted_dictionary = dd, mixed_dictionary = md;
     results = rs, backlinks = bl;
+    live = old_live, gone = old_gone;
 }
 static void closed_realm(void) {
     bool flag = true;
@@ -1404,9 +1661,17 @@ static void closed_realm(void) {
     realm_t* fresh = open_with(path_of("stage.realm"), stage_schema(), 1, RLM_SCHEMA_MODE_AUTOMATIC);
     CHECK(fresh != NULL);
     FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_resolve_in(object, fresh, &other));
+    new_readings_fail(RLM_ERR_INVALIDATED_OBJECT, &live, fresh);
     realm_object_t* row = realm_get_object(fresh, plain_class, realm_object_get_key(object));
     CHECK(row != NULL);
     FAILS(RLM_ERR_CLOSED_REALM, realm_object_resolve_in(row, realm, &other));
+    realm_property_info_t in_fresh;
+    WORKS(realm_find_property(fresh, plain_class, "l_i", &flag, &in_fresh));
+    realm_list_t *row_list = realm_get_list(row, in_fresh.key), *nowhere = NULL;
+    CHECK(row_list != NULL);
+    FAILS(RLM_ERR_CLOSED_REALM, realm_list_resolve_in(row_list, realm, &nowhere));
+    CHECK(!nowhere);
+    realm_release(row_list);
     realm_value_t v;
     realm_property_info_t info;
     WORKS(realm_find_property(fresh, plain_class, "i", &flag, &info));
@@ -1514,6 +1779,7 @@ static void refused(int line, const char* rule, uint64_t mode, const char* fragm
         realm_release(r), realm_release(c);
         struct stat info;
         result(stat(path_of("refused.realm"), &info) != 0, line, what, "a file was made");
+        realm_delete_files(path_of("refused.realm"), NULL);
     }
     realm_release(s);
 }
@@ -1580,6 +1846,13 @@ static void schema_rules(void) {
         one_property(property("p", no_keys[k], ONE, "", PRIMARY | (no_keys[k] == MIXED ? NULLABLE : 0)));
         draft.classes[0].primary_key = "p";
         INVALID_SCHEMA("type of a primary key", "A.p");
+    }
+    static const int shapes[] = {LIST, SET, DICTIONARY};
+    for (size_t k = 0; k < 12; k++) {
+        static const int types[] = {INT, STRING, OID, UUID};
+        one_property(property("p", types[k % 4], shapes[k / 4], "", PRIMARY));
+        draft.classes[0].primary_key = "p";
+        INVALID_SCHEMA("collection as primary key", "A.p");
     }
     one_property(property("p", LINK, ONE, "Other", PRIMARY | NULLABLE)), draft.classes[0].primary_key = "p";
     INVALID_SCHEMA("link as primary key", "A.p");
@@ -1966,6 +2239,1104 @@ static void opening(void) {
     CHECK(!did);
 }
 
+/* ---- Changing collections ------------------------------------------------------------------------- */
+
+/* An object as text, to compare before and after. Of the last eight calls. */
+static const char* shown(realm_object_t* o) {
+    static char* texts[8];
+    static int next;
+    next = (next + 1) % 8;
+    realm_free(texts[next]);
+    texts[next] = realm_object_to_string(o);
+    CHECK(texts[next] != NULL);
+    return texts[next] ? texts[next] : "";
+}
+static size_t size_of_list(realm_list_t* l) {
+    size_t n = SIZE_MAX;
+    WORKS(realm_list_size(l, &n));
+    return n;
+}
+static size_t size_of_set(realm_set_t* e) {
+    size_t n = SIZE_MAX;
+    WORKS(realm_set_size(e, &n));
+    return n;
+}
+static size_t size_of_map(realm_dictionary_t* d) {
+    size_t n = SIZE_MAX;
+    WORKS(realm_dictionary_size(d, &n));
+    return n;
+}
+static size_t count_of_class(realm_class_key_t c) {
+    size_t n = SIZE_MAX;
+    WORKS(realm_get_num_objects(realm, c, &n));
+    return n;
+}
+/* A few elements in each collection of the stage; inside a write transaction that is rolled back. */
+static void fill_stage(void) {
+    realm_value_t link = link_to(target_class, realm_object_get_key(target));
+    for (int k = 0; k < 3; k++) {
+        char name[20];
+        snprintf(name, sizeof name, "k%d", k);
+        WORKS(realm_list_insert(live.ints, (size_t)k, integer(k)));
+        WORKS(realm_list_insert(live.texts, (size_t)k, text(name)));
+        WORKS(realm_list_insert(live.mixeds, (size_t)k, k ? integer(k) : text("mixed")));
+        WORKS(realm_list_insert(live.links, (size_t)k, link));
+        realm_release(realm_list_insert_embedded(live.embeddeds, (size_t)k));
+        WORKS(realm_set_insert(live.int_set, integer(k), NULL, NULL));
+        WORKS(realm_set_insert(live.mixed_set, text(name), NULL, NULL));
+        WORKS(realm_dictionary_insert(live.int_map, text(name), integer(k), NULL, NULL));
+        WORKS(realm_dictionary_insert(live.mixed_map, text(name), integer(k), NULL, NULL));
+        WORKS(realm_dictionary_insert(live.link_map, text(name), link, NULL, NULL));
+        realm_release(realm_dictionary_insert_embedded(live.embedded_map, text(name)));
+    }
+    WORKS(realm_set_insert(live.link_set, link, NULL, NULL));
+}
+#define UNCHANGED(before) CHECK(!strcmp(before, shown(object)))
+
+static void wrong_indexes(void) {
+    static const size_t far[] = {4, 5, 1000, SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 2, SIZE_MAX / 2 + 1, (size_t)1 << 32, (size_t)1 << 31};
+    for (int filled = 0; filled < 2; filled++) {
+        WORKS(realm_begin_write(realm));
+        if (filled) fill_stage();
+        const char* before = shown(object);
+        size_t embedded_before = count_of_class(embedded_class), n = filled ? 3 : 0;
+        realm_value_t link = link_to(target_class, realm_object_get_key(target));
+        for (size_t k = 0; k < sizeof far / sizeof *far + 1; k++) {
+            size_t i = k < sizeof far / sizeof *far ? far[k] : n; /* n: good to insert at, but there is no element */
+            if (i != n) {
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.ints, i, integer(1)));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.texts, i, text("text")));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.mixeds, i, text("text")));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.mixeds, i, of_type(RLM_TYPE_LIST)));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert(live.links, i, link));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert_list(live.mixeds, i));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert_dictionary(live.mixeds, i));
+                FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_insert_embedded(live.embeddeds, i));
+            }
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set(live.ints, i, integer(1)));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set(live.texts, i, text("text")));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set(live.mixeds, i, of_type(RLM_TYPE_DICTIONARY)));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set(live.links, i, link));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set_list(live.mixeds, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set_dictionary(live.mixeds, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_set_embedded(live.embeddeds, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_move(live.ints, i, 0));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_move(live.ints, 0, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_move(live.mixeds, i, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_erase(live.ints, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_erase(live.links, i));
+            FAILS(RLM_ERR_INDEX_OUT_OF_BOUNDS, realm_list_erase(live.embeddeds, i));
+        }
+        UNCHANGED(before);
+        CHECK(count_of_class(embedded_class) == embedded_before);
+        WORKS(crealm_verify(realm, NULL));
+        WORKS(realm_rollback(realm));
+    }
+}
+
+/* A value that every collection must refuse with this error, or, where 0, that this collection takes. */
+static void value_refused(realm_value_t v, int ints, int texts, int mixeds, int links, int int_set, int mixed_set, int link_set) {
+    const char* before = shown(object);
+    size_t at;
+    bool flag;
+#define PUT(number, call) do { if (number) FAILS(number, call); } while (0)
+    PUT(ints, realm_list_insert(live.ints, 1, v));
+    PUT(ints, realm_list_set(live.ints, 1, v));
+    PUT(ints, realm_list_insert(live.ints, 3, v));
+    PUT(texts, realm_list_insert(live.texts, 1, v));
+    PUT(texts, realm_list_set(live.texts, 1, v));
+    PUT(mixeds, realm_list_insert(live.mixeds, 1, v));
+    PUT(mixeds, realm_list_set(live.mixeds, 1, v));
+    PUT(links, realm_list_insert(live.links, 1, v));
+    PUT(links, realm_list_set(live.links, 1, v));
+    PUT(int_set, realm_set_insert(live.int_set, v, &at, &flag));
+    PUT(mixed_set, realm_set_insert(live.mixed_set, v, &at, &flag));
+    PUT(link_set, realm_set_insert(live.link_set, v, &at, &flag));
+    PUT(ints, realm_dictionary_insert(live.int_map, text("k1"), v, &at, &flag));
+    PUT(ints, realm_dictionary_insert(live.int_map, text("new"), v, &at, &flag));
+    PUT(mixeds, realm_dictionary_insert(live.mixed_map, text("k1"), v, &at, &flag));
+    PUT(mixeds, realm_dictionary_insert(live.mixed_map, text("new"), v, &at, &flag));
+    if (links != RLM_ERR_PROPERTY_NOT_NULLABLE) PUT(links, realm_dictionary_insert(live.link_map, text("new"), v, &at, &flag));
+    UNCHANGED(before);
+}
+static void wrong_values(void) {
+    enum { MISMATCH = RLM_ERR_PROPERTY_TYPE_MISMATCH, NO_NULL = RLM_ERR_PROPERTY_NOT_NULLABLE, ILLEGAL = RLM_ERR_ILLEGAL_OPERATION,
+           ARGUMENT = RLM_ERR_INVALID_ARGUMENT, NOBODY = RLM_ERR_NO_SUCH_OBJECT, LIMIT = RLM_ERR_LIMIT_EXCEEDED };
+    realm_object_key_t target_key = realm_object_get_key(target);
+    bool flag = true;
+    WORKS(realm_begin_write(realm));
+    fill_stage();
+    value_refused(null_value(), NO_NULL, NO_NULL, 0, NO_NULL, NO_NULL, 0, NO_NULL);
+    value_refused(bytes_as_text(NULL, 0), NO_NULL, NO_NULL, 0, NO_NULL, NO_NULL, 0, NO_NULL);
+    value_refused(bytes_as_text(NULL, SIZE_MAX), NO_NULL, NO_NULL, 0, NO_NULL, NO_NULL, 0, NO_NULL);
+    value_refused(integer(1), 0, MISMATCH, 0, MISMATCH, 0, 0, MISMATCH);
+    value_refused(text("text"), MISMATCH, 0, 0, MISMATCH, MISMATCH, 0, MISMATCH);
+    static const int others[] = {RLM_TYPE_BOOL, RLM_TYPE_TIMESTAMP, RLM_TYPE_FLOAT, RLM_TYPE_DOUBLE, RLM_TYPE_DECIMAL128, RLM_TYPE_OBJECT_ID, RLM_TYPE_UUID};
+    for (size_t k = 0; k < 7; k++) value_refused(of_type(others[k]), MISMATCH, MISMATCH, 0, MISMATCH, MISMATCH, 0, MISMATCH);
+    value_refused(of_type(RLM_TYPE_LIST), MISMATCH, MISMATCH, 0, MISMATCH, MISMATCH, ILLEGAL, MISMATCH);
+    value_refused(of_type(RLM_TYPE_DICTIONARY), MISMATCH, MISMATCH, 0, MISMATCH, MISMATCH, ILLEGAL, MISMATCH);
+    static const int unknown[] = {14, 15, 99, -1, 255, 256, 1 << 30};
+    for (size_t k = 0; k < 7; k++) value_refused(of_type(unknown[k]), ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT);
+    static const char* const bad[] = {"\xff", "a\x80", "\xc0\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82", "abcdefgh\xfe"};
+    for (size_t k = 0; k < 7; k++) value_refused(text(bad[k]), ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT);
+    static const size_t huge[] = {SIZE_MAX, SIZE_MAX / 2 + 1, SIZE_MAX / 2, (size_t)1 << 62};
+    for (size_t k = 0; k < 4; k++) {
+        value_refused(bytes_as_text("text", huge[k]), ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT);
+        value_refused(binary((const uint8_t*)"bytes", huge[k]), ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT, ARGUMENT);
+    }
+    value_refused(moment(1, -1), MISMATCH == 0, 0, ARGUMENT, 0, 0, ARGUMENT, 0);
+    value_refused(moment(0, 1000000000), 0, 0, ARGUMENT, 0, 0, ARGUMENT, 0);
+    /* Links to nothing, to another class, to an embedded object. */
+    static const realm_object_key_t nobody[] = {-1, -2, 999, INT64_MAX, INT64_MIN};
+    for (size_t k = 0; k < 5; k++) value_refused(link_to(target_class, nobody[k]), MISMATCH, MISMATCH, NOBODY, NOBODY, MISMATCH, NOBODY, NOBODY);
+    value_refused(link_to(plain_class, realm_object_get_key(object)), MISMATCH, MISMATCH, 0, MISMATCH, MISMATCH, 0, MISMATCH);
+    static const realm_class_key_t no_class[] = {RLM_INVALID_CLASS_KEY, 0x7ffffffe, 0xffffffff, 0x12345};
+    for (size_t k = 0; k < 4; k++)
+        value_refused(link_to(no_class[k], target_key), MISMATCH, MISMATCH, RLM_ERR_NO_SUCH_TABLE, MISMATCH, MISMATCH, RLM_ERR_NO_SUCH_TABLE, MISMATCH);
+    realm_object_t* part = realm_list_get_linked_object(live.embeddeds, 0);
+    CHECK(part != NULL);
+    value_refused(link_to(embedded_class, realm_object_get_key(part)), MISMATCH, MISMATCH, ILLEGAL, MISMATCH, MISMATCH, ILLEGAL, MISMATCH);
+    const char* before = shown(object);
+    realm_value_t self = link_to(embedded_class, realm_object_get_key(part));
+    FAILS(ILLEGAL, realm_list_insert(live.embeddeds, 0, self));
+    FAILS(ILLEGAL, realm_list_set(live.embeddeds, 0, self));
+    FAILS(ILLEGAL, realm_list_set(live.embeddeds, 1, self));
+    FAILS(ILLEGAL, realm_dictionary_insert(live.embedded_map, text("k0"), self, NULL, NULL));
+    FAILS(NO_NULL, realm_list_set(live.embeddeds, 0, null_value()));
+    realm_release(part);
+    /* The largest text and bytes, and one byte more. */
+    size_t most = 0xFFFFF8 - 8;
+    char* big = (char*)malloc(most + 1);
+    memset(big, 'x', most + 1);
+    FAILS(LIMIT, realm_list_insert(live.texts, 0, bytes_as_text(big, most)));
+    FAILS(LIMIT, realm_list_set(live.texts, 0, bytes_as_text(big, most)));
+    FAILS(LIMIT, realm_list_insert(live.mixeds, 0, bytes_as_text(big, most)));
+    FAILS(LIMIT, realm_list_insert(live.mixeds, 0, binary((const uint8_t*)big, most + 1)));
+    FAILS(LIMIT, realm_set_insert(live.mixed_set, bytes_as_text(big, most), NULL, NULL));
+    FAILS(LIMIT, realm_dictionary_insert(live.mixed_map, text("k"), bytes_as_text(big, most), NULL, NULL));
+    FAILS(LIMIT, realm_dictionary_insert(live.int_map, bytes_as_text(big, most), integer(1), NULL, NULL));
+    UNCHANGED(before);
+    WORKS(realm_list_insert(live.texts, 0, bytes_as_text(big, most - 1)));
+    WORKS(realm_dictionary_insert(live.mixed_map, text("k"), binary((const uint8_t*)big, most), NULL, NULL));
+    free(big);
+    /* What a set could not hold is not in it. */
+    realm_value_t absent[] = {null_value(), text("text"), of_type(RLM_TYPE_LIST), link_to(target_class, target_key), link_to(0x12345, 0), moment(1, -1)};
+    for (size_t k = 0; k < 6; k++) {
+        flag = true;
+        WORKS(realm_set_erase(live.int_set, absent[k], &flag));
+        CHECK(!flag);
+        flag = true;
+        if (k != 3) { WORKS(realm_set_erase(live.link_set, absent[k], &flag)); CHECK(!flag); }
+    }
+    FAILS(ARGUMENT, realm_set_erase(live.int_set, of_type(99), &flag));
+    FAILS(ARGUMENT, realm_set_erase(live.mixed_set, text("\xff"), &flag));
+    /* The functions for nested collections and embedded objects, where there are none. */
+    FAILS(ILLEGAL, realm_list_insert_list(live.ints, 0));
+    FAILS(ILLEGAL, realm_list_insert_dictionary(live.links, 0));
+    FAILS(ILLEGAL, realm_list_set_list(live.texts, 0));
+    FAILS(ILLEGAL, realm_list_set_dictionary(live.embeddeds, 0));
+    FAILS(ILLEGAL, realm_list_insert_embedded(live.ints, 0));
+    FAILS(ILLEGAL, realm_list_insert_embedded(live.mixeds, 0));
+    FAILS(ILLEGAL, realm_list_insert_embedded(live.links, 0));
+    FAILS(ILLEGAL, realm_list_set_embedded(live.links, 0));
+    FAILS(RLM_ERR_INVALID_DICTIONARY_VALUE, realm_dictionary_insert_list(live.int_map, text("k")));
+    FAILS(RLM_ERR_INVALID_DICTIONARY_VALUE, realm_dictionary_insert_dictionary(live.link_map, text("k")));
+    FAILS(RLM_ERR_INVALID_TABLE_REF, realm_dictionary_insert_embedded(live.int_map, text("k")));
+    FAILS(RLM_ERR_INVALID_TABLE_REF, realm_dictionary_insert_embedded(live.mixed_map, text("k")));
+    static const char* const not_mixed[] = {"i", "s", "link", "emb", "l_m", "h_m", "e_m"};
+    before = shown(object);
+    for (size_t k = 0; k < 7; k++) {
+        FAILS(MISMATCH, realm_set_list(object, key(not_mixed[k])));
+        FAILS(MISMATCH, realm_set_dictionary(object, key(not_mixed[k])));
+        FAILS(MISMATCH, realm_set_json(object, key(not_mixed[k]), "[1]"));
+        if (k != 2 && k != 3) FAILS(MISMATCH, realm_set_embedded(object, key(not_mixed[k])));
+    }
+    FAILS(ILLEGAL, realm_set_embedded(object, key("link_pk")));
+    UNCHANGED(before);
+    WORKS(crealm_verify(realm, NULL));
+    WORKS(realm_rollback(realm));
+}
+static void wrong_dictionary_keys(void) {
+    static const char* const refused_keys[] = {".", "a.b", "a.", ".a", "$", "$a", "$a.b"};
+    realm_value_t v = integer(1);
+    size_t at;
+    bool flag;
+    WORKS(realm_begin_write(realm));
+    fill_stage();
+    const char* before = shown(object);
+    size_t embedded_before = count_of_class(embedded_class), targets_before = count_of_class(target_class);
+    for (size_t k = 0; k < 7; k++) {
+        realm_value_t r = text(refused_keys[k]);
+        FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert(live.int_map, r, v, &at, &flag));
+        FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_embedded(live.embedded_map, r));
+        FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_embedded(live.link_map, r));
+        FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_list(live.mixed_map, r));
+        FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_dictionary(live.mixed_map, r));
+        FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_erase(live.int_map, r, &flag));
+    }
+    realm_value_t bad[] = {null_value(), integer(1), of_type(RLM_TYPE_BINARY), of_type(RLM_TYPE_LIST), link_to(target_class, 0), bytes_as_text(NULL, 3),
+                           text("\xff"), bytes_as_text("k", SIZE_MAX), bytes_as_text("k", SIZE_MAX / 2 + 1), of_type(14), of_type(-1)};
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_insert(live.int_map, bad[k], v, &at, &flag));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_insert_embedded(live.embedded_map, bad[k]));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_insert_list(live.mixed_map, bad[k]));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_insert_dictionary(live.mixed_map, bad[k]));
+        flag = true;
+        if (k < 6) { WORKS(realm_dictionary_erase(live.int_map, bad[k], &flag)); CHECK(!flag); }
+        else FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_erase(live.int_map, bad[k], &flag));
+    }
+    UNCHANGED(before);
+    CHECK(count_of_class(embedded_class) == embedded_before && count_of_class(target_class) == targets_before);
+    /* Keys that look odd and are fine. */
+    static const char* const fine[] = {"", " ", "a$", "/", "\xe6\x97\xa5", "\x01"};
+    for (size_t k = 0; k < 6; k++) WORKS(realm_dictionary_insert(live.int_map, text(fine[k]), v, &at, &flag));
+    WORKS(realm_dictionary_insert(live.int_map, bytes_as_text("a\0b", 3), v, &at, &flag));
+    CHECK(size_of_map(live.int_map) == 10);
+    WORKS(crealm_verify(realm, NULL));
+    WORKS(realm_rollback(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_dictionary_erase(live.int_map, text("absent"), &flag));
+}
+
+/* A nested list and what hangs on it, by now without a place. */
+static void nowhere(realm_list_t* l, realm_dictionary_t* d) {
+    size_t n;
+    bool flag;
+    realm_value_t v;
+    realm_list_t* resolved = NULL;
+    if (l) {
+        CHECK(!realm_list_is_valid(l));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_size(l, &n));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get(l, 0, &v));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_insert(l, 0, integer(1)));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_set(l, 0, integer(1)));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_move(l, 0, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_erase(l, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_clear(l));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_remove_all(l));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_insert_list(l, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_set_dictionary(l, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_get_list(l, 0));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_to_results(l));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_resolve_in(l, realm, &resolved));
+        CHECK(!resolved);
+    }
+    if (d) {
+        CHECK(!realm_dictionary_is_valid(d));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_size(d, &n));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_insert(d, text("k"), integer(1), &n, &flag));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_insert_list(d, text("k")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_erase(d, text("k"), &flag));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_clear(d));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_get_list(d, text("k")));
+        FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_dictionary_to_results(d));
+    }
+}
+/* Handles to nested collections while their containers change. */
+static void nested_handles(void) {
+    for (int way = 0; way < 14; way++) {
+        WORKS(realm_begin_write(realm));
+        realm_object_t* o = realm_object_create(realm, plain_class);
+        CHECK(o != NULL);
+        struct things t = things_of(o);
+        /* m = [[.., {k: []}]], and the same in a list and a dictionary of Mixed */
+        realm_list_t* outer = realm_set_list(o, key("m"));
+        realm_list_t *in_list = realm_list_insert_list(t.mixeds, 0), *in_map = realm_dictionary_insert_list(t.mixed_map, text("k"));
+        realm_list_t* inner = realm_list_insert_list(outer, 0);
+        realm_dictionary_t* deep = realm_list_insert_dictionary(inner, 0);
+        realm_list_t* deepest = realm_dictionary_insert_list(deep, text("k"));
+        CHECK(outer && in_list && in_map && inner && deep && deepest);
+        WORKS(realm_list_insert(deepest, 0, integer(7)));
+        WORKS(realm_list_insert(in_list, 0, integer(8)));
+        WORKS(realm_list_insert(in_map, 0, integer(9)));
+        realm_results_t* rows = realm_list_to_results(deepest);
+        CHECK(rows != NULL);
+        bool all_gone = true, valid;
+        size_t n;
+        switch (way) {
+            case 0: WORKS(realm_set_value(o, key("m"), integer(1), false)); break;
+            case 1: WORKS(realm_set_value(o, key("m"), null_value(), false)); break;
+            case 2: WORKS(realm_set_value(o, key("m"), of_type(RLM_TYPE_DICTIONARY), false)); break;
+            case 3: WORKS(realm_set_json(o, key("m"), "[[{\"k\":[7]}]]")); break;
+            case 4: WORKS(realm_list_clear(outer)); break;
+            case 5: WORKS(realm_list_erase(outer, 0)); break;
+            case 6: WORKS(realm_list_set(outer, 0, integer(1))); break;
+            case 7: {
+                realm_dictionary_t* other = realm_list_set_dictionary(outer, 0);
+                CHECK(other && size_of_map(other) == 0);
+                realm_release(other);
+                break;
+            }
+            case 8: WORKS(realm_object_delete(o)); break;
+            case 9: { /* replaced by an object */
+                realm_value_t link = link_to(target_class, realm_object_get_key(target));
+                WORKS(realm_list_set(outer, 0, link));
+                break;
+            }
+            case 10: /* still the same: other elements come, go and move, or it is written over by its own kind */
+                all_gone = false;
+                for (int k = 0; k < 300; k++) WORKS(realm_list_insert(outer, 0, integer(k)));
+                WORKS(realm_list_move(outer, 300, 17));
+                WORKS(realm_list_erase(outer, 0));
+                WORKS(realm_list_set(outer, 16, of_type(RLM_TYPE_LIST)));
+                WORKS(realm_set_value(o, key("m"), of_type(RLM_TYPE_LIST), false));
+                break;
+            case 11: /* emptied from inside, through another handle */
+                WORKS(realm_list_clear(inner));
+                break;
+            case 12: { /* the place is filled again: not the same collection */
+                WORKS(realm_list_erase(outer, 0));
+                realm_list_t* again = realm_list_insert_list(outer, 0);
+                CHECK(again != NULL);
+                realm_release(again);
+                break;
+            }
+            default: WORKS(realm_rollback(realm)); WORKS(realm_begin_write(realm)); break;
+        }
+        if (way == 10) {
+            CHECK(realm_list_is_valid(outer) && realm_list_is_valid(inner) && realm_dictionary_is_valid(deep) && realm_list_is_valid(deepest));
+            WORKS(realm_list_insert(deepest, 1, text("still here")));
+            CHECK(size_of_list(deepest) == 2 && size_of_list(inner) == 1 && size_of_list(outer) == 300);
+            WORKS(realm_results_count(rows, &n));
+            CHECK(n == 2);
+        } else {
+            if (way == 11) CHECK(realm_list_is_valid(inner));
+            else nowhere(way == 3 ? NULL : inner, NULL); /* after 3 a list is there again, which may or may not count as the same */
+            if (way != 3) {
+                nowhere(deepest, deep);
+                WORKS(realm_results_is_valid(rows, &valid));
+                CHECK(!valid);
+                FAILS(RLM_ERR_STALE_ACCESSOR, realm_results_count(rows, &n));
+            }
+        }
+        if (all_gone && (way == 8 || way == 13)) {
+            nowhere(outer, NULL);
+            nowhere(in_list, NULL);
+            nowhere(in_map, NULL);
+        } else {
+            CHECK(size_of_list(in_list) == 1 && size_of_list(in_map) == 1);
+            /* The containers outside of the property. */
+            if (way % 2) {
+                WORKS(realm_list_clear(t.mixeds));
+                WORKS(realm_dictionary_clear(t.mixed_map));
+            } else {
+                WORKS(realm_list_insert(t.mixeds, 0, integer(1)));
+                WORKS(realm_list_erase(t.mixeds, 1));
+                WORKS(realm_dictionary_erase(t.mixed_map, text("k"), &valid));
+                CHECK(valid);
+            }
+            nowhere(in_list, NULL);
+            nowhere(in_map, NULL);
+        }
+        WORKS(crealm_verify(realm, NULL));
+        WORKS(realm_rollback(realm));
+        nowhere(inner, deep);
+        realm_release(rows), realm_release(outer), realm_release(in_list), realm_release(in_map), realm_release(inner);
+        realm_release(deep), realm_release(deepest), realm_release(o);
+        release_things(&t);
+    }
+}
+
+/* ---- One list, two handles, two realms ------------------------------------------------------------- */
+
+static uint64_t dice_state = 20;
+static uint64_t dice(uint64_t n) {
+    dice_state = dice_state * 6364136223846793005u + 1442695040888963407u;
+    return n ? (dice_state >> 33) % n : 0;
+}
+static bool list_equals(realm_list_t* l, const int64_t* model, size_t count) {
+    size_t n = SIZE_MAX;
+    realm_value_t v;
+    if (!realm_list_size(l, &n) || n != count) return false;
+    for (size_t i = 0; i < count; i++)
+        if (!realm_list_get(l, i, &v) || v.type != RLM_TYPE_INT || v.integer != model[i]) return false;
+    return !realm_list_get(l, count, &v);
+}
+static void one_list_many_handles(void) {
+    enum { MOST = 6000 };
+    static int64_t model[MOST], saved[MOST];
+    size_t count = 0;
+    realm_t* second = open_with(path_of("stage.realm"), stage_schema(), 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    CHECK(second != NULL);
+    realm_object_t* same = realm_get_object(second, plain_class, realm_object_get_key(object));
+    CHECK(same != NULL);
+    static const char* const names[] = {"l_i", "l_m"};
+    for (int kind = 0; kind < 2; kind++) {
+        realm_property_key_t p = key(names[kind]);
+        realm_list_t* l[5] = {realm_get_list(object, p), realm_get_list(object, p), NULL, realm_get_list(same, p), realm_get_list(same, p)};
+        l[2] = (realm_list_t*)realm_clone(l[0]);
+        CHECK(l[0] && l[1] && l[2] && l[3] && l[4]);
+        count = 0;
+        for (int round = 0; round < 60; round++) {
+            int base = round % 3 == 2 ? 3 : 0, handles_here = base ? 2 : 3;
+            realm_t* r = base ? second : realm;
+            WORKS(realm_begin_write(r));
+            memcpy(saved, model, sizeof saved);
+            size_t saved_count = count;
+            int bad_calls = 0;
+            for (int k = 0; k < 200; k++) {
+                realm_list_t* h = l[base + (int)dice((uint64_t)handles_here)];
+                int64_t v = (int64_t)dice(5) ? (int64_t)dice(1000) : (int64_t)(dice(1 << 30) << 30);
+                size_t i = dice(count + 1), j = dice(count);
+                bool good = true;
+                switch (dice(12)) {
+                    case 0: case 1: case 2: case 3: case 4: i = count; /* falls through */
+                    case 5: case 6:
+                        if (count == MOST) break;
+                        good = realm_list_insert(h, i, integer(v));
+                        memmove(model + i + 1, model + i, (count - i) * sizeof *model);
+                        model[i] = v;
+                        count++;
+                        break;
+                    case 7: if (count) { good = realm_list_set(h, j, integer(v)); model[j] = v; } break;
+                    case 8: case 9:
+                        if (!count) break;
+                        good = realm_list_erase(h, j);
+                        memmove(model + j, model + j + 1, (count - j - 1) * sizeof *model);
+                        count--;
+                        break;
+                    case 10: {
+                        if (!count) break;
+                        size_t to = dice(count);
+                        good = realm_list_move(h, j, to);
+                        int64_t moved = model[j];
+                        memmove(model + j, model + j + 1, (count - j - 1) * sizeof *model);
+                        memmove(model + to + 1, model + to, (count - to - 1) * sizeof *model);
+                        model[to] = moved;
+                        break;
+                    }
+                    default:
+                        if (dice(30) == 0) { good = dice(2) ? realm_list_clear(h) : realm_list_remove_all(h); count = 0; }
+                        /* beyond the end, as seen by whatever handle: never an element */
+                        else good = !realm_list_insert(h, count + 1 + dice(3), integer(v)) && last_error() == RLM_ERR_INDEX_OUT_OF_BOUNDS;
+                }
+                if (!good) bad_calls++;
+                realm_value_t seen;
+                if (count && k % 5 == 0) {
+                    i = dice(count);
+                    if (!realm_list_get(l[base + (int)dice((uint64_t)handles_here)], i, &seen) || seen.integer != model[i]) bad_calls++;
+                }
+            }
+            CHECK(bad_calls == 0);
+            for (int k = base; k < base + handles_here; k++) CHECK(list_equals(l[k], model, count));
+            /* The other realm sees the old state until it moves. */
+            int other = base ? 0 : 3;
+            if (round % 4 == 3) {
+                WORKS(realm_rollback(r));
+                memcpy(model, saved, sizeof saved);
+                count = saved_count;
+            } else {
+                WORKS(realm_commit(r));
+            }
+            for (int k = base; k < base + handles_here; k++) CHECK(list_equals(l[k], model, count));
+            WORKS(realm_refresh(base ? realm : second, NULL));
+            CHECK(list_equals(l[other], model, count) && list_equals(l[other + 1], model, count));
+            if (round % 10 == 0) WORKS(crealm_verify(r, NULL));
+        }
+        WORKS(realm_begin_write(realm));
+        WORKS(realm_list_clear(l[0]));
+        WORKS(realm_commit(realm));
+        for (int k = 0; k < 5; k++) realm_release(l[k]);
+    }
+    /* Resolving between the two, in both directions and with a list that only one of them has. */
+    realm_list_t *here = realm_get_list(object, key("l_m")), *there = NULL;
+    WORKS(realm_list_resolve_in(here, second, &there));
+    CHECK(there != NULL);
+    realm_release(there);
+    there = NULL;
+    WORKS(realm_begin_write(realm));
+    realm_list_t* fresh = realm_list_insert_list(here, 0);
+    CHECK(fresh != NULL);
+    WORKS(realm_list_resolve_in(fresh, second, &there));
+    CHECK(there == NULL);
+    realm_object_t* young = realm_object_create(realm, plain_class);
+    realm_set_t *young_set = realm_get_set(young, key("e_i")), *set_there = NULL;
+    realm_dictionary_t *young_map = realm_get_dictionary(young, key("h_i")), *map_there = NULL;
+    WORKS(realm_set_resolve_in(young_set, second, &set_there));
+    WORKS(realm_dictionary_resolve_in(young_map, second, &map_there));
+    CHECK(!set_there && !map_there);
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_list_insert(realm_get_list(same, key("l_i")), 0, integer(1)));
+    WORKS(realm_rollback(realm));
+    realm_release(fresh), realm_release(here), realm_release(young), realm_release(young_set), realm_release(young_map);
+    /* The object is deleted through the other realm. */
+    WORKS(realm_begin_write(realm));
+    young = realm_object_create(realm, plain_class);
+    realm_list_t* young_list = realm_get_list(young, key("l_i"));
+    for (int k = 0; k < 10; k++) WORKS(realm_list_insert(young_list, (size_t)k, integer(k)));
+    WORKS(realm_commit(realm));
+    WORKS(realm_refresh(second, NULL));
+    WORKS(realm_begin_write(second));
+    realm_object_t* rival = realm_get_object(second, plain_class, realm_object_get_key(young));
+    CHECK(rival != NULL);
+    WORKS(realm_object_delete(rival));
+    WORKS(realm_commit(second));
+    CHECK(size_of_list(young_list) == 10);
+    WORKS(realm_begin_write(realm)); /* moves on */
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_insert(young_list, 10, integer(1)));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_clear(young_list));
+    CHECK(!realm_list_is_valid(young_list) && !realm_object_is_valid(young));
+    WORKS(realm_rollback(realm));
+    realm_release(young), realm_release(young_list), realm_release(rival), realm_release(same);
+    WORKS(realm_close(second));
+    realm_release(second);
+}
+
+/* ---- Views as arguments ---------------------------------------------------------------------------- */
+
+/* The text number n, of a length that depends on it. */
+static const char* word_of(int n) {
+    static char buffer[3000];
+    static const int lengths[] = {3, 14, 15, 16, 30, 62, 63, 64, 65, 200, 1000, 2900};
+    int length = lengths[n % 12];
+    memset(buffer, 'a' + n % 26, (size_t)length);
+    buffer[length] = 0;
+    snprintf(buffer, 12, "%d", n);
+    buffer[strlen(buffer)] = '-';
+    return buffer;
+}
+static bool is_word(realm_value_t v, int n) {
+    const char* w = word_of(n);
+    size_t size = strlen(w);
+    if (v.type == RLM_TYPE_BINARY) return v.binary.size == size && !memcmp(v.binary.data, w, size);
+    return v.type == RLM_TYPE_STRING && v.string.size == size && !memcmp(v.string.data, w, size);
+}
+/* Texts and bytes read from a collection go straight back into it while it grows. */
+static void views_as_arguments(void) {
+    enum { WORDS = 36, TIMES = 25 };
+    realm_value_t v, k;
+    size_t at, n;
+    bool flag;
+    for (int form = 0; form < 3; form++) { /* texts, texts in Mixed, bytes in Mixed */
+        WORKS(realm_begin_write(realm));
+        realm_object_t* o = realm_object_create(realm, plain_class);
+        struct things t = things_of(o);
+        realm_list_t* l = form ? t.mixeds : t.texts;
+        for (int i = 0; i < WORDS; i++) {
+            const char* w = word_of(i);
+            WORKS(realm_list_insert(l, (size_t)i, form == 2 ? binary((const uint8_t*)w, strlen(w)) : text(w)));
+        }
+        if (form == 1) { /* start from the file */
+            WORKS(realm_commit(realm));
+            WORKS(realm_begin_write(realm));
+        }
+        int wrong = 0;
+        for (int round = 1; round < TIMES; round++)
+            for (int i = 0; i < WORDS; i++) {
+                if (!realm_list_get(l, (size_t)i, &v)) wrong++;
+                if (!(round % 2 ? realm_list_insert(l, (size_t)(round * WORDS + i), v) : realm_list_insert(l, (size_t)WORDS, v))) wrong++;
+            }
+        CHECK(wrong == 0 && size_of_list(l) == WORDS * TIMES);
+        int seen[WORDS] = {0};
+        for (int i = 0; i < WORDS * TIMES; i++) {
+            if (!realm_list_get(l, (size_t)i, &v)) wrong++;
+            for (int j = 0; j < WORDS; j++) if (is_word(v, j)) seen[j]++;
+        }
+        for (int j = 0; j < WORDS; j++) CHECK(seen[j] == TIMES);
+        /* set: a neighbour's view, and the element's own */
+        for (int i = 0; i < WORDS * TIMES; i++) {
+            if (!realm_list_get(l, (size_t)i, &v) || !realm_list_set(l, (size_t)i, v)) wrong++;
+            if (!realm_list_get(l, (size_t)(i % WORDS), &v) || !realm_list_set(l, (size_t)i, v)) wrong++;
+        }
+        for (int i = 0; i < WORDS * TIMES; i++) if (!realm_list_get(l, (size_t)i, &v) || !is_word(v, i % WORDS)) wrong++;
+        CHECK(wrong == 0);
+        /* from the list into a set, properties and an object's key of its own realm, and back */
+        for (int i = 0; i < WORDS; i++) {
+            if (!realm_list_get(l, (size_t)i, &v) || !realm_set_insert(t.mixed_set, v, &at, &flag) || !flag) wrong++;
+            if (!realm_set_find(t.mixed_set, v, &at, &flag) || !flag) wrong++;
+            if (!realm_set_get(t.mixed_set, at, &v) || !realm_set_insert(t.mixed_set, v, &n, &flag) || flag || n != at) wrong++;
+            if (form < 2) {
+                if (!realm_set_value(o, key("s"), v, false) || !realm_get_value(o, key("s"), &v) || !realm_set_value(o, key("s_n"), v, false)) wrong++;
+                if (!realm_get_value(o, key("s_n"), &v) || !realm_list_insert(l, 0, v) || !realm_list_get(l, 0, &v) || !is_word(v, i)) wrong++;
+                if (!realm_list_erase(l, 0)) wrong++;
+            }
+        }
+        CHECK(wrong == 0 && size_of_set(t.mixed_set) == WORDS);
+        while (realm_set_get(t.mixed_set, 0, &v)) if (!realm_set_erase(t.mixed_set, v, &flag) || !flag) { wrong++; break; }
+        CHECK(wrong == 0 && size_of_set(t.mixed_set) == 0);
+        WORKS(crealm_verify(realm, NULL));
+        if (form == 1) WORKS(realm_object_delete(o));
+        WORKS(form == 1 ? realm_commit(realm) : realm_rollback(realm));
+        realm_release(o);
+        release_things(&t);
+    }
+    /* Dictionaries: keys and values both views, also of each other. */
+    WORKS(realm_begin_write(realm));
+    realm_object_t* o = realm_object_create(realm, plain_class);
+    struct things t = things_of(o);
+    int wrong = 0;
+    for (int i = 0; i < WORDS; i++) WORKS(realm_dictionary_insert(t.mixed_map, text(word_of(i)), text(word_of(i)), NULL, NULL));
+    for (int i = 0; i < WORDS; i++) {
+        if (!realm_dictionary_get(t.mixed_map, (size_t)i, &k, &v) || !realm_dictionary_insert(t.mixed_map, k, v, &at, &flag) || flag || at != (size_t)i) wrong++;
+        if (!realm_dictionary_get(t.mixed_map, (size_t)i, &k, &v) || !realm_dictionary_insert(t.mixed_map, v, k, &at, &flag) || flag || at != (size_t)i) wrong++;
+        if (!realm_dictionary_get(t.mixed_map, (size_t)i, &k, NULL) || !realm_dictionary_insert(t.mixed_map, k, k, &at, &flag)) wrong++;
+    }
+    CHECK(wrong == 0 && size_of_map(t.mixed_map) == WORDS);
+    for (int i = 0; i < WORDS; i++) {
+        if (!realm_dictionary_find(t.mixed_map, text(word_of(i)), &v, &flag) || !flag || !is_word(v, i)) wrong++;
+    }
+    /* A new key from a value while keys shift: values that are no keys yet. */
+    for (int i = 0; i < WORDS; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%c%d", i % 2 ? 'A' : 'z', i);
+        if (!realm_dictionary_insert(t.mixed_map, text(name), text(word_of(WORDS + i)), NULL, NULL)) wrong++;
+        if (!realm_dictionary_find(t.mixed_map, text(name), &v, &flag) || !flag) wrong++;
+        if (!realm_dictionary_insert(t.mixed_map, v, v, &at, &flag) || !flag) wrong++;
+        if (!realm_dictionary_find(t.mixed_map, text(word_of(WORDS + i)), &v, &flag) || !flag || !is_word(v, WORDS + i)) wrong++;
+        if (!realm_dictionary_get(t.mixed_map, 0, &k, &v) || !realm_dictionary_insert_list(t.mixed_map, bytes_as_text("list", 4))) wrong++;
+    }
+    CHECK(wrong == 0 && size_of_map(t.mixed_map) == 3 * WORDS + 1);
+    /* Views as keys to erase by. */
+    while (realm_dictionary_get(t.mixed_map, size_of_map(t.mixed_map) / 2, &k, NULL)) if (!realm_dictionary_erase(t.mixed_map, k, &flag) || !flag) { wrong++; break; }
+    CHECK(wrong == 0 && size_of_map(t.mixed_map) == 0);
+    /* Views as keys of nested collections. */
+    for (int i = 0; i < 12; i++) {
+        WORKS(realm_dictionary_insert(t.mixed_map, text("source"), text(word_of(i)), NULL, NULL));
+        WORKS(realm_dictionary_find(t.mixed_map, text("source"), &v, &flag));
+        realm_list_t* inner = realm_dictionary_insert_list(t.mixed_map, v);
+        CHECK(inner != NULL);
+        WORKS(realm_dictionary_find(t.mixed_map, text("source"), &v, &flag));
+        for (int j = 0; j < 40; j++) if (!realm_dictionary_find(t.mixed_map, text("source"), &v, &flag) || !realm_list_insert(inner, 0, v)) wrong++;
+        for (int j = 0; j < 40; j++) if (!realm_list_get(inner, (size_t)j, &v) || !is_word(v, i)) wrong++;
+        realm_release(inner);
+    }
+    CHECK(wrong == 0);
+    WORKS(crealm_verify(realm, NULL));
+    WORKS(realm_rollback(realm));
+    realm_release(o);
+    release_things(&t);
+}
+
+/* ---- JSON, embedded objects --------------------------------------------------------------------------- */
+
+static void bad_json(void) {
+    static const char* const malformed[] = {
+        "", " ", "[", "]", "{", "}", "[1", "[1,", "[1,]", "[,1]", "{\"a\"", "{\"a\":", "{\"a\":1", "{\"a\":1,}", "{a:1}", "{1:1}", "{\"a\" 1}",
+        "nul", "nulll", "truefalse", "True", "01", "1.", ".5", "+1", "-", "1e", "1e+", "0x1", "NaN", "Infinity", "\"", "\"a", "\"\\x\"", "\"\\u12\"",
+        "\"\\ud800\"", "\"\\udc00x\"", "'a'", "[1] 2", "1 2", "[1}", "{\"a\":1]", "\"a\nb\"", "\xff", "[\"\xc0\x80\"]", "1e999", "-1e400",
+        "[1e999]", "//x", "[1]//", "{\"a\":1 \"b\":2}", "\x01", "\xef\xbb\xbf\xef\xbb\xbf[1]", "[\xef\xbb\xbf]", "\xef\xbb\xbf"};
+    static const char* const bad_keys[] = {"{\"$a\":1}", "{\"a.b\":1}", "[{\"a\":{\"$\":1}}]"};
+    WORKS(realm_begin_write(realm));
+    WORKS(realm_set_json(object, key("m"), " { \"a\" : [ 1 , 2.5 , \"x\" , null , true , { } ] , \"a\" : [ 3 ] } "));
+    const char* before = shown(object);
+    for (size_t k = 0; k < sizeof malformed / sizeof *malformed; k++) FAILS(RLM_ERR_MALFORMED_JSON, realm_set_json(object, key("m"), malformed[k]));
+    for (size_t k = 0; k < 3; k++) FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_set_json(object, key("m"), bad_keys[k]));
+    char* deep = (char*)malloc(400002);
+    static const int depths[] = {101, 102, 1000, 200000};
+    for (size_t k = 0; k < 4; k++) {
+        memset(deep, '[', (size_t)depths[k]);
+        memset(deep + depths[k], ']', (size_t)depths[k]);
+        deep[2 * depths[k]] = 0;
+        FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_set_json(object, key("m"), deep));
+        deep[depths[k]] = 0; /* and unfinished */
+        CHECK(!realm_set_json(object, key("m"), deep));
+    }
+    UNCHANGED(before);
+    memset(deep, '[', 100);
+    memset(deep + 100, ']', 100);
+    deep[200] = 0;
+    WORKS(realm_set_json(object, key("m"), deep));
+    free(deep);
+    /* At the deepest list nothing fits any more. */
+    realm_list_t* l = realm_get_list(object, key("m"));
+    for (int k = 1; k < 100; k++) {
+        realm_list_t* next = realm_list_get_list(l, 0);
+        CHECK(next && realm_list_is_valid(next));
+        realm_release(l);
+        l = next;
+    }
+    before = shown(object);
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_list_insert_list(l, 0));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_list_insert_dictionary(l, 0));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_list_insert(l, 0, of_type(RLM_TYPE_LIST)));
+    UNCHANGED(before);
+    WORKS(realm_list_insert(l, 0, integer(1)));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_list_set_list(l, 0));
+    FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_list_set(l, 0, of_type(RLM_TYPE_DICTIONARY)));
+    CHECK(size_of_list(l) == 1);
+    realm_release(l);
+    WORKS(crealm_verify(realm, NULL));
+    WORKS(realm_rollback(realm));
+}
+/* Embedded objects that are replaced, and what is left of the handles to them. */
+static void replaced_embedded(void) {
+    WORKS(realm_begin_write(realm));
+    size_t at_start = count_of_class(embedded_class);
+    realm_object_t *a = realm_set_embedded(object, key("emb")), *b = realm_set_embedded(object, key("emb"));
+    CHECK(a && b && !realm_object_is_valid(a) && realm_object_is_valid(b));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_value(a, key_of(embedded_class, "x"), integer(1), false));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_object_get_parent(a, NULL, NULL));
+    CHECK(count_of_class(embedded_class) == at_start + 1);
+    realm_object_t *c = realm_list_insert_embedded(live.embeddeds, 0), *d = realm_list_set_embedded(live.embeddeds, 0);
+    CHECK(c && d && !realm_object_is_valid(c) && realm_object_is_valid(d));
+    realm_object_t *e = realm_dictionary_insert_embedded(live.embedded_map, text("k")), *f = realm_dictionary_insert_embedded(live.embedded_map, text("k"));
+    CHECK(e && f && !realm_object_is_valid(e) && realm_object_is_valid(f));
+    CHECK(count_of_class(embedded_class) == at_start + 3);
+    WORKS(realm_dictionary_insert(live.embedded_map, text("k"), null_value(), NULL, NULL));
+    CHECK(!realm_object_is_valid(f) && size_of_map(live.embedded_map) == 1);
+    WORKS(realm_object_delete(d));
+    CHECK(size_of_list(live.embeddeds) == 0);
+    WORKS(realm_list_remove_all(live.embeddeds));
+    WORKS(realm_set_value(object, key("emb"), null_value(), false));
+    CHECK(!realm_object_is_valid(b) && count_of_class(embedded_class) == at_start);
+    /* remove_all deletes the targets, each once, though the list has them twice. */
+    size_t targets = count_of_class(target_class);
+    realm_object_t* extra = realm_object_create(realm, target_class);
+    realm_value_t link = link_to(target_class, realm_object_get_key(extra));
+    for (size_t k = 0; k < 3; k++) WORKS(realm_list_insert(live.links, k, link));
+    WORKS(realm_set_insert(live.link_set, link, NULL, NULL));
+    WORKS(realm_dictionary_insert(live.link_map, text("k"), link, NULL, NULL));
+    WORKS(realm_list_remove_all(live.links));
+    CHECK(!realm_object_is_valid(extra) && size_of_list(live.links) == 0 && size_of_set(live.link_set) == 0 && size_of_map(live.link_map) == 1);
+    CHECK(count_of_class(target_class) == targets);
+    WORKS(crealm_verify(realm, NULL));
+    WORKS(realm_rollback(realm));
+    realm_release(a), realm_release(b), realm_release(c), realm_release(d), realm_release(e), realm_release(f), realm_release(extra);
+}
+
+/* ---- Changing realms that cannot be changed -------------------------------------------------------- */
+
+static void fixed_realms(void) {
+    WORKS(realm_begin_write(realm));
+    fill_stage();
+    WORKS(realm_commit(realm));
+    const char* copy = path_of("fixed.realm");
+    CHECK(copy_file(path_of("stage.realm"), copy));
+    WORKS(realm_begin_write(realm));
+    realm_list_t* lists[] = {live.ints, live.texts, live.mixeds, live.links, live.embeddeds};
+    realm_set_t* sets[] = {live.int_set, live.mixed_set, live.link_set};
+    realm_dictionary_t* maps[] = {live.int_map, live.mixed_map, live.link_map, live.embedded_map};
+    for (size_t k = 0; k < 5; k++) WORKS(realm_list_clear(lists[k]));
+    for (size_t k = 0; k < 3; k++) WORKS(realm_set_clear(sets[k]));
+    for (size_t k = 0; k < 4; k++) WORKS(realm_dictionary_clear(maps[k]));
+    WORKS(realm_commit(realm));
+    static const int modes[] = {RLM_SCHEMA_MODE_IMMUTABLE, RLM_SCHEMA_MODE_READ_ONLY};
+    for (int k = 0; k < 2; k++) {
+        realm_t* r = open_with(copy, k ? stage_schema() : NULL, 1, modes[k]);
+        CHECK(r != NULL);
+        realm_object_t* o = realm_get_object(r, plain_class, realm_object_get_key(object));
+        CHECK(o != NULL);
+        struct things t = things_of(o);
+        const char* before = shown(o);
+        FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(r));
+        changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, &t);
+        object_changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, o, key("m"), key("emb"));
+        FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_delete(o));
+        FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(r, plain_class));
+        FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_remove_table(r, "Plain", NULL));
+        FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_schema_rename_property(r, schema, "Plain", "i", "j"));
+        realm_schema_t* s = (start(), add_class("Else", "", 0), add(property("x", INT, ONE, "", 0)), finish());
+        CHECK(!realm_update_schema_advanced(r, s, 7, NULL, NULL, NULL, NULL, false) || k == 1);
+        realm_release(s);
+        CHECK(!strcmp(before, shown(o)));
+        /* Reading works in every way. */
+        realm_results_t* rows = realm_list_to_results(t.links);
+        size_t n = 0;
+        WORKS(realm_results_count(rows, &n));
+        CHECK(n == 3 && size_of_list(t.embeddeds) == 3);
+        realm_list_t* resolved = NULL;
+        WORKS(realm_list_resolve_in(t.ints, r, &resolved));
+        CHECK(resolved && realm_equals(resolved, t.ints));
+        realm_release(resolved), realm_release(rows);
+        WORKS(realm_close(r));
+        release_things(&t);
+        realm_release(o), realm_release(r);
+    }
+}
+
+/* ---- Schema changes and their callbacks --------------------------------------------------------------- */
+
+/* What a migration or initialization function does wrong. */
+enum deed { NOTHING, COMMITS, ROLLS_BACK, BEGINS, CLOSES_NEW, CLOSES_OLD, OPENS_AGAIN, OPENS_OTHER, UPDATES, DELETES_FILE, KEEPS_HANDLES, WRITES_OLD, REFUSES, REFRESHES, DEEDS };
+struct task {
+    enum deed deed;
+    int calls;
+    realm_object_t* kept;
+    realm_list_t* kept_list;
+};
+static realm_class_key_t class_in(realm_t* r, const char* name) {
+    bool found = false;
+    realm_class_info_t info;
+    memset(&info, 0, sizeof info);
+    CHECK(realm_find_class(r, name, &found, &info) && found);
+    return info.key;
+}
+static bool do_wrong(struct task* t, realm_t* old_realm, realm_t* new_realm) {
+    t->calls++;
+    bool flag = true;
+    CHECK(realm_is_writable(new_realm));
+    switch (t->deed) {
+        case COMMITS: FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(new_realm)); break;
+        case ROLLS_BACK: FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_rollback(new_realm)); break;
+        case BEGINS: FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(new_realm)); break;
+        case CLOSES_NEW: WORKS(realm_close(new_realm)); FAILS(RLM_ERR_CLOSED_REALM, realm_object_create(new_realm, 1)); break;
+        case CLOSES_OLD: if (old_realm) WORKS(realm_close(old_realm)); break;
+        case OPENS_AGAIN: {
+            realm_t* r = open_with(path_of("deeds.realm"), NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+            size_t n = 77;
+            if (r) { /* what it sees is the state before */
+                if (old_realm) CHECK(realm_get_num_objects(r, class_in(r, "A"), &n) && n == 3);
+                WORKS(realm_close(r));
+            }
+            realm_release(r);
+            break;
+        }
+        case OPENS_OTHER: {
+            realm_t* r = open_with(path_of("deeds-other.realm"), (start(), add_class("B", "", 0), add(property("x", INT, ONE, "", 0)), finish()), 1, RLM_SCHEMA_MODE_AUTOMATIC);
+            CHECK(r != NULL);
+            WORKS(realm_begin_write(r));
+            WORKS(realm_commit(r));
+            WORKS(realm_close(r));
+            realm_release(r);
+            break;
+        }
+        case UPDATES: {
+            realm_schema_t* s = (start(), add_class("C", "", 0), add(property("x", INT, ONE, "", 0)), finish());
+            CHECK(!realm_update_schema(new_realm, s));
+            CHECK(!realm_update_schema_advanced(new_realm, s, 9, NULL, NULL, NULL, NULL, false));
+            realm_release(s);
+            break;
+        }
+        case DELETES_FILE: FAILS(RLM_ERR_DELETE_OPENED_REALM, realm_delete_files(path_of("deeds.realm"), &flag)); break;
+        case KEEPS_HANDLES: {
+            t->kept = realm_object_create(new_realm, class_in(new_realm, "A"));
+            if (old_realm) {
+                realm_results_t* rows = realm_object_find_all(old_realm, class_in(old_realm, "A"));
+                realm_object_t* o = realm_results_get_object(rows, 0);
+                realm_property_info_t info;
+                if (realm_find_property(old_realm, class_in(old_realm, "A"), "l", &flag, &info)) t->kept_list = realm_get_list(o, info.key);
+                realm_release(o), realm_release(rows);
+            }
+            break;
+        }
+        case WRITES_OLD:
+            if (!old_realm) break;
+            CHECK(!realm_is_writable(old_realm));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(old_realm));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(old_realm, class_in(old_realm, "A")));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(old_realm));
+            FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_rollback(old_realm));
+            break;
+        case REFUSES: return false;
+        case REFRESHES:
+            WORKS(realm_refresh(new_realm, &flag));
+            CHECK(!flag);
+            if (old_realm) { WORKS(realm_refresh(old_realm, &flag)); CHECK(!flag); }
+            break;
+        default: break;
+    }
+    return true;
+}
+static bool wrong_migration(realm_userdata_t userdata, realm_t* old_realm, realm_t* new_realm, const realm_schema_t* s) {
+    struct task* t = (struct task*)userdata;
+    bool flag;
+    WORKS(realm_schema_validate(s, 0));
+    if (t->deed == NOTHING) { /* what renaming and removing refuse, from inside */
+        realm_schema_t* target = (realm_schema_t*)s;
+        FAILS(RLM_ERR_NO_SUCH_TABLE, realm_schema_rename_property(new_realm, target, "Nobody", "n", "m"));
+        FAILS(RLM_ERR_INVALID_PROPERTY, realm_schema_rename_property(new_realm, target, "A", "nothing", "m"));
+        FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_schema_rename_property(new_realm, target, "A", "s", "m")); /* still wanted */
+        FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_schema_rename_property(new_realm, target, "A", "n", "s")); /* another type */
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_rename_property(new_realm, target, "\xff", "n", "m"));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_rename_property(new_realm, target, "A", "\xff", "m"));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_schema_rename_property(new_realm, target, "A", "n", "\xff"));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_remove_table(new_realm, "\xff", &flag));
+        FAILS(RLM_ERR_INVALID_SCHEMA_CHANGE, realm_remove_table(new_realm, "A", &flag));
+        flag = true;
+        WORKS(realm_remove_table(new_realm, "Nobody", &flag));
+        CHECK(!flag);
+        WORKS(realm_remove_table(new_realm, "", &flag));
+        CHECK(!flag);
+        WORKS(realm_schema_rename_property(new_realm, target, "A", "n", "m"));
+        WORKS(realm_remove_table(new_realm, "Leaves", &flag));
+        CHECK(flag);
+        WORKS(realm_remove_table(new_realm, "Leaves", &flag));
+        CHECK(!flag);
+    }
+    return do_wrong(t, old_realm, new_realm);
+}
+static bool wrong_initialization(realm_userdata_t userdata, realm_t* r) { return do_wrong((struct task*)userdata, NULL, r); }
+
+static realm_schema_t* deed_schema(bool after) {
+    start();
+    add_class("A", "", 0);
+    add(property(after ? "m" : "n", INT, ONE, "", 0));
+    add(property("s", STRING, ONE, "", 0));
+    add(property("l", INT, LIST, "", 0));
+    if (!after) add_class("Leaves", "", 0), add(property("x", INT, ONE, "", 0));
+    return finish();
+}
+static void make_deed_file(void) {
+    const char* path = path_of("deeds.realm");
+    bool did;
+    WORKS(realm_delete_files(path, &did));
+    realm_t* r = open_with(path, deed_schema(false), 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    CHECK(r != NULL);
+    WORKS(realm_begin_write(r));
+    for (int k = 0; k < 3; k++) realm_release(realm_object_create(r, class_in(r, "A")));
+    WORKS(realm_commit(r));
+    WORKS(realm_close(r));
+    realm_release(r);
+}
+static bool fails_with(enum deed d) { return d == COMMITS || d == ROLLS_BACK || d == CLOSES_NEW || d == REFUSES; }
+
+static void wrong_callbacks(void) {
+    const char* path = path_of("deeds.realm");
+    for (int how = 0; how < 3; how++) /* open with a migration, update to one, open with an initialization */
+        for (int d = 0; d < DEEDS; d++) {
+            struct task task = {(enum deed)d, 0, NULL, NULL};
+            bool fails = fails_with(task.deed), did, good;
+            realm_schema_t* s = deed_schema(how < 2);
+            realm_t* r = NULL;
+            if (how < 2) make_deed_file();
+            else WORKS(realm_delete_files(path, &did));
+            if (how == 1) {
+                r = open_with(path, NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+                CHECK(r != NULL);
+                realm_clear_last_error();
+                good = realm_update_schema_advanced(r, s, 2, wrong_migration, &task, NULL, NULL, false);
+            } else {
+                realm_config_t* c = config_for(path, s, how == 0 ? 2 : 1, RLM_SCHEMA_MODE_AUTOMATIC);
+                if (how == 0) realm_config_set_migration_function(c, wrong_migration, &task, NULL);
+                else realm_config_set_data_initialization_function(c, wrong_initialization, &task, NULL);
+                realm_clear_last_error();
+                r = realm_open(c);
+                good = r != NULL;
+                realm_release(c);
+            }
+            char what[80];
+            snprintf(what, sizeof what, "deed %d in callback %d", d, how);
+            int wanted = !fails ? 0 : d == REFUSES ? RLM_ERR_CALLBACK : d == CLOSES_NEW ? RLM_ERR_CLOSED_REALM : RLM_ERR_WRONG_TRANSACTION_STATE;
+            if (good == fails || (fails && last_error() != wanted)) snprintf(what + strlen(what), 40, ": %s, error %d", good ? "good" : "failed", last_error());
+            result(good != fails && (!fails || last_error() == wanted), __LINE__, what, "");
+            CHECK(task.calls == 1);
+            realm_clear_last_error();
+            realm_release(s);
+            if (task.kept) { /* lives on in the realm, or went with it */
+                realm_value_t v;
+                if (how != 1 && !r) CHECK(!realm_object_is_valid(task.kept));
+                else CHECK(realm_object_is_valid(task.kept) && realm_get_value_by_property_index(task.kept, 0, &v));
+                realm_release(task.kept);
+            }
+            if (task.kept_list) {
+                size_t n;
+                CHECK(!realm_list_is_valid(task.kept_list));
+                FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_list_size(task.kept_list, &n));
+                realm_release(task.kept_list);
+            }
+            if (r) {
+                if (d == CLOSES_NEW) CHECK(realm_is_closed(r));
+                else WORKS(crealm_verify(r, NULL));
+                WORKS(realm_close(r));
+            }
+            realm_release(r);
+            /* The file has either state in full. */
+            r = open_with(path, NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+            CHECK(r != NULL);
+            if (how < 2) {
+                size_t n = 0;
+                CHECK(realm_get_schema_version(r) == (fails ? 1u : 2u));
+                CHECK(realm_get_num_objects(r, class_in(r, "A"), &n) && n == (d == KEEPS_HANDLES ? 4 : 3));
+                CHECK(realm_find_property(r, class_in(r, "A"), fails ? "n" : "m", &did, NULL) && did);
+                CHECK(realm_find_class(r, "Leaves", &did, NULL) && did == (d != NOTHING));
+            } else {
+                CHECK(realm_get_schema_version(r) == (fails ? UINT64_MAX : 1));
+                CHECK(realm_get_num_classes(r) == (fails ? 0u : 2u));
+            }
+            WORKS(crealm_verify(r, NULL));
+            WORKS(realm_close(r));
+            realm_release(r);
+        }
+}
+/* Schema-changed and realm-changed callbacks that close or release what they run in. */
+struct watcher {
+    realm_t* realm;
+    realm_callback_token_t** token;
+    int calls;
+    bool closes, releases;
+    const realm_schema_t* seen;
+    realm_schema_t* kept;
+};
+static void watch_schema(realm_userdata_t userdata, const realm_schema_t* s) {
+    struct watcher* w = (struct watcher*)userdata;
+    w->calls++;
+    w->seen = s;
+    if (!w->kept) w->kept = (realm_schema_t*)realm_clone(s);
+    if (w->releases && *w->token) { realm_callback_token_t* t = *w->token; *w->token = NULL; realm_release(t); }
+    if (w->closes) WORKS(realm_close(w->realm));
+}
+static void watch_realm(realm_userdata_t userdata) { watch_schema(userdata, NULL); }
+
+static void wrong_schema_changes(void) {
+    const char* path = path_of("deeds.realm");
+    bool flag;
+    /* From outside of a migration. */
+    make_deed_file();
+    realm_t* r = open_with(path, deed_schema(false), 1, RLM_SCHEMA_MODE_AUTOMATIC);
+    CHECK(r != NULL);
+    realm_schema_t *same = deed_schema(false), *other = deed_schema(true);
+    realm_schema_t* invalid = (start(), add_class("A", "nothing", 0), add(property("x", INT, ONE, "", 0)), finish());
+    start(), add_class("A", "", 0), add(property("n", INT, ONE, "", 0)), add(property("s", STRING, ONE, "", 0)), add(property("l", INT, LIST, "", 0));
+    add_class("Leaves", "", 0), add(property("x", INT, ONE, "", 0)), add_class("New", "", 0), add(property("x", INT, ONE, "", 0));
+    realm_schema_t* more = finish();
+    FAILS(RLM_ERR_SCHEMA_VALIDATION_FAILED, realm_update_schema(r, invalid));
+    FAILS(RLM_ERR_SCHEMA_VALIDATION_FAILED, realm_update_schema_advanced(r, invalid, 2, NULL, NULL, NULL, NULL, false));
+    FAILS(RLM_ERR_INVALID_SCHEMA_VERSION, realm_update_schema(r, other));
+    FAILS(RLM_ERR_INVALID_SCHEMA_VERSION, realm_update_schema_advanced(r, same, 0, NULL, NULL, NULL, NULL, false));
+    FAILS(RLM_ERR_SCHEMA_MISMATCH, realm_update_schema_advanced(r, other, 1, NULL, NULL, NULL, NULL, false));
+    WORKS(realm_update_schema_advanced(r, same, 1, NULL, NULL, NULL, NULL, false));
+    WORKS(realm_begin_write(r));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_update_schema_advanced(r, other, 2, NULL, NULL, NULL, NULL, false));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_update_schema_advanced(r, more, 1, NULL, NULL, NULL, NULL, false));
+    FAILS(RLM_ERR_INVALID_SCHEMA_CHANGE, realm_remove_table(r, "Leaves", &flag));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_schema_rename_property(r, same, "A", "n", "m"));
+    WORKS(realm_rollback(r));
+    CHECK(realm_get_schema_version(r) == 1 && realm_get_num_classes(r) == 2);
+    WORKS(crealm_verify(r, NULL));
+    /* Versions at the edge. */
+    FAILS(RLM_ERR_SCHEMA_VALIDATION_FAILED, realm_update_schema_advanced(r, invalid, UINT64_MAX, NULL, NULL, NULL, NULL, false));
+    WORKS(realm_close(r));
+    realm_release(r);
+
+    /* Callbacks that end things. */
+    for (int closes = 0; closes < 2; closes++)
+        for (int releases = 0; releases < 2; releases++)
+            for (int how = 0; how < 3; how++) {
+                make_deed_file();
+                r = open_with(path, NULL, 0, RLM_SCHEMA_MODE_AUTOMATIC);
+                CHECK(r != NULL && realm_begin_read(r));
+                realm_callback_token_t* watching = NULL;
+                struct watcher w = {r, &watching, 0, closes == 1, releases == 1, NULL, NULL};
+                int freed = 0;
+                free_count = 0;
+                watching = how == 2 ? realm_add_realm_changed_callback(r, watch_realm, &w, count_free) : realm_add_schema_changed_callback(r, watch_schema, &w, count_free);
+                realm_callback_token_t* second = realm_add_schema_changed_callback(r, on_schema, &freed, NULL);
+                CHECK(watching && second);
+                realm_clear_last_error();
+                if (how == 0) {
+                    bool good = realm_update_schema_advanced(r, more, 2, NULL, NULL, NULL, NULL, false);
+                    CHECK(good || (closes && last_error() == RLM_ERR_CLOSED_REALM));
+                } else {
+                    char alias_path[220];
+                    snprintf(alias_path, sizeof alias_path, "%s/./deeds.realm", folder);
+                    start(), add_class("New", "", 0), add(property("x", INT, ONE, "", 0));
+                    realm_t* writer = open_with(alias_path, finish(), 2, RLM_SCHEMA_MODE_AUTOMATIC);
+                    CHECK(writer != NULL);
+                    WORKS(realm_close(writer));
+                    realm_release(writer);
+                    bool good = realm_refresh(r, &flag);
+                    CHECK(good || (closes && last_error() == RLM_ERR_CLOSED_REALM));
+                }
+                CHECK(w.calls == 1 && realm_is_closed(r) == (closes == 1));
+                if (how < 2) CHECK(w.kept && realm_schema_validate(w.kept, 0));
+                CHECK(!watching == (releases == 1));
+                realm_release(w.kept), realm_release(watching), realm_release(second);
+                CHECK(free_count == 1);
+                if (!closes) CHECK(realm_get_num_classes(r) == 3);
+                WORKS(realm_close(r));
+                realm_release(r);
+            }
+    realm_release(same), realm_release(other), realm_release(invalid), realm_release(more);
+}
+
 /* ---- Collections with elements ------------------------------------------------------------------ */
 
 /* Calls a function for each object of a class of another file. */
@@ -2095,11 +3466,22 @@ int main(int argc, char** argv) {
     run("wrong enums", wrong_enums);
     run("outside transactions", outside_transactions);
     run("deleted things", deleted_things);
+    run("wrong indexes", wrong_indexes);
+    run("wrong values", wrong_values);
+    run("wrong dictionary keys", wrong_dictionary_keys);
+    run("nested handles", nested_handles);
+    run("one list, many handles", one_list_many_handles);
+    run("views as arguments", views_as_arguments);
+    run("bad JSON", bad_json);
+    run("replaced embedded objects", replaced_embedded);
     run("primary keys", primary_keys);
     run("embedded objects and links", embedded_and_links);
     run("schema rules", schema_rules);
     run("creation rules", creation_rules);
     run("opening", opening);
+    run("realms that cannot be changed", fixed_realms);
+    run("wrong callbacks", wrong_callbacks);
+    run("wrong schema changes", wrong_schema_changes);
     run("wrong threads", wrong_threads);
     realm_release(token);
     run("closed realm", closed_realm);

@@ -16,7 +16,7 @@ import CoreEngine
 /// the header says.
 class Handle {
     enum Kind: UInt32 {
-        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue
+        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query
     }
     let kind: Kind
     init(_ kind: Kind) { self.kind = kind }

@@ -10,7 +10,24 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     private let threadCheckContext: UnsafeMutableRawPointer?
     let database: Database
     package let transaction: Transaction
-    public internal(set) var schema = Schema()
+    public internal(set) var schema = Schema() { didSet { cachedNames = nil } }
+    private var cachedNames: QueryNames?
+    /// The other names of properties, for queries.
+    var queryNames: QueryNames {
+        if let cachedNames { return cachedNames }
+        var names = QueryNames()
+        for c in schema.classes where !c.key.isNull {
+            var aliases: [String: QueryNames.Alias] = [:]
+            for p in c.properties where !p.publicName.isEmpty { aliases[p.publicName] = .property(p.name) }
+            for p in c.computedProperties {
+                aliases[p.name] = .links(className: p.linkTarget, property: p.linkOrigin)
+                if !p.publicName.isEmpty { aliases[p.publicName] = .links(className: p.linkTarget, property: p.linkOrigin) }
+            }
+            if !aliases.isEmpty { names.aliases[c.key] = aliases }
+        }
+        cachedNames = names
+        return names
+    }
     public internal(set) var schemaVersion = ObjectStore.notVersioned
     public private(set) var isClosed = false
     /// Whether the schema follows the file.

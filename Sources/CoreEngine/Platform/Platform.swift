@@ -74,6 +74,12 @@ enum Platform {
             }
         }
     }
+    /// `value` as C's `%.*g` prints it.
+    static func general(_ value: Double, digits: Int) -> String {
+        var buffer = [CChar](repeating: 0, count: 48)
+        let n = withVaList([Int32(truncatingIfNeeded: digits), value]) { vsnprintf(&buffer, buffer.count, "%.*g", $0) }
+        return String(decoding: buffer.prefix(max(0, min(Int(n), buffer.count - 1))).map { $0 == 0x2C ? 0x2E : UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
     /// `value` as C's `%.*e` prints it: `digits` digits after the point, an exponent of at least two.
     static func scientific(_ value: Double, digits: Int) -> String {
         var buffer = [CChar](repeating: 0, count: 48)

@@ -3,13 +3,15 @@ enum FullTextTokenizer {
     private static let maxToken = 64
 
     /// The distinct words of `text`.
-    static func tokens(_ text: Bytes) -> Swift.Set<[UInt8]> {
-        var result = Swift.Set<[UInt8]>()
+    static func tokens(_ text: Bytes) -> Swift.Set<[UInt8]> { Swift.Set(sequence(text)) }
+    /// The words of `text` in their order.
+    static func sequence(_ text: Bytes) -> [[UInt8]] {
+        var result: [[UInt8]] = []
         var word: [UInt8] = []
         var inWord = false
         func end() {
             // A word may be empty: × and ÷ are word characters that leave nothing.
-            if inWord { result.insert(word) }
+            if inWord { result.append(word) }
             word.removeAll(keepingCapacity: true)
             inWord = false
         }

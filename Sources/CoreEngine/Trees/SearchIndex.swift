@@ -585,3 +585,60 @@ extension SearchIndex {
         root = ref
     }
 }
+
+// MARK: Whole words, read
+
+extension SearchIndex {
+    /// Objects entered under a whole word.
+    func findWord(_ word: Bytes) throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        try collect(root, word, 0, exact: true, depth: 0, &keys)
+        return keys
+    }
+    /// Objects entered under any word that starts with `prefix`; one may occur several times.
+    func findPrefix(_ prefix: Bytes) throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        try collect(root, prefix, 0, exact: false, depth: 0, &keys)
+        return keys
+    }
+    private func collect(_ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ out: inout [ObjKey]) throws(RealmError) {
+        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
+        let n = try store.refsNode(ref)
+        let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
+        guard n.context, chunks.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
+        // Chunks that may stand for the rest of the word.
+        var low = Int64(Int32.min), high = Int64(Int32.max)
+        let rest = max(0, word.count - offset)
+        if exact || rest >= 4 {
+            low = Int64(wordChunk(IndexData(bytes: word), offset))
+            high = low
+        } else if rest > 0 {
+            var from: UInt32 = 0, to: UInt32 = 0
+            for i in 0..<4 {
+                from = from << 8 | (i < rest ? UInt32(word[offset + i]) : 0)
+                to = to << 8 | (i < rest ? UInt32(word[offset + i]) : 0xFF)
+            }
+            (low, high) = (Int64(Int32(bitPattern: from)), Int64(Int32(bitPattern: to)))
+        }
+        var i = chunks.lowerBound(low)
+        while i < chunks.count {
+            let chunk = chunks.get(i)
+            if !n.isInner && chunk > high { return }
+            let entry = try n.slot(i + 1)
+            i += 1
+            if n.isInner {
+                try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &out)
+                if chunk >= high { return }
+                continue
+            }
+            if entry.isTagged {
+                if !exact || offset + 4 >= word.count { out.append(ObjKey(Int64(entry.integer))) }
+            } else if try store.node(entry.ref).context {
+                try collect(entry.ref, word, offset + 4, exact: exact, depth: depth + 1, &out)
+            } else if !exact || offset + 4 >= word.count {
+                let list = BPlusTree(store, kind: .int, root: entry.ref)
+                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { out.append(ObjKey(k)) } }
+            }
+        }
+    }
+}

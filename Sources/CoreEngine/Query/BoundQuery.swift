@@ -1,0 +1,128 @@
+/// A query on one class: a condition, and what orders its rows. Immutable; combining makes a new one.
+///
+/// Thread rule: that of the Realm it was bound in; conditions hold buffers, so it runs once at a time.
+package final class BoundQuery {
+    let table: TableKey
+    let condition: Condition
+    let orderings: [Ordering]
+    private let arena: ConstantArena
+    /// Where its rows come from: the whole class, or a list of objects.
+    let parents: [BoundQuery]
+
+    init(_ table: TableKey, _ condition: Condition, _ orderings: [Ordering], _ arena: ConstantArena, parents: [BoundQuery] = []) {
+        self.table = table
+        self.condition = condition
+        self.orderings = orderings
+        self.arena = arena
+        self.parents = parents
+    }
+    static func parse(_ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]) throws(RealmError) -> BoundQuery {
+        guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        let syntax = try QueryParser.parse(text)
+        let arena = ConstantArena()
+        var binder = Binder(group, names, arguments, arena)
+        let condition = try binder.condition(syntax.predicate, t)
+        var orderings: [Ordering] = []
+        for o in syntax.orderings { Ordering.append(try binder.ordering(o, t), to: &orderings) }
+        return BoundQuery(table, condition, orderings, arena)
+    }
+    static func all(_ table: TableKey) -> BoundQuery { BoundQuery(table, ConstantCondition(true), [], ConstantArena()) }
+
+    /// Both conditions; the orderings one after the other.
+    func and(_ other: BoundQuery, orderings: [Ordering]) -> BoundQuery {
+        let condition: Condition
+        if let c = self.condition as? ConstantCondition, c.value { condition = other.condition } else if let c = other.condition as? ConstantCondition, c.value {
+            condition = self.condition
+        } else {
+            condition = AndCondition([self.condition, other.condition])
+        }
+        return BoundQuery(table, condition, orderings, arena, parents: [self, other])
+    }
+    func with(_ orderings: [Ordering]) -> BoundQuery { BoundQuery(table, condition, orderings, arena, parents: [self]) }
+    func appending(_ o: Ordering) -> BoundQuery {
+        var all = orderings
+        Ordering.append(o, to: &all)
+        return with(all)
+    }
+
+    var isAll: Bool { (condition as? ConstantCondition)?.value ?? false }
+    /// Classes whose objects decide about the rows.
+    var tables: Set<TableKey> {
+        var found: Set<TableKey> = [table]
+        condition.tables(&found)
+        for o in orderings {
+            switch o {
+            case .sort(let keys), .distinct(let keys):
+                for k in keys {
+                    found.insert(k.end)
+                    for h in k.hops { found.insert(h.target) }
+                }
+            case .limit: continue
+            }
+        }
+        return found
+    }
+    func text(_ group: Group) -> String { ([condition.text(QueryPrinter(group))] + orderings.map(\.text)).joined(separator: " ") }
+
+    // MARK: Running
+
+    private func open(_ group: Group) throws(RealmError) -> Table {
+        guard let t = try group.table(table) else { throw RealmError(.staleAccessor, "The class of the query does not exist any more") }
+        for o in orderings {
+            switch o {
+            case .sort(let keys), .distinct(let keys):
+                for k in keys where k.isInvalid { throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection") }
+            case .limit: continue
+            }
+        }
+        try condition.prepare(group)
+        return t
+    }
+    /// Keys of the matching objects: ascending, or in the order of `source` (with its duplicates); then ordered.
+    func run(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> [ObjKey] {
+        let t = try open(group)
+        var rows: [ObjKey] = []
+        if let source {
+            for k in source where try t.isValid(k) { if try condition.matches(t, k) { rows.append(k) } }
+        } else if let keys = try condition.lookup(t) {
+            rows = keys
+        } else {
+            var limit = Int.max
+            if case .limit(let n)? = orderings.first { limit = n }
+            if limit > 0 {
+                let scan = ClusterScan(t)
+                try scan.run(condition) { (mask) throws(RealmError) in
+                    for row in 0..<scan.count where mask[row] != 0 { rows.append(scan.key(row)) }
+                    return rows.count < limit
+                }
+            }
+        }
+        return orderings.isEmpty ? rows : try RowOrderer(t).apply(orderings, rows)
+    }
+    /// Number of rows; without building them where nothing makes two rows one.
+    func count(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> Int {
+        var limit = Int.max
+        for o in orderings {
+            switch o {
+            case .distinct: return try run(group, source: source).count
+            case .limit(let n): limit = min(limit, n)
+            case .sort: continue
+            }
+        }
+        let t = try open(group)
+        if let source {
+            var n = 0
+            for k in source where try t.isValid(k) { if try condition.matches(t, k) { n += 1 } }
+            return min(n, limit)
+        }
+        if isAll { return min(try t.count(), limit) }
+        if let keys = try condition.lookup(t) { return min(keys.count, limit) }
+        var n = 0
+        let scan = ClusterScan(t)
+        try scan.run(condition) { (mask) throws(RealmError) in
+            n += mask.count(scan.count)
+            return n < limit
+        }
+        return min(n, limit)
+    }
+}

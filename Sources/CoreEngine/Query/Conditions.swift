@@ -1,0 +1,382 @@
+/// What a row must meet. `matches` tests one row; `narrow` (in `Scan.swift`) a whole cluster.
+class Condition {
+    func prepare(_ group: Group) throws(RealmError) {}
+    func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
+    func text(_ p: QueryPrinter) -> String { "" }
+    func tables(_ found: inout Set<TableKey>) {}
+    /// Rough cost of testing one row: cheap conditions come first.
+    var cost: Int { 100 }
+    /// Clears the marks of rows that do not match. The default tests each marked row.
+    func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        for row in 0..<scan.count where mask[row] != 0 {
+            if try !matches(scan.table, scan.key(row)) { mask[row] = 0 }
+        }
+    }
+    /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.
+    func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
+}
+
+final class ConstantCondition: Condition {
+    let value: Bool
+    init(_ value: Bool) { self.value = value }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { value }
+    override func text(_ p: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
+    override var cost: Int { 0 }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) { if !value { mask.clear(scan.count) } }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { value ? nil : [] }
+}
+
+final class AndCondition: Condition {
+    /// As written.
+    let parts: [Condition]
+    /// The cheapest first.
+    private let ordered: [Condition]
+    init(_ parts: [Condition]) {
+        self.parts = parts
+        ordered = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
+    }
+    override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
+    override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
+    override var cost: Int { parts.map(\.cost).max() ?? 0 }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        for p in ordered { if try !p.matches(table, key) { return false } }
+        return true
+    }
+    override func text(_ p: QueryPrinter) -> String { p.and(parts) }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        for p in ordered {
+            try p.narrow(scan, mask)
+            if mask.isEmpty(scan.count) { return }
+        }
+    }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
+        for (i, p) in ordered.enumerated() {
+            guard let keys = try p.lookup(table) else { continue }
+            var kept: [ObjKey] = []
+            next: for k in keys {
+                for (j, q) in ordered.enumerated() where j != i { if try !q.matches(table, k) { continue next } }
+                kept.append(k)
+            }
+            return kept
+        }
+        return nil
+    }
+}
+
+final class OrCondition: Condition {
+    let parts: [Condition]
+    private let ordered: [Condition]
+    init(_ parts: [Condition]) {
+        self.parts = parts
+        ordered = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
+    }
+    override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
+    override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
+    override var cost: Int { parts.map(\.cost).reduce(0, +) }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        for p in ordered { if try p.matches(table, key) { return true } }
+        return false
+    }
+    override func text(_ p: QueryPrinter) -> String { p.or(parts) }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        // What no part has accepted yet is offered to the next.
+        let open = scan.scratch(), tried = scan.scratch()
+        defer { scan.release(2) }
+        open.copy(mask, scan.count)
+        for p in ordered {
+            tried.copy(open, scan.count)
+            try p.narrow(scan, tried)
+            open.subtract(tried, scan.count)
+            if open.isEmpty(scan.count) { return }
+        }
+        mask.subtract(open, scan.count)
+    }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
+        var all: [ObjKey] = []
+        for p in parts {
+            guard let keys = try p.lookup(table) else { return nil }
+            all += keys
+        }
+        all.sort()
+        var unique: [ObjKey] = []
+        for k in all where unique.last != k { unique.append(k) }
+        return unique
+    }
+}
+
+final class NotCondition: Condition {
+    let part: Condition
+    init(_ part: Condition) { self.part = part }
+    override func prepare(_ group: Group) throws(RealmError) { try part.prepare(group) }
+    override func tables(_ found: inout Set<TableKey>) { part.tables(&found) }
+    override var cost: Int { part.cost }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
+    override func text(_ p: QueryPrinter) -> String { p.not(part) }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        let tried = scan.scratch()
+        defer { scan.release(1) }
+        tried.copy(mask, scan.count)
+        try part.narrow(scan, tried)
+        mask.subtract(tried, scan.count)
+    }
+}
+
+// MARK: Comparing values
+
+enum Comparison {
+    /// Rule E of query-language §6.
+    static func holds(_ op: CompareOperator, _ a: Mixed, _ b: Mixed) -> Bool {
+        switch op {
+        case .equal, .in: return equal(a, b)
+        case .notEqual: return !equal(a, b)
+        default: break
+        }
+        if a.isNull || b.isNull { return a.isNull && b.isNull && (op == .lessEqual || op == .greaterEqual) }
+        guard ordered(a, b) else { return false }
+        let order = Mixed.compare(a, b)
+        switch op {
+        case .less: return order < 0
+        case .lessEqual: return order <= 0
+        case .greater: return order > 0
+        default: return order >= 0
+        }
+    }
+    static func equal(_ a: Mixed, _ b: Mixed) -> Bool {
+        switch (a, b) {
+        case (.null, .null): return true
+        case (.null, _), (_, .null): return false
+        case (.list, _), (_, .list), (.dictionary, _), (_, .dictionary): return false
+        case (.typedLink(let t, let x), .typedLink(let u, let y)): return x == y && (t == u || t.isNull || u.isNull)
+        default: return ordered(a, b) && Mixed.compare(a, b) == 0
+        }
+    }
+    /// Whether the types of two values compare with each other.
+    private static func ordered(_ a: Mixed, _ b: Mixed) -> Bool {
+        switch (a, b) {
+        case (.int, .int), (.string, .string): true
+        case (.list, _), (.dictionary, _), (_, .list), (_, .dictionary): false
+        case (.typedLink, .typedLink): true
+        default: ValueType.comparable(ValueType(a), ValueType(b))
+        }
+    }
+    /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules: query-language §11.
+    static func string(_ op: CompareOperator, folding: Bool, _ a: Mixed, _ b: Mixed) -> Bool {
+        if b.isNull {
+            switch op {
+            case .contains:
+                if case .string = a { return true }
+                if case .binary = a { return true }
+                return false
+            case .like: return a.isNull
+            case .equal, .in: return a.isNull
+            case .notEqual: return !a.isNull
+            default: return false
+            }
+        }
+        if a.isNull { return op == .notEqual }
+        switch (a, b) {
+        case (.string(let x), .string(let y)), (.binary(let x), .binary(let y)):
+            let hit = Pattern(op == .in ? .equal : op, y, folding: folding).matches(x)
+            return op == .notEqual ? !hit : hit
+        default: return op == .notEqual
+        }
+    }
+}
+
+/// Two expressions, compared by the rules of lists and quantifiers. Rules: query-language §6 (E), §7.
+final class CompareCondition: Condition {
+    let op: CompareOperator
+    let folds: Bool
+    let left: Expression, right: Expression
+    private let a = ValueBuffer(), b = ValueBuffer()
+    private let types: Bool
+    private let patterns: [Pattern?]
+
+    init(_ op: CompareOperator, folding: Bool, _ left: Expression, _ right: Expression) {
+        self.op = op
+        folds = folding
+        self.left = left
+        self.right = right
+        types = left.type == .typeName || right.type == .typeName
+        // Constant patterns are prepared once.
+        if let c = right as? ConstantExpression, op.isString || folding {
+            patterns = c.values.map { v in
+                switch v {
+                case .string(let s), .binary(let s): Pattern(op == .in || op == .notEqual ? .equal : op, s, folding: folding)
+                default: nil
+                }
+            }
+        } else {
+            patterns = []
+        }
+    }
+    override func prepare(_ group: Group) throws(RealmError) {
+        try left.prepare(group)
+        try right.prepare(group)
+        if right.isConstant, let t = try? group.table(at: group.liveIndexes.first ?? 0) {
+            b.reset()
+            try right.evaluate(t, .null, b)
+        }
+    }
+    override func tables(_ found: inout Set<TableKey>) {
+        left.tables(&found)
+        right.tables(&found)
+    }
+    override func text(_ p: QueryPrinter) -> String { p.compare(self) }
+
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        a.reset()
+        try left.evaluate(table, key, a)
+        if !right.isConstant {
+            b.reset()
+            try right.evaluate(table, key, b)
+        }
+        var i = 0
+        for endA in a.ends {
+            var j = 0
+            for endB in b.ends {
+                if compare(a.values[i..<endA], b.values[j..<endB]) { return true }
+                j = endB
+            }
+            i = endA
+        }
+        return false
+    }
+    private func holds(_ x: Mixed, _ y: Mixed, at j: Int) -> Bool {
+        if types {
+            guard case .int(let m) = x, case .int(let n) = y else { return op == .notEqual }
+            return (m & n != 0) == (op != .notEqual)
+        }
+        if op.isString || folds {
+            if j < patterns.count, let p = patterns[j] {
+                switch (x, y) {
+                case (.string(let s), .string), (.binary(let s), .binary): return p.matches(s) == (op != .notEqual)
+                case (.null, _): return op == .notEqual
+                default: return op == .notEqual
+                }
+            }
+            return Comparison.string(op, folding: folds, x, y)
+        }
+        return Comparison.holds(op, x, y)
+    }
+    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>) -> Bool {
+        if !left.isList && !right.isList {
+            guard let l = x.first, let r = y.first else { return false }
+            return holds(l, r, at: y.startIndex)
+        }
+        if left.isList && right.isList && left.quantifier == nil && right.quantifier == nil {
+            guard x.count == y.count else { return op == .notEqual }
+            for (i, j) in zip(x.indices, y.indices) where !holds(x[i], y[j], at: j) { return false }
+            return true
+        }
+        let inner = right.quantifier ?? .any
+        func meets(_ l: Mixed) -> Bool {
+            switch inner {
+            case .any:
+                for j in y.indices where holds(l, y[j], at: j) { return true }
+                return false
+            case .all:
+                for j in y.indices where !holds(l, y[j], at: j) { return false }
+                return true
+            case .none:
+                for j in y.indices where holds(l, y[j], at: j) { return false }
+                return true
+            }
+        }
+        if !left.isList {
+            guard let l = x.first else { return false }
+            return meets(l)
+        }
+        switch left.quantifier ?? .any {
+        case .any: return x.contains(where: meets)
+        case .all: return x.allSatisfy(meets)
+        case .none: return !x.contains(where: meets)
+        }
+    }
+}
+
+/// Full-text search: all words, none of the excluded ones; the index answers, once per run. Rules: query-language §12.
+final class TextCondition: Condition {
+    private let path: PathExpression
+    private let column: ColKey
+    private let words: Bytes
+    private let arena: ConstantArena
+    private var hits: [ObjKey] = []
+    private let buffer = ValueBuffer()
+    init(_ path: PathExpression, _ column: ColKey, _ words: Bytes, _ arena: ConstantArena) {
+        self.path = path
+        self.column = column
+        self.words = words
+        self.arena = arena
+    }
+    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }
+    override var cost: Int { 2 }
+    override func prepare(_ group: Group) throws(RealmError) {
+        try path.prepare(group)
+        guard let t = try group.table(path.end) else { return }
+        hits = try FullTextQuery(words).search(t, column)
+    }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        if path.hops.isEmpty { return isHit(key) }
+        var found = false
+        try path.walk(0, table, key) { (k) throws(RealmError) in if !found, isHit(k) { found = true } }
+        return found
+    }
+    private func isHit(_ key: ObjKey) -> Bool {
+        var low = 0, high = hits.count
+        while low < high {
+            let mid = (low + high) / 2
+            if hits[mid] < key { low = mid + 1 } else { high = mid }
+        }
+        return low < hits.count && hits[low] == key
+    }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { path.hops.isEmpty ? hits : nil }
+}
+
+/// The words of a search text.
+struct FullTextQuery {
+    private var included: [[UInt8]] = [], prefixes: [[UInt8]] = [], excluded: [[UInt8]] = []
+    private var isEmpty = true
+    /// A word without any token matches nothing.
+    private var isImpossible = false
+
+    init(_ text: Bytes) throws(RealmError) {
+        for word in text.split(whereSeparator: { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0D) }) {
+            isEmpty = false
+            var rest = word
+            let isExcluded = rest.first == UInt8(ascii: "-")
+            if isExcluded { rest = rest.dropFirst() }
+            var isPrefix = false
+            if rest.last == UInt8(ascii: "*") {
+                rest = rest.dropLast()
+                isPrefix = !isExcluded
+            }
+            var tokens: [[UInt8]] = []
+            tokens = try Array(rest).withBytes { (b) throws(RealmError) in FullTextTokenizer.sequence(b) }
+            guard tokens.count <= 1 else { throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'") }
+            guard let token = tokens.first else {
+                if !isExcluded { isImpossible = true }
+                continue
+            }
+            if isExcluded { excluded.append(token) } else if isPrefix { prefixes.append(token) } else { included.append(token) }
+        }
+        if isEmpty { throw RealmError(.invalidArgument, "Missing search token") }
+        for w in excluded where included.contains(w) || prefixes.contains(w) {
+            throw RealmError(.invalidArgument, "You can't include and exclude the same token")
+        }
+    }
+
+    func search(_ t: Table, _ column: ColKey) throws(RealmError) -> [ObjKey] {
+        if isImpossible { return [] }
+        guard let index = try t.index(of: column.index) else { return [] }
+        var result: Set<ObjKey>?
+        func keep(_ keys: [ObjKey]) { result = result.map { $0.intersection(keys) } ?? Set(keys) }
+        for w in included { keep(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        for p in prefixes { keep(try p.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
+        var all: Set<ObjKey>
+        if let result { all = result } else { all = Set(try t.allKeys()) }
+        for w in excluded { all.subtract(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        return all.sorted()
+    }
+}

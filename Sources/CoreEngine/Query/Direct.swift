@@ -1,0 +1,190 @@
+/// A property of the queried class against a constant of its own type: rule D of query-language §6.
+final class DirectCondition: Condition {
+    let column: ColKey
+    let op: CompareOperator
+    let folds: Bool
+    let constant: Mixed
+    private let path: PathExpression
+    private let right: ConstantExpression
+    private let pattern: Pattern?
+    private let type: ValueType
+
+    init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression) {
+        self.path = path
+        self.column = column
+        self.op = op == .in ? .equal : op
+        self.right = right
+        type = path.type
+        constant = right.values.first ?? .null
+        switch constant {
+        case .string(let b), .binary(let b):
+            folds = folding
+            pattern = op.isString || folding ? Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding) : nil
+        default:
+            folds = false
+            pattern = nil
+        }
+    }
+    override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override var cost: Int {
+        switch type {
+        case .int, .bool: 10
+        case .float, .double, .timestamp, .link: 15
+        case .string, .binary: op.isString ? 40 : 25
+        default: 30
+        }
+    }
+    override func text(_ p: QueryPrinter) -> String { p.direct(path, op, folds, right) }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        var v = try table.rows.peek(key, column.index) ?? .null
+        if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }
+        if case .typedLink(_, let k) = v, k.isUnresolved { v = .null }
+        return holds(v)
+    }
+
+    func holds(_ v: Mixed) -> Bool {
+        if op.isString || folds { return text(v) }
+        switch (type, constant) {
+        case (.float, .float(let c)):
+            guard case .float(let x) = v else { return op == .notEqual }
+            return Self.ieee(op, x, c)
+        case (.double, .double(let c)):
+            guard case .double(let x) = v else { return op == .notEqual }
+            return Self.ieee(op, x, c)
+        case (.string, _), (.binary, _) where type == .string:
+            // NULL sorts before every text, on both sides.
+            let order = v.isNull ? (constant.isNull ? 0 : -1) : (constant.isNull ? 1 : Mixed.compare(v, constant))
+            switch op {
+            case .equal: return order == 0
+            case .notEqual: return order != 0
+            case .less: return order < 0
+            case .lessEqual: return order <= 0
+            case .greater: return order > 0
+            default: return order >= 0
+            }
+        default: return Comparison.holds(op, v, constant)
+        }
+    }
+    static func ieee<F: BinaryFloatingPoint>(_ op: CompareOperator, _ x: F, _ c: F) -> Bool {
+        switch op {
+        case .equal: x == c
+        case .notEqual: x != c
+        case .less: x < c
+        case .lessEqual: x <= c
+        case .greater: x > c
+        default: x >= c
+        }
+    }
+    private func text(_ v: Mixed) -> Bool {
+        guard let pattern else {
+            // The pattern is NULL.
+            switch op {
+            case .like, .equal: return v.isNull
+            case .notEqual: return !v.isNull
+            case .contains where folds && type == .binary: return !v.isNull
+            default: return true
+            }
+        }
+        switch (v, constant) {
+        case (.string(let b), .string), (.binary(let b), .binary): return pattern.matches(b) == (op != .notEqual)
+        default: return op == .notEqual
+        }
+    }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
+        guard op == .equal, !folds, let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false else { return nil }
+        if constant.isNaN { return nil }
+        return try Direct.lookup(index, constant, table, column)
+    }
+}
+
+enum Direct {
+    /// Keys of the objects with a value, ascending.
+    static func lookup(_ index: SearchIndex, _ value: Mixed, _ table: Table, _ column: ColKey) throws(RealmError) -> [ObjKey]? {
+        // Equal Mixed values of other types stand elsewhere in the index.
+        if table.facts(column)?.type == .mixed { return nil }
+        var keys: [ObjKey] = []
+        try index.findAll(value) { (k) throws(RealmError) in keys.append(k) }
+        return keys.sorted()
+    }
+}
+
+/// Membership of a property in a constant list, by exact type.
+final class InCondition: Condition {
+    let column: ColKey
+    let values: [Mixed]
+    private let path: PathExpression
+    private let list: ConstantExpression
+    private let type: ValueType
+    let integers: Set<Int64>
+    private let hasNull: Bool
+    init(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression) {
+        self.path = path
+        self.column = column
+        self.list = list
+        type = path.type
+        var kept: [Mixed] = [], ints = Set<Int64>()
+        for v in list.values where v.isNull || ValueType(v) == path.type {
+            kept.append(v)
+            if case .int(let i) = v { ints.insert(i) }
+        }
+        values = kept
+        integers = ints
+        hasNull = kept.contains(where: \.isNull)
+    }
+    override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override var cost: Int { 20 }
+    override func text(_ p: QueryPrinter) -> String { p.membership(path, list, values) }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { holds(try table.rows.peek(key, column.index) ?? .null) }
+    func holds(_ v: Mixed) -> Bool {
+        switch v {
+        case .null: return hasNull
+        case .int(let i): return integers.contains(i)
+        case .float(let x):
+            for case .float(let c) in values where x == c { return true }
+            return false
+        case .double(let x):
+            for case .double(let c) in values where x == c { return true }
+            return false
+        default:
+            for c in values where Comparison.equal(v, c) { return true }
+            return false
+        }
+    }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
+        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else { return nil }
+        var all = Set<ObjKey>()
+        for v in values { try index.findAll(v) { (k) throws(RealmError) in all.insert(k) } }
+        return all.sorted()
+    }
+}
+
+/// `BETWEEN {lo, hi}`: both bounds.
+final class BetweenCondition: Condition {
+    let low: Condition, high: Condition
+    private let print: (QueryPrinter) -> String
+    init(_ low: Condition, _ high: Condition, print: @escaping (QueryPrinter) -> String) {
+        self.low = low
+        self.high = high
+        self.print = print
+    }
+    override func prepare(_ group: Group) throws(RealmError) {
+        try low.prepare(group)
+        try high.prepare(group)
+    }
+    override func tables(_ found: inout Set<TableKey>) {
+        low.tables(&found)
+        high.tables(&found)
+    }
+    override var cost: Int { low.cost + high.cost }
+    override func text(_ p: QueryPrinter) -> String { print(p) }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        guard try low.matches(table, key) else { return false }
+        return try high.matches(table, key)
+    }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        try low.narrow(scan, mask)
+        try high.narrow(scan, mask)
+    }
+}

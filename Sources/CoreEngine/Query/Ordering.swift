@@ -1,0 +1,248 @@
+/// SORT, DISTINCT and LIMIT, applied left to right to the rows of a query. Rules: query-language §14.
+struct SortKey {
+    /// To-one links on the way.
+    let hops: [Hop]
+    let column: ColKey
+    let end: TableKey
+    /// Key of a dictionary property.
+    let dictionaryKey: [UInt8]?
+    /// A collection or a to-many hop: refused when it runs.
+    let isInvalid: Bool
+    var ascending: Bool
+    let text: String
+}
+enum Ordering {
+    case sort([SortKey])
+    case distinct([SortKey])
+    case limit(Int)
+
+    var text: String {
+        switch self {
+        case .sort(let keys): "SORT(" + keys.map { "\($0.text) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", ") + ")"
+        case .distinct(let keys): "DISTINCT(" + keys.map(\.text).joined(separator: ", ") + ")"
+        case .limit(let n): "LIMIT(\(n))"
+        }
+    }
+    /// Adjacent sorts are one: the later keys come first.
+    static func append(_ o: Ordering, to all: inout [Ordering]) {
+        switch (all.last, o) {
+        case (.sort(let before)?, .sort(let keys)): all[all.count - 1] = .sort(keys + before)
+        case (.limit(let a)?, .limit(let b)): all[all.count - 1] = .limit(min(a, b))
+        default: all.append(o)
+        }
+    }
+}
+
+extension Binder {
+    func ordering(_ o: OrderingSyntax, _ t: Table) throws(RealmError) -> Ordering {
+        switch o {
+        case .limit(let n): return .limit(max(0, n))
+        case .sort(let keys):
+            var all: [SortKey] = []
+            for k in keys { all.append(try sortKey(k.path, t, ascending: k.ascending)) }
+            return .sort(all)
+        case .distinct(let paths):
+            var all: [SortKey] = []
+            for p in paths { all.append(try sortKey(p, t, ascending: true)) }
+            return .distinct(all)
+        }
+    }
+    private func sortKey(_ steps: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
+        var t = start
+        var hops: [Hop] = []
+        var texts: [String] = []
+        var isInvalid = false
+        func unknown(_ what: String) -> RealmError { .query("No property '\(what)' found on object type '\(t.className ?? t.name)' specified in sort or distinct clause") }
+        var i = 0
+        while i < steps.count {
+            guard case .name(let written) = steps[i] else {
+                if case .pathArgument = steps[i] { return SortKey(hops: [], column: .null, end: t.key, dictionaryKey: nil, isInvalid: true, ascending: ascending, text: "$K") }
+                throw unknown("[]")
+            }
+            i += 1
+            var name = written
+            if case .property(let stored)? = names.aliases[t.key]?[written] { name = stored }
+            guard let c = t.column(named: name), let facts = t.facts(c.key) else { throw unknown(written) }
+            texts.append(QueryPrinter.name(name))
+            if facts.shape == .dictionary, i < steps.count {
+                let key: [UInt8]
+                switch steps[i] {
+                case .name(let n): key = Array(n.utf8)
+                case .key(let k): key = k
+                case .argument(let n):
+                    guard n < arguments.count, case .value(.string(let b)) = arguments[n] else { throw .query("Invalid index argument") }
+                    key = Array(b)
+                default: throw unknown("[]")
+                }
+                i += 1
+                guard i == steps.count else { throw unknown(String(decoding: key, as: UTF8.self)) }
+                return SortKey(
+                    hops: hops, column: c.key, end: t.key, dictionaryKey: key, isInvalid: isInvalid, ascending: ascending,
+                    text: texts.joined(separator: ".") + "['\(String(decoding: key, as: UTF8.self))']")
+            }
+            if i == steps.count {
+                return SortKey(
+                    hops: hops, column: c.key, end: t.key, dictionaryKey: nil, isInvalid: isInvalid || facts.isCollection, ascending: ascending,
+                    text: texts.joined(separator: "."))
+            }
+            guard facts.type == .link, let next = try group.table(facts.oppositeTable) else { throw unknown(written) }
+            if facts.isCollection { isInvalid = true }
+            hops.append(Hop(kind: .toOne, origin: t.key, column: c.key, target: next.key, index: nil, text: ""))
+            t = next
+        }
+        throw unknown("")
+    }
+}
+
+/// Orders rows: keys of the rows' values are taken out once, then compared.
+struct RowOrderer {
+    private let table: Table
+    init(_ table: Table) { self.table = table }
+
+    func apply(_ orderings: [Ordering], _ rows: [ObjKey]) throws(RealmError) -> [ObjKey] {
+        var rows = rows
+        var i = 0
+        while i < orderings.count {
+            switch orderings[i] {
+            case .limit(let n): if rows.count > n { rows.removeLast(rows.count - n) }
+            case .sort(let keys):
+                var limit = Int.max
+                if i + 1 < orderings.count, case .limit(let n) = orderings[i + 1] { limit = n }
+                rows = try sorted(rows, keys, limit: limit)
+            case .distinct(let keys): rows = try distinct(rows, keys)
+            }
+            i += 1
+        }
+        return rows
+    }
+
+    /// What a row is sorted by: a null link on the way sorts after everything, a null at the end before.
+    private enum Value {
+        case broken
+        case value(Mixed)
+    }
+    private func values(_ rows: [ObjKey], _ k: SortKey) throws(RealmError) -> [Value] {
+        guard !k.isInvalid else { throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection") }
+        var tables: [Table] = [table]
+        for h in k.hops {
+            guard let t = try table.group.table(h.target) else { throw RealmError(.noSuchTable, "A class of the query does not exist any more") }
+            tables.append(t)
+        }
+        var all: [Value] = []
+        all.reserveCapacity(rows.count)
+        next: for row in rows {
+            var key = row
+            for (i, h) in k.hops.enumerated() {
+                guard case .link(let to)? = try tables[i].rows.peek(key, h.column.index), !to.isUnresolved, !to.isNull else {
+                    all.append(.broken)
+                    continue next
+                }
+                key = to
+            }
+            let end = tables[k.hops.count]
+            guard let v = try end.rows.peek(key, k.column.index) else {
+                all.append(.value(.null))
+                continue
+            }
+            if let name = k.dictionaryKey {
+                guard case .slot(let s) = v, let facts = end.facts(k.column) else {
+                    all.append(.value(.null))
+                    continue
+                }
+                let d = try ElementDictionary(
+                    end.store, root: s.isTagged ? .null : s.ref, keyType: facts.keyType, valueType: facts.type, format: end.group.format)
+                if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) { all.append(.value(try d.value(i))) } else { all.append(.value(.null)) }
+                continue
+            }
+            switch v {
+            case .link(let to) where to.isUnresolved || to.isNull: all.append(.value(.null))
+            case .typedLink(_, let to) where to.isUnresolved: all.append(.value(.null))
+            default: all.append(.value(v))
+            }
+        }
+        return all
+    }
+    private static func compare(_ a: Value, _ b: Value) -> Int {
+        switch (a, b) {
+        case (.broken, .broken): 0
+        case (.broken, _): 1
+        case (_, .broken): -1
+        case (.value(let x), .value(let y)): Mixed.compare(x, y)
+        }
+    }
+    private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
+        var columns: [[Value]] = []
+        for k in keys { columns.append(try values(rows, k)) }
+        var order = Array(0..<rows.count)
+        let less = { (x: Int, y: Int) -> Bool in
+            for (c, k) in zip(columns, keys) {
+                let o = Self.compare(c[x], c[y])
+                if o != 0 { return k.ascending ? o < 0 : o > 0 }
+            }
+            return x < y
+        }
+        if limit < rows.count / 4 {
+            order = Heap.smallest(limit, of: rows.count, by: less)
+        } else {
+            order.sort(by: less)
+        }
+        return order.map { rows[$0] }
+    }
+    private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
+        var columns: [[Value]] = []
+        for k in keys { columns.append(try values(rows, k)) }
+        // Rows with a null link on the way are dropped.
+        var order = (0..<rows.count).filter { i in
+            !columns.contains { if case .broken = $0[i] { true } else { false } }
+        }
+        let compare = { (x: Int, y: Int) -> Int in
+            for c in columns {
+                let o = Self.compare(c[x], c[y])
+                if o != 0 { return o }
+            }
+            return 0
+        }
+        order.sort { x, y in
+            let o = compare(x, y)
+            return o == 0 ? x < y : o < 0
+        }
+        var kept: [Int] = []
+        for i in order.indices where i == 0 || compare(order[i - 1], order[i]) != 0 { kept.append(order[i]) }
+        return kept.sorted().map { rows[$0] }
+    }
+}
+
+/// The least `limit` of 0 … `count − 1`, in order, without sorting the rest.
+enum Heap {
+    static func smallest(_ limit: Int, of count: Int, by less: (Int, Int) -> Bool) -> [Int] {
+        guard limit > 0 else { return [] }
+        // The greatest of those kept is at the root.
+        var heap: [Int] = []
+        heap.reserveCapacity(limit)
+        func down(_ start: Int) {
+            var i = start
+            while true {
+                var j = i * 2 + 1
+                if j >= heap.count { return }
+                if j + 1 < heap.count, less(heap[j], heap[j + 1]) { j += 1 }
+                if !less(heap[i], heap[j]) { return }
+                heap.swapAt(i, j)
+                i = j
+            }
+        }
+        for x in 0..<count {
+            if heap.count < limit {
+                heap.append(x)
+                var i = heap.count - 1
+                while i > 0, less(heap[(i - 1) / 2], heap[i]) {
+                    heap.swapAt(i, (i - 1) / 2)
+                    i = (i - 1) / 2
+                }
+            } else if less(x, heap[0]) {
+                heap[0] = x
+                down(0)
+            }
+        }
+        return heap.sorted(by: less)
+    }
+}

@@ -1,0 +1,130 @@
+/// BEGINSWITH, ENDSWITH, CONTAINS, LIKE and equality over bytes, plain or folded. Rules: query-language §11.
+struct Pattern {
+    let op: CompareOperator
+    let bytes: [UInt8]
+    /// The pattern mapped to upper and to lower case, when letters are folded.
+    private let upper: [UInt8], lower: [UInt8]
+    let folds: Bool
+
+    init(_ op: CompareOperator, _ pattern: Bytes, folding: Bool) {
+        self.op = op
+        bytes = Array(pattern)
+        folds = folding
+        upper = folding ? CaseMap.mapped(bytes, upper: true) : bytes
+        lower = folding ? CaseMap.mapped(bytes, upper: false) : bytes
+    }
+
+    func matches(_ value: Bytes) -> Bool {
+        switch op {
+        case .equal, .notEqual: return value.count == bytes.count && matches(value, at: 0)
+        case .beginsWith: return value.count >= bytes.count && matches(value, at: 0)
+        case .endsWith: return value.count >= bytes.count && matches(value, at: value.count - bytes.count)
+        case .contains:
+            guard value.count >= bytes.count else { return false }
+            if bytes.isEmpty { return true }
+            return find(value)
+        case .like: return like(value)
+        default: return false
+        }
+    }
+    /// The pattern stands at `at`; there is room for it.
+    @inline(__always) private func matches(_ value: Bytes, at: Int) -> Bool {
+        if !folds { return bytes.withUnsafeBytes { Platform.compare($0.baseAddress, value.baseAddress.map { $0 + at }, bytes.count) == 0 } }
+        return foldedMatch(value, at)
+    }
+    /// Each character equals its counterpart in one of the two mappings.
+    private func foldedMatch(_ value: Bytes, _ at: Int) -> Bool {
+        var i = 0
+        let n = bytes.count
+        while i < n {
+            let length = CaseMap.length(bytes, i)
+            var isUpper = true, isLower = true
+            for j in i..<min(n, i + length) {
+                let c = value[at + j]
+                if c != upper[j] { isUpper = false }
+                if c != lower[j] { isLower = false }
+            }
+            if !isUpper && !isLower { return false }
+            i += length
+        }
+        return true
+    }
+    private func find(_ value: Bytes) -> Bool {
+        let last = value.count - bytes.count
+        let a = lower[0], b = upper[0]
+        var i = 0
+        while i <= last {
+            let c = value[i]
+            if c == a || c == b, matches(value, at: i) { return true }
+            i += 1
+        }
+        return false
+    }
+    /// `?` is one character, `*` any run. Linear in practice: a star is tried again only from the last one.
+    private func like(_ v: Bytes) -> Bool {
+        let p = bytes
+        var i = 0, j = 0, star = -1, mark = 0
+        func width(_ at: Int) -> Int {
+            let c = v[at]
+            let n = c < 0xC0 ? 1 : (c < 0xE0 ? 2 : (c < 0xF0 ? 3 : 4))
+            return min(n, v.count - at)
+        }
+        while i < v.count {
+            if j < p.count, p[j] == 0x2A {
+                star = j
+                mark = i
+                j += 1
+                continue
+            }
+            if j < p.count, p[j] == 0x3F {
+                i += width(i)
+                j += 1
+                continue
+            }
+            if j < p.count {
+                let n = folds ? CaseMap.length(p, j) : 1
+                var isUpper = i + n <= v.count, isLower = isUpper
+                if isUpper {
+                    for k in 0..<min(n, p.count - j) {
+                        if v[i + k] != upper[j + k] { isUpper = false }
+                        if v[i + k] != lower[j + k] { isLower = false }
+                    }
+                }
+                if isUpper || isLower {
+                    i += n
+                    j += n
+                    continue
+                }
+            }
+            guard star >= 0 else { return false }
+            mark += width(mark)
+            i = mark
+            j = star + 1
+        }
+        // At most one more star may be left over.
+        return j >= p.count || (j == p.count - 1 && p[j] == 0x2A)
+    }
+}
+
+/// ASCII letters and U+00C0–U+00DE ↔ U+00E0–U+00FE without × and ÷; nothing else changes, lengths stay.
+enum CaseMap {
+    static func length(_ b: [UInt8], _ i: Int) -> Int {
+        let c = b[i]
+        let n = c < 0xC0 ? 1 : (c < 0xE0 ? 2 : (c < 0xF0 ? 3 : 4))
+        return min(n, b.count - i)
+    }
+    static func mapped(_ b: [UInt8], upper: Bool) -> [UInt8] {
+        var out = b
+        var i = 0
+        while i < b.count {
+            let c = b[i]
+            if upper ? c >= 0x61 && c <= 0x7A : c >= 0x41 && c <= 0x5A { out[i] = c ^ 0x20 }
+            if c == 0xC3, i + 1 < b.count {
+                let d = b[i + 1]
+                if upper ? d >= 0xA0 && d <= 0xBE && d != 0xB7 : d >= 0x80 && d <= 0x9E && d != 0x97 { out[i + 1] = d ^ 0x20 }
+            }
+            i += length(b, i)
+        }
+        return out
+    }
+}

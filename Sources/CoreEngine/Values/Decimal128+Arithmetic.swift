@@ -1,0 +1,164 @@
+/// Sums, products and quotients, rounded to 34 digits, ties to even (IEEE 754-2008).
+extension Decimal128 {
+    static let nan = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
+    static func infinity(negative: Bool) -> Decimal128 { Decimal128(low: 0, high: negative ? 0xF800_0000_0000_0000 : 0x7800_0000_0000_0000) }
+    private static let digits = 34
+    private static let exponents = -6176...6111
+
+    private static func power(_ n: Int) -> UInt128 {
+        var v: UInt128 = 1
+        for _ in 0..<n { v *= 10 }
+        return v
+    }
+    /// A number from an exact coefficient of up to 256 bits; `sticky` says that something nonzero was cut off below it.
+    private static func rounded(negative: Bool, high: UInt128, low: UInt128, exponent: Int, sticky: Bool = false) -> Decimal128 {
+        var (h, l, e, lost, last) = (high, low, exponent, sticky, UInt128(0))
+        // Digit by digit from below, until 34 are left.
+        func divideByTen() {
+            let (q, r) = h.quotientAndRemainder(dividingBy: 10)
+            let (q2, r2) = UInt128(10).dividingFullWidth((r, l))
+            if last != 0 { lost = true }
+            (h, l, last) = (q, q2, r2)
+            e += 1
+        }
+        while h > 0 || l > maxCoefficient { divideByTen() }
+        if last > 5 || (last == 5 && (lost || l % 2 == 1)) { l += 1 }
+        if l > maxCoefficient {
+            l /= 10
+            e += 1
+        }
+        if l == 0 { return Decimal128(negative: negative, coefficient: 0, exponent: min(max(e, exponents.lowerBound), exponents.upperBound)) }
+        while e > exponents.upperBound, l <= maxCoefficient / 10 {
+            l *= 10
+            e -= 1
+        }
+        if e > exponents.upperBound { return infinity(negative: negative) }
+        while e < exponents.lowerBound, l > 0 {
+            l /= 10
+            e += 1
+        }
+        return Decimal128(negative: negative, coefficient: l, exponent: max(e, exponents.lowerBound))
+    }
+
+    static func + (a: Decimal128, b: Decimal128) -> Decimal128 {
+        if a.isNaN || b.isNaN { return .nan }
+        if a.isInfinite || b.isInfinite {
+            if a.isInfinite && b.isInfinite { return a.isNegative == b.isNegative ? a : .nan }
+            return a.isInfinite ? a : b
+        }
+        var (x, y) = (a, b)
+        if x.parts.exponent < y.parts.exponent { swap(&x, &y) }
+        var (cx, ex) = x.parts
+        let (cy0, ey) = y.parts
+        var cy = cy0
+        if cx == 0 { return cy == 0 ? Decimal128(negative: a.isNegative && b.isNegative, coefficient: 0, exponent: ey) : y }
+        // The larger exponent comes down as far as 38 digits allow; what is still below is cut off, noting whether it was nonzero.
+        while ex > ey, cx <= UInt128.max / 10 / 100 {
+            cx *= 10
+            ex -= 1
+        }
+        var sticky = false
+        var exponent = ey
+        while exponent < ex {
+            if cy % 10 != 0 { sticky = true }
+            cy /= 10
+            exponent += 1
+        }
+        if x.isNegative == y.isNegative { return rounded(negative: x.isNegative, high: 0, low: cx + cy, exponent: ex, sticky: sticky) }
+        if cx == cy && !sticky { return Decimal128(negative: false, coefficient: 0, exponent: ex) }
+        if cx >= cy {
+            // Borrow one when something was cut off the subtrahend.
+            return rounded(negative: x.isNegative, high: 0, low: cx - cy - (sticky ? 1 : 0), exponent: ex, sticky: sticky)
+        }
+        return rounded(negative: y.isNegative, high: 0, low: cy - cx, exponent: ex, sticky: sticky)
+    }
+    static prefix func - (a: Decimal128) -> Decimal128 { Decimal128(low: a.low, high: a.high ^ 1 << 63) }
+    static func - (a: Decimal128, b: Decimal128) -> Decimal128 { a + (-b) }
+    static func * (a: Decimal128, b: Decimal128) -> Decimal128 {
+        if a.isNaN || b.isNaN { return .nan }
+        let negative = a.isNegative != b.isNegative
+        if a.isInfinite || b.isInfinite {
+            let other = a.isInfinite ? b : a
+            return !other.isInfinite && other.parts.coefficient == 0 ? .nan : infinity(negative: negative)
+        }
+        let (ca, ea) = a.parts, (cb, eb) = b.parts
+        let p = ca.multipliedFullWidth(by: cb)
+        return rounded(negative: negative, high: p.high, low: p.low, exponent: ea + eb)
+    }
+    static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
+        if a.isNaN || b.isNaN { return .nan }
+        let negative = a.isNegative != b.isNegative
+        if a.isInfinite { return b.isInfinite ? .nan : infinity(negative: negative) }
+        if b.isInfinite { return Decimal128(negative: negative, coefficient: 0, exponent: exponents.lowerBound) }
+        let (ca, ea) = a.parts, (cb, eb) = b.parts
+        if cb == 0 { return ca == 0 ? .nan : infinity(negative: negative) }
+        if ca == 0 { return Decimal128(negative: negative, coefficient: 0, exponent: min(max(ea - eb, exponents.lowerBound), exponents.upperBound)) }
+        // Numerator × 10^38 has up to 72 digits; the quotient at least 38.
+        let scaled = ca.multipliedFullWidth(by: power(38))
+        let (qh, rh) = scaled.high.quotientAndRemainder(dividingBy: cb)
+        let (ql, r) = cb.dividingFullWidth((rh, scaled.low))
+        var result = rounded(negative: negative, high: qh, low: ql, exponent: ea - eb - 38, sticky: r != 0)
+        // An exact quotient comes as close to the ideal exponent as it can.
+        if r == 0, !result.isSpecial {
+            var (c, e) = result.parts
+            while e < ea - eb, c % 10 == 0 {
+                c /= 10
+                e += 1
+            }
+            result = Decimal128(negative: negative, coefficient: c, exponent: e)
+        }
+        return result
+    }
+
+    /// A whole text as a decimal: sign, digits with a point, exponent; or `inf`, `nan` in any case. nil when it is none.
+    init?(text: some Sequence<UInt8>) {
+        var rest = Array(text)[...]
+        var negative = false
+        if let c = rest.first, c == 0x2B || c == 0x2D {
+            negative = c == 0x2D
+            rest = rest.dropFirst()
+        }
+        let lower = String(decoding: rest, as: UTF8.self).lowercased()
+        if lower == "inf" || lower == "infinity" {
+            self = .infinity(negative: negative)
+            return
+        }
+        if lower == "nan" {
+            self = .nan
+            return
+        }
+        var coefficient: UInt128 = 0, exponent = 0, seen = 0
+        var sticky = false, pointed = false
+        while let c = rest.first {
+            if c == 0x2E && !pointed {
+                pointed = true
+            } else if c >= 0x30 && c <= 0x39 {
+                seen += 1
+                if coefficient <= UInt128.max / 10 - 1 {
+                    coefficient = coefficient * 10 + UInt128(c - 0x30)
+                    if pointed { exponent -= 1 }
+                } else {
+                    if c != 0x30 { sticky = true }
+                    if !pointed { exponent += 1 }
+                }
+            } else {
+                break
+            }
+            rest = rest.dropFirst()
+        }
+        guard seen > 0 else { return nil }
+        if let c = rest.first, c | 0x20 == 0x65 {
+            guard let e = Int(String(decoding: rest.dropFirst(), as: UTF8.self)), abs(e) < 100_000 else { return nil }
+            exponent += e
+            rest = []
+        }
+        guard rest.isEmpty else { return nil }
+        self = Self.rounded(negative: negative, high: 0, low: coefficient, exponent: exponent, sticky: sticky)
+    }
+    /// The nearest double.
+    var double: Double {
+        if isNaN { return .nan }
+        if isInfinite { return isNegative ? -.infinity : .infinity }
+        return Double("\(isNegative ? "-" : "")\(parts.coefficient)e\(parts.exponent)") ?? 0
+    }
+}

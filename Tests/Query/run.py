@@ -1,0 +1,386 @@
+#!/usr/bin/env python3
+"""Asks a reference library and a library under test the same random queries and compares the answers.
+
+    run.py REFERENCE LIBRARY --fixtures DIR [--files full-*,deep-full] [--edge 3] [--count 200000] [--seed 1]
+           [--jobs 2] [--queries FILE] [--classes All,Str] [--wrong 10] [--describe] [--stages] [--differences FILE]
+           [--keep DIR]
+
+DIR holds NAME.realm files with the schema of the operation driver; a dump NAME.json or NAME.json.gz beside one
+lets generate.py take values from it. The reference writes N more files edge-1... with edge values (edge.py, fill.c;
+--edge 0: none). The queries are split over the files. Each library answers a chunk of
+queries in a process of its own (answer.c), on a copy of the file; after a crash the next process goes on behind
+the query that crashed. Answers must be the same, line by line: rows in order, or the error number.
+Differing queries are cut down to the smallest part that still differs, and grouped by shape. Queries on which the
+reference crashes are skipped, as are differing ones that known.txt names (regular expression on the text, TAB,
+reason; perhaps TAB and a regular expression on the name of the file).
+--queries asks the lines of a file on every fixture instead of random ones; --describe also compares the canonical
+text; --stages also compares whether parsing, counting or reading found the error; --differences writes every
+difference to a file as JSON lines, --keep the queries and answers of all chunks to a folder.
+Prints 'N passed, M failed, K skipped'; exit status 1 on a failure."""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import edge
+import generate
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parent.parent / 'include'
+CHUNK = 2000
+FILES = 'full-*,nested-*,scalar-*,deep-full'
+GROUPS, EXAMPLES = 40, 2
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument('reference', type=pathlib.Path)
+parser.add_argument('library', type=pathlib.Path)
+parser.add_argument('--fixtures', type=pathlib.Path, required=True)
+parser.add_argument('--files', default=FILES, help='patterns of names without .realm, comma-separated')
+parser.add_argument('--edge', type=int, default=3)
+parser.add_argument('--count', type=int, default=200000)
+parser.add_argument('--seed', type=int, default=1)
+parser.add_argument('--jobs', type=int, default=2)
+parser.add_argument('--queries', type=pathlib.Path)
+parser.add_argument('--classes')
+parser.add_argument('--wrong', type=float, default=10, help='percent of wrong queries')
+parser.add_argument('--describe', action='store_true')
+parser.add_argument('--stages', action='store_true')
+parser.add_argument('--differences', type=pathlib.Path)
+parser.add_argument('--keep', type=pathlib.Path)
+options = parser.parse_args()
+os.environ.setdefault('SWIFT_BACKTRACE', 'enable=no')  # after a crash the backtracer would hold the pipes open
+
+
+def known_bugs():
+    """The expressions of known.txt with their reasons."""
+    found = []
+    for line in (HERE / 'known.txt').read_text().splitlines() if (HERE / 'known.txt').exists() else []:
+        if line.strip() and not line.startswith('#'):
+            expression, reason, file = (line.split('\t') + ['', ''])[:3]
+            found.append((re.compile(expression), reason, re.compile(file)))
+    return found
+
+
+KNOWN = known_bugs()
+
+
+class SetupError(Exception):
+    pass
+
+
+def ask(library, file, queries, out, folder):
+    """The answers of a library, one for each query, and the time they took; 'CRASH n' where signal n ended it."""
+    copy, times = folder / 'copy.realm', folder / 'times'
+    total = len(queries.read_bytes().splitlines())
+    crashes, done = 0, 0
+    out.write_bytes(b'')
+    times.write_bytes(b'')
+    while done < total:
+        for old in folder.glob('copy.realm*'):
+            shutil.rmtree(old) if old.is_dir() else old.unlink()
+        shutil.copyfile(file, copy)
+        command = [folder.parent / 'answer', library, copy, queries, out, '--skip', str(done), '--times', times]
+        ended = subprocess.run(command + ['--describe'] * options.describe, stdin=subprocess.DEVNULL, capture_output=True)
+        text = out.read_bytes()
+        text = text[:text.rfind(b'\n') + 1]
+        done = text.count(b'\n')
+        if ended.returncode > 0:
+            raise SetupError(f'answer ended with {ended.returncode}: {ended.stderr.decode(errors="replace").strip()[:300]}')
+        if ended.returncode < 0 or done < total:
+            text += b'CRASH %d\n' % -ended.returncode
+            done += 1
+            crashes += 1
+            if crashes > 400 and crashes > done / 2:
+                text += b'CRASH given up\n' * (total - done)
+                done = total
+        out.write_bytes(text)
+    spent = sum(float(x) for x in times.read_text().split())
+    return out.read_text(encoding='utf-8', errors='surrogateescape').split('\n')[:total], spent
+
+
+def same(a, b):
+    if not options.stages and a[:1] == 'E' and b[:1] == 'E':
+        return a.split()[0] == b.split()[0]
+    return a == b
+
+
+# Parts and shapes of queries --------------------------------------------------------------------
+
+TOKEN = re.compile(r'''B64"[^"]*"|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|uuid\([^)]*\)|oid\([^)]*\)|T[+-]?\d+:[+-]?\d+
+    |\d{4}-\d+-\d+[T@]\d+:\d+:\d+(?::\d+)?|\$K?\d+|[+-]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][+-]?\d+)?f?|@\w+|\$?\w[\w-]*|\[c\]|[=!<>]=|=[<>]|<>|&&|\|\||\s+|.''', re.X)
+
+
+def tokens(text):
+    return TOKEN.findall(text)
+
+
+def parts(cls, text):
+    """Smaller queries within a query: sides of AND and OR, what NOT and brackets hold, the ordering alone."""
+    found = []
+    todo = [text]
+    while todo and len(found) < 40:
+        words = tokens(todo.pop().strip())
+        depth, cuts, order = 0, [], None
+        for i, word in enumerate(words):
+            depth += (word in '([{') - (word in ')]}')
+            lower = word.lower()
+            if depth == 0 and lower in ('and', 'or', '&&', '||'):
+                cuts.append(i)
+            elif depth == 0 and order is None and lower in ('sort', 'distinct', 'limit') and i and i + 1 < len(words) and words[i + 1] == '(':
+                order = i
+        if order:
+            found += [''.join(words[:order]), 'TRUEPREDICATE ' + ''.join(words[order:])]
+            todo.append(found[-2])
+        elif cuts:
+            for start, end in zip([-1] + cuts, cuts + [len(words)]):
+                found.append(''.join(words[start + 1:end]))
+                todo.append(found[-1])
+        elif words and words[0].lower() in ('not', '!'):
+            found.append(''.join(words[1:]))
+            todo.append(found[-1])
+        elif words and words[0] == '(' and words[-1] == ')':
+            found.append(''.join(words[1:-1]))
+            todo.append(found[-1])
+    return [p.strip() for p in found if p.strip()]
+
+
+KIND = {p[0]: p[1] + '?' * p[3] if not p[2] else {'list': '[%s]', 'set': '{%s}', 'dict': '<%s>', 'back': '(%s)'}[p[2]] % p[1]
+        for properties in generate.PROPERTIES.values() for p in properties}
+
+
+def shape(cls, text, arguments):
+    """A query with types for names and kinds for literals."""
+    result = []
+    depth = 0
+    for word in tokens(text):
+        lower = word.lower()
+        if word.isspace():
+            word = ' '
+        elif word in KIND and result[-1:] != ['$']:
+            word = KIND[word]
+        elif re.fullmatch(r'\$\d+', word):
+            value = arguments[int(word[1:])] if int(word[1:]) < len(arguments) else '?'
+            word = '$null' if value is None else '$list' if isinstance(value, list) else '$' + next(iter(value)) if isinstance(value, dict) else '$?'
+        elif re.fullmatch(r'\$[a-z]\w*', word):
+            word = '$v'
+        elif word[0] in '"\'' or word[:4] == 'B64"':
+            word = 'STR'
+        elif word[:5] == 'uuid(':
+            word = 'UUID'
+        elif word[:4] == 'oid(' and len(word) > 5:
+            word = 'OID'
+        elif re.match(r'T[+-]?\d|\d+-\d+-', word):
+            word = 'TS'
+        elif re.fullmatch(r'[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?f?', word):
+            word = ('FLOAT' if word[-1] == 'f' else 'DOUBLE') if re.search(r'[.eEf]', word) else 'INT'
+        elif re.fullmatch(r'0[xX][0-9a-fA-F]+', word):
+            word = 'INT'
+        elif re.fullmatch(r'[OL]\d+', word):
+            word = 'OBJECT'
+        elif re.fullmatch(r'k\d+', word):
+            word = 'key'
+        elif word[0].isalpha():
+            word = {'all': 'All', 'true': 'BOOL', 'false': 'BOOL', 'null': 'NULL', 'nil': 'NULL', 'some': 'ANY', 'binary': 'BIN'}.get(lower, word.upper())
+        elif word in ('=', '<>', '=<', '=>', '&&', '||'):
+            word = {'=': '==', '<>': '!=', '=<': '<=', '=>': '>=', '&&': 'AND', '||': 'OR'}[word]
+        result.append(word)
+    text = ''.join(result)
+    text = re.sub(r'\[(INT|FIRST|LAST|STR|\$int|\$str)\]', '[.]', text)
+    text = re.sub(r'\{[^{}]*\}', lambda m: m[0] if '{' + m[0][1:-1] + '}' in KIND.values() else '{…}', text)
+    return f'{cls}: {text}'[:160]
+
+
+def make_edge_files(folder):
+    """Files of edge values, written by the reference."""
+    subprocess.run(['cc', '-O2', '-Wall', '-Wextra', '-I', INCLUDE, HERE / 'fill.c', '-ldl', '-o', folder / 'fill'], check=True)
+    made = []
+    pattern = min(options.fixtures.glob('*.realm'), key=lambda f: f.stat().st_size)
+    for seed in range(1, options.edge + 1):
+        made.append(folder / f'edge-{seed}.realm')
+        shutil.copyfile(pattern, made[-1])
+        edge.write(seed, folder / 'script', made[-1].with_suffix('.json'))
+        done = subprocess.run([folder / 'fill', options.reference.resolve(), made[-1], folder / 'script'], capture_output=True)
+        if done.returncode:
+            sys.exit(f'  fill ended with {done.returncode}: {done.stderr.decode(errors="replace")[:300]}')
+    return made
+
+
+# Chunks -----------------------------------------------------------------------------------------
+
+class Chunk:
+    def __init__(self, number, file, count, lines=None):
+        self.number, self.file, self.count, self.lines = number, file, count, lines
+
+
+def generated(chunk):
+    """The lines of a chunk; the first of each class counts all objects."""
+    if chunk.lines is not None:
+        return chunk.lines
+    data = next((str(d) for s in ('.json', '.json.gz') if (d := chunk.file.with_suffix(s)).exists()), None)
+    if data not in generated.cache:
+        generated.cache[data] = generate.Data(data)
+    generator = generate.Generator(options.seed * 1000003 + chunk.number, generated.cache[data],
+                                   options.classes.split(',') if options.classes else None, options.wrong)
+    return ['\t'.join(generator.query()) for _ in range(chunk.count)]
+
+
+generated.cache = {}
+
+
+def run_chunk(chunk, folder):
+    """Counts and differences of a chunk."""
+    folder = folder / f'chunk-{chunk.number}'
+    folder.mkdir()
+    lines = [f'{c}\tTRUEPREDICATE\t[]' for c in generate.PROPERTIES] + generated(chunk)
+    queries = folder / 'queries'
+    queries.write_text('\n'.join(lines) + '\n', encoding='utf-8')
+    ours, our_time = ask(options.library.resolve(), chunk.file, queries, folder / 'ours', folder)
+    theirs, their_time = ask(options.reference.resolve(), chunk.file, queries, folder / 'theirs', folder)
+    counts = collections.Counter(our_microseconds=our_time, their_microseconds=their_time)
+    everything = {line.split('\t')[0]: len(answer.split()) if answer != '-' else 0 for line, answer in zip(lines, theirs[:len(generate.PROPERTIES)])}
+    skipped, failed, crashed = collections.Counter(), [], []
+    for number, (line, a, b) in enumerate(zip(lines, theirs, ours)):
+        cls, text, arguments = line.split('\t')[0], *line.split('\t', 1)[1].rsplit('\t', 1)
+        rows = 0 if a[0] in 'EC-' else len(a.split('\t')[0].split(' !')[0].split())
+        counts['errors'] += a[0] == 'E'
+        counts['marked'] += ' !' in a
+        counts['selective'] += 0 < rows < everything[cls]
+        counts['some'] += rows > 0
+        if a.startswith('CRASH'):
+            skipped['the reference crashed'] += 1
+            crashed.append((line, chunk.file.stem))
+        elif same(a, b):
+            counts['passed'] += 1
+        else:
+            reason = next((why for expression, why, name in KNOWN if expression.search(text) and name.search(chunk.file.stem)), None)
+            if reason:
+                skipped[reason] += 1
+            else:
+                failed.append({'file': chunk.file.stem, 'class': cls, 'query': text, 'arguments': arguments, 'reference': a, 'library': b})
+    smaller(failed, chunk, folder)
+    if options.keep:
+        shutil.copytree(folder, options.keep / folder.name, ignore=lambda _, names: [n for n in names if n.startswith('copy') or n == 'again'])
+    shutil.rmtree(folder)
+    return counts, skipped, failed, crashed
+
+
+def smaller(failed, chunk, folder):
+    """Replaces differing queries by their smallest parts that differ."""
+    candidates = []
+    for f in failed[:300]:
+        for part in parts(f['class'], f['query']):
+            candidates.append((f, part))
+    if not candidates:
+        return
+    again = folder / 'again'
+    again.mkdir()
+    again.joinpath('queries').write_text(''.join(f'{f["class"]}\t{p}\t{f["arguments"]}\n' for f, p in candidates), encoding='utf-8')
+    shutil.copy(folder.parent / 'answer', folder / 'answer')
+    ours, _ = ask(options.library.resolve(), chunk.file, again / 'queries', again / 'ours', again)
+    theirs, _ = ask(options.reference.resolve(), chunk.file, again / 'queries', again / 'theirs', again)
+    for (f, part), a, b in zip(candidates, theirs, ours):
+        if not a.startswith('CRASH') and not same(a, b) and len(part) < len(f['query']):
+            f.setdefault('whole', f['query'])
+            f.update(query=part, reference=a, library=b)
+
+
+def chunks(files):
+    """The chunks, larger files getting fewer queries."""
+    if options.queries:
+        lines = options.queries.read_text(encoding='utf-8').splitlines()
+        return [Chunk(n, file, len(lines), lines) for n, file in enumerate(files)]
+    weights = [0.3 if f.stat().st_size > 4_000_000 else 0.5 if f.stat().st_size < 50_000 else 1 for f in files]
+    found = []
+    for file, weight in zip(files, weights):
+        left = round(options.count * weight / sum(weights))
+        while left > 0:
+            found.append(Chunk(len(found), file, min(CHUNK, left)))
+            left -= CHUNK
+    return found
+
+
+def kind_of(difference):
+    a, b = difference['reference'], difference['library']
+    if b.startswith('CRASH'):
+        return 'crash'
+    if a[0] == 'E' or b[0] == 'E':
+        return f'{a.split()[0] if a[0] == "E" else "rows"} / {b.split()[0] if b[0] == "E" else "rows"}'
+    if a.split('\t')[0] == b.split('\t')[0]:
+        return 'canonical text'
+    strip = lambda x: x.split('\t')[0].split(' !')[0]
+    if strip(a) == strip(b):
+        return 'count or first'
+    return 'order' if sorted(re.findall(r'\d+', strip(a))) == sorted(re.findall(r'\d+', strip(b))) else 'rows'
+
+
+def short(text, room=150):
+    return text if len(text) <= room else f'{text[:room]}… ({len(text.split())})'
+
+
+def main():
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    files = sorted({f for p in options.files.split(',') for f in options.fixtures.glob(p + '.realm')})
+    total, skipped, failed, crashed = collections.Counter(), collections.Counter(), [], []
+    started = time.monotonic()
+    with tempfile.TemporaryDirectory() as folder:
+        folder = pathlib.Path(folder)
+        subprocess.run(['cc', '-O2', '-Wall', '-Wextra', '-I', INCLUDE, HERE / 'answer.c', '-ldl', '-o', folder / 'answer'], check=True)
+        if options.edge:
+            files += make_edge_files(folder)
+        if not files:
+            sys.exit('no fixtures')
+        with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+            try:
+                for counts, skips, failures, crashes in pool.map(lambda c: run_chunk(c, folder), chunks(files)):
+                    total += counts
+                    skipped += skips
+                    failed += failures
+                    crashed += crashes
+            except SetupError as error:
+                pool.shutdown(cancel_futures=True)
+                sys.exit(f'  {error}')
+    groups = collections.defaultdict(list)
+    for f in failed:
+        groups[kind_of(f), shape(f['class'], f['query'], json.loads(f['arguments']))].append(f)
+    if options.differences:
+        with options.differences.open('w', encoding='utf-8') as stream:
+            for (kind, form), members in groups.items():
+                for f in members:
+                    stream.write(json.dumps({'kind': kind, 'shape': form, **f}, ensure_ascii=False) + '\n')
+    ordered = sorted(groups.items(), key=lambda g: (-len(g[1]), g[0]))
+    for (kind, form), members in ordered[:GROUPS]:
+        print(f'{len(members)} × {kind}: {form}')
+        for f in sorted(members, key=lambda f: (len(f['query']), len(f['reference'])))[:EXAMPLES]:
+            print(f'    {f["class"]}: {f["query"]}' + (f'  « {f["arguments"]} »' if f['arguments'] != '[]' else '') + f'   [{f["file"]}]')
+            print(f'        reference {short(f["reference"])}\n        library   {short(f["library"])}')
+    if len(ordered) > GROUPS:
+        print(f'and {len(ordered) - GROUPS} more shapes')
+    forms = collections.defaultdict(list)
+    for line, file in crashed:
+        forms[shape(line.split('\t')[0], line.split('\t', 1)[1].rsplit('\t', 1)[0], json.loads(line.rsplit('\t', 1)[1]))].append((line, file))
+    for form, members in sorted(forms.items(), key=lambda g: -len(g[1]))[:10]:
+        print(f'reference crashed {len(members)} ×: {form}\n    {members[0][0]}   [{members[0][1]}]')
+    asked = total['passed'] + len(failed) + sum(skipped.values())
+    for reason, n in skipped.most_common():
+        print(f'skipped {n}: {reason}')
+    parsed = asked - total['errors'] - skipped['the reference crashed']
+    print(f'{asked} queries on {len(files)} files in {time.monotonic() - started:.0f} s: {100 * parsed / asked:.1f} % parsed, of these '
+          f'{100 * total["some"] / max(parsed, 1):.1f} % found rows, {100 * total["selective"] / max(parsed, 1):.1f} % some but not all; '
+          f'reference {total["their_microseconds"] / 1e6:.1f} s, library {total["our_microseconds"] / 1e6:.1f} s')
+    if total['marked']:
+        print(f'{total["marked"]} answers of the reference disagree with its own count or find first')
+    print(f'{total["passed"]} passed, {len(failed)} failed, {sum(skipped.values())} skipped')
+    sys.exit(1 if failed else 0)
+
+
+main()
