@@ -224,7 +224,7 @@ static bool fits(realm_property_type_e type, realm_value_type_e value) {
     }
 }
 /* In a manual migration the schema says what is wanted, not what there is. */
-static bool schema_is_ahead;
+static bool is_manual, schema_is_ahead;
 static void expect_fit(realm_property_type_e type, realm_value_t v) {
     if (!schema_is_ahead && !fits(type, v.type)) problem("a property of type %d gave a value of type %d", (int)type, (int)v.type);
 }
@@ -1013,9 +1013,10 @@ static void within(realm_t* given, bool writing) {
     class_count = outer_count;
 }
 static bool migrate(realm_userdata_t userdata, realm_t* old_realm, realm_t* new_realm, const realm_schema_t* schema) {
+    (void)userdata;
     const char* call = progress->call;
     bool did;
-    schema_is_ahead = userdata != NULL;
+    schema_is_ahead = is_manual;
     if (renamed.type[0] && below(4)) OK(realm_schema_rename_property, new_realm, (realm_schema_t*)schema, renamed.type, renamed.old_name, renamed.new_name);
     if (dropped[0] && below(2)) OK(realm_remove_table, new_realm, dropped, &did);
     within(new_realm, true);
@@ -1057,12 +1058,13 @@ static bool open_with(const char* path, realm_schema_mode_e mode, realm_schema_t
     L.realm_config_set_path(config, path);
     if (file_key) L.realm_config_set_encryption_key(config, file_key, 64);
     L.realm_config_set_schema_mode(config, mode);
+    is_manual = mode == RLM_SCHEMA_MODE_MANUAL;
     L.realm_config_set_automatic_change_notifications(config, false);
     if (schema) {
         L.realm_config_set_schema(config, schema);
         L.realm_config_set_schema_version(config, version);
         bool migrates = mode == RLM_SCHEMA_MODE_AUTOMATIC || mode == RLM_SCHEMA_MODE_MANUAL;
-        if (migrates && below(8)) L.realm_config_set_migration_function(config, migrate, mode == RLM_SCHEMA_MODE_MANUAL ? config : NULL, NULL);
+        if (migrates && below(8)) L.realm_config_set_migration_function(config, migrate, NULL, NULL);
         if (below(2)) L.realm_config_set_data_initialization_function(config, initialize, NULL, NULL);
         L.realm_config_set_automatic_backlink_handling(config, below(2));
     }
@@ -1156,6 +1158,7 @@ struct fixture {
     uint8_t *bytes, *key;
     size_t size;
     uint32_t *nodes, *live; /* all places that look like a node, and those reachable from the top */
+    uint32_t* parents;      /* where in `live` the parent of each of those is */
     size_t node_count, live_count;
 };
 static unsigned large_percent = 1;
@@ -1202,15 +1205,17 @@ static size_t top_of(const uint8_t* bytes, size_t size) {
     if (slot == 0 && top == UINT64_MAX && size >= 40) top = word_at(bytes + size - 16);
     return top < size ? (size_t)top : 0;
 }
-static void walk(struct fixture* f, size_t at, uint8_t* seen) {
+static void walk(struct fixture* f, size_t at, uint32_t parent, uint8_t* seen) {
     if (!node_fits(f->bytes, f->size, at) || seen[at / 8]) return;
     seen[at / 8] = 1;
+    uint32_t number = (uint32_t)f->live_count;
+    f->parents[number] = parent;
     f->live[f->live_count++] = (uint32_t)at;
     const uint8_t* node = f->bytes + at;
     if (!(node[4] & 0x40) || node[4] & 0x18) return;
     for (size_t i = 0; i < count_of(node); i++) {
         int64_t v = element(node, i);
-        if (v > 0 && v % 8 == 0 && (uint64_t)v < f->size) walk(f, (size_t)v, seen);
+        if (v > 0 && v % 8 == 0 && (uint64_t)v < f->size) walk(f, (size_t)v, number, seen);
     }
 }
 static uint8_t* slurp(const char* path, size_t* size) {
@@ -1243,9 +1248,10 @@ static void add_fixture(const char* path, const char* name) {
     if (f->key && key_size != 64) { free(f->key); f->key = NULL; }
     f->nodes = malloc((f->size / 8 + 1) * sizeof *f->nodes);
     f->live = malloc((f->size / 8 + 1) * sizeof *f->live);
+    f->parents = malloc((f->size / 8 + 1) * sizeof *f->parents);
     for (size_t at = 24; at + 8 <= f->size; at += 8) if (!memcmp(f->bytes + at, "AAAA", 4)) f->nodes[f->node_count++] = (uint32_t)at;
     uint8_t* seen = calloc(f->size / 8 + 1, 1);
-    if (!f->key) walk(f, top_of(f->bytes, f->size), seen);
+    if (!f->key) walk(f, top_of(f->bytes, f->size), 0, seen);
     free(seen);
 }
 static int by_name(const void* a, const void* b) { return strcmp(((const struct fixture*)a)->name, ((const struct fixture*)b)->name); }
@@ -1314,7 +1320,7 @@ static void damage(struct copy* c) {
     size_t size = c->size, at, from, length;
     uint8_t* b = c->bytes;
     if (size < 40) { if (size) b[below(size)] = (uint8_t)next_random(); tell(c, " small"); return; }
-    switch (below(15)) {
+    switch (below(16)) {
         case 0:
             tell(c, " bits");
             for (uint64_t n = 1 + below(8); n; n--) { uint8_t bit = (uint8_t)(1u << below(8)); at = below(size); b[at] ^= bit; tell(c, " %zx^%x", at, bit); }
@@ -1402,6 +1408,21 @@ static void damage(struct copy* c) {
             else { size_t n = count_of(b + at) + (below(2) ? 1 : (size_t)-1); b[at + 5] = (uint8_t)(n >> 16); b[at + 6] = (uint8_t)(n >> 8); b[at + 7] = (uint8_t)n; }
             tell(c, " header of node %zx", at);
             break;
+        case 13: { /* refs that lead back up, once or more often */
+            if (!c->fixture->live_count) return;
+            uint64_t number = below(c->fixture->live_count), up = number;
+            at = c->fixture->live[number];
+            for (uint64_t n = below(6); n; n--) up = c->fixture->parents[up];
+            if (!node_fits(b, size, at) || !(b[at + 4] & 0x40) || b[at + 4] & 0x18) return;
+            bool all = below(2);
+            for (size_t i = 0; i < count_of(b + at); i++) {
+                int64_t v = element(b + at, i);
+                if (v <= 0 || v % 8 || !(all || below(3) == 0)) continue;
+                set_element(b + at, i, c->fixture->live[up]);
+                tell(c, " node %zx[%zu] up to %x", at, i, c->fixture->live[up]);
+            }
+            break;
+        }
         default: { /* one element of a node */
             at = some_node(c);
             if (!at || !node_fits(b, size, at) || !count_of(b + at)) return;

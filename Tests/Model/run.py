@@ -29,7 +29,7 @@ TIME_LIMIT = 300  # seconds for each program
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
 parser.add_argument('--tools', type=pathlib.Path)
-parser.add_argument('--seeds', default='1-300', help='one number, or the first and the last')
+parser.add_argument('--seeds', default='1-300', help='one number, or first-last')
 parser.add_argument('--txns', type=int, default=40)
 parser.add_argument('--ops', type=int, default=40, help='per transaction')
 parser.add_argument('--nested', action='store_true', help='collections inside Mixed values, too')
@@ -74,7 +74,11 @@ def shortened(value):
 
 def first_difference(expected, found):
     """Where the contents differ: the first class, object and property, and the first element in it."""
-    expected, found = json.loads(expected.decode(errors='replace')), json.loads(found.decode(errors='replace'))
+    expected = json.loads(expected.decode(errors='replace'))
+    try:
+        found = json.loads(found.decode(errors='replace'))
+    except json.JSONDecodeError as error:
+        return f'the dump of the library is no JSON: {error}'
     if expected['schema_version'] != found['schema_version']:
         return 'schema version'
     expected, found = expected['classes'], found['classes']
@@ -83,15 +87,16 @@ def first_difference(expected, found):
     for name in expected:
         for part in 'primary_key', 'flags', 'properties':
             if expected[name][part] != found[name][part]:
-                return f'{name}: {part} {expected[name][part]}, found {found[name][part]}'
+                return f'{name}: {part}{inner_difference(expected[name][part], found[name][part])}'
         old = {row['$key']: row for row in expected[name]['objects']}
         new = {row['$key']: row for row in found[name]['objects']}
         for key in sorted(old.keys() | new.keys()):
             if key not in new or key not in old:
                 return f'{name}: object {key} ' + ('is missing' if key in old else 'should not be there')
             for field in old[key]:
-                if shortened(old[key][field]) != shortened(new[key].get(field)) or old[key][field] != new[key].get(field):
-                    return f'{name}: object {key}: {field}{inner_difference(old[key][field], new[key].get(field))}'
+                value, other = old[key][field], new[key].get(field)
+                if json.dumps(value) != json.dumps(other):
+                    return f'{name}: object {key}: {field}{inner_difference(value, other)}'
         if list(old) != list(new) or expected[name]['count'] != found[name]['count']:
             return f'{name}: order or number of objects'
     return 'the same values, written differently'
@@ -106,7 +111,7 @@ def inner_difference(expected, found):
         return f': {len(expected)} elements, found {len(found)}: {shortened(expected)}, found {shortened(found)}'
     if isinstance(expected, dict) and isinstance(found, dict) and list(expected) == list(found):
         for key in expected:
-            if json.dumps(expected[key]) != json.dumps(found[key]):
+            if not key.startswith('$') and json.dumps(expected[key]) != json.dumps(found[key]):
                 return f'[{key}]' + inner_difference(expected[key], found[key])
     return f': {shortened(expected)}, found {shortened(found)}'
 

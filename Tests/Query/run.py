@@ -123,7 +123,7 @@ def tokens(text):
     return TOKEN.findall(text)
 
 
-def parts(cls, text):
+def parts(text):
     """Smaller queries within a query: sides of AND and OR, what NOT and brackets hold, the ordering alone."""
     found = []
     todo = [text]
@@ -153,51 +153,55 @@ def parts(cls, text):
     return [p.strip() for p in found if p.strip()]
 
 
-KIND = {p[0]: p[1] + '?' * p[3] if not p[2] else {'list': '[%s]', 'set': '{%s}', 'dict': '<%s>', 'back': '(%s)'}[p[2]] % p[1]
-        for properties in generate.PROPERTIES.values() for p in properties}
+GROUP = {'int': 'number', 'float': 'number', 'double': 'number', 'decimal': 'number'}
+KIND = {p[0]: (form % GROUP.get(p[1], p[1])) for properties in generate.PROPERTIES.values() for p in properties
+        for form in [{'': '%s', 'list': '[%s]', 'set': '{%s}', 'dict': '<%s>', 'back': '(%s)'}[p[2]]]}
+WORD = {'true': 'BOOL', 'false': 'BOOL', 'null': 'NULL', 'nil': 'NULL', 'some': 'ANY', 'binary': 'BIN', '=': '==', '<>': '!=', '=<': '<', '=>': '<',
+        '<=': '<', '>=': '<', '>': '<', '&&': 'AND', '||': 'OR', '!': 'NOT', '@size': '@count'}
+TAGS = {'int': 'NUMBER', 'flt': 'NUMBER', 'dbl': 'NUMBER', 'dec': 'NUMBER', 'str': 'STR', 'link': 'OBJECT'}
 
 
-def shape(cls, text, arguments):
-    """A query with types for names and kinds for literals."""
+def shape(text, arguments):
+    """A query with kinds for names and literals."""
     result = []
-    depth = 0
     for word in tokens(text):
         lower = word.lower()
         if word.isspace():
             word = ' '
-        elif word in KIND and result[-1:] != ['$']:
+        elif word in KIND:
             word = KIND[word]
         elif re.fullmatch(r'\$\d+', word):
-            value = arguments[int(word[1:])] if int(word[1:]) < len(arguments) else '?'
-            word = '$null' if value is None else '$list' if isinstance(value, list) else '$' + next(iter(value)) if isinstance(value, dict) else '$?'
+            value = arguments[int(word[1:])] if int(word[1:]) < len(arguments) else {'?': 0}
+            word = 'NULL' if value is None else '{…}' if isinstance(value, list) else TAGS.get(next(iter(value)), next(iter(value)).upper())
         elif re.fullmatch(r'\$[a-z]\w*', word):
             word = '$v'
         elif word[0] in '"\'' or word[:4] == 'B64"':
             word = 'STR'
-        elif word[:5] == 'uuid(':
-            word = 'UUID'
-        elif word[:4] == 'oid(' and len(word) > 5:
-            word = 'OID'
+        elif word[:5] == 'uuid(' or word[:4] == 'oid(' and len(word) > 5:
+            word = word[:word.index('(')].upper()
         elif re.match(r'T[+-]?\d|\d+-\d+-', word):
             word = 'TS'
-        elif re.fullmatch(r'[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?f?', word):
-            word = ('FLOAT' if word[-1] == 'f' else 'DOUBLE') if re.search(r'[.eEf]', word) else 'INT'
-        elif re.fullmatch(r'0[xX][0-9a-fA-F]+', word):
-            word = 'INT'
+        elif re.fullmatch(r'[+-]?(\d+\.\d*|\.\d+|\d+)([eE][+-]?\d+)?f?|0[xX][0-9a-fA-F]+', word):
+            word = 'NUMBER'
         elif re.fullmatch(r'[OL]\d+', word):
             word = 'OBJECT'
         elif re.fullmatch(r'k\d+', word):
             word = 'key'
-        elif word[0].isalpha():
-            word = {'all': 'All', 'true': 'BOOL', 'false': 'BOOL', 'null': 'NULL', 'nil': 'NULL', 'some': 'ANY', 'binary': 'BIN'}.get(lower, word.upper())
-        elif word in ('=', '<>', '=<', '=>', '&&', '||'):
-            word = {'=': '==', '<>': '!=', '=<': '<=', '=>': '>=', '&&': 'AND', '||': 'OR'}[word]
+        else:
+            word = WORD.get(lower, word.upper() if word[0].isalpha() else word)
         result.append(word)
     text = ''.join(result)
-    text = re.sub(r'\[(INT|FIRST|LAST|STR|\$int|\$str)\]', '[.]', text)
-    text = re.sub(r'\{[^{}]*\}', lambda m: m[0] if '{' + m[0][1:-1] + '}' in KIND.values() else '{…}', text)
-    return f'{cls}: {text}'[:160]
+    text = re.sub(r'\[(NUMBER|FIRST|LAST|STR)\]', '[.]', text)
+    text = re.sub(r'(SORT|DISTINCT|LIMIT) ?\([^()]*\)', r'\1(…)', text)
+    text = re.sub(r'OBJ\([^()]*\)', 'OBJECT', text)
+    text = re.sub(r'BIN\(STR\)', 'BIN', text)
+    text = re.sub(r'\{[^{}…]*\}', lambda m: m[0] if m[0] in KIND.values() else '{…}', text)
+    text = re.sub(r'(?<![\w])(link\.)+', 'link.', text)
+    text = re.sub(r'@links\.[^.]*\.(link|\[link\]|<link>)', '(link)', text)
+    return text[:160]
 
+
+# Chunks -----------------------------------------------------------------------------------------
 
 def make_edge_files(folder):
     """Files of edge values, written by the reference."""
@@ -213,8 +217,6 @@ def make_edge_files(folder):
             sys.exit(f'  fill ended with {done.returncode}: {done.stderr.decode(errors="replace")[:300]}')
     return made
 
-
-# Chunks -----------------------------------------------------------------------------------------
 
 class Chunk:
     def __init__(self, number, file, count, lines=None):
@@ -277,7 +279,7 @@ def smaller(failed, chunk, folder):
     """Replaces differing queries by their smallest parts that differ."""
     candidates = []
     for f in failed[:300]:
-        for part in parts(f['class'], f['query']):
+        for part in parts(f['query']):
             candidates.append((f, part))
     if not candidates:
         return
@@ -351,7 +353,7 @@ def main():
                 sys.exit(f'  {error}')
     groups = collections.defaultdict(list)
     for f in failed:
-        groups[kind_of(f), shape(f['class'], f['query'], json.loads(f['arguments']))].append(f)
+        groups[kind_of(f), shape(f['query'], json.loads(f['arguments']))].append(f)
     if options.differences:
         with options.differences.open('w', encoding='utf-8') as stream:
             for (kind, form), members in groups.items():
@@ -367,7 +369,7 @@ def main():
         print(f'and {len(ordered) - GROUPS} more shapes')
     forms = collections.defaultdict(list)
     for line, file in crashed:
-        forms[shape(line.split('\t')[0], line.split('\t', 1)[1].rsplit('\t', 1)[0], json.loads(line.rsplit('\t', 1)[1]))].append((line, file))
+        forms[shape(line.split('\t', 1)[1].rsplit('\t', 1)[0], json.loads(line.rsplit('\t', 1)[1]))].append((line, file))
     for form, members in sorted(forms.items(), key=lambda g: -len(g[1]))[:10]:
         print(f'reference crashed {len(members)} ×: {form}\n    {members[0][0]}   [{members[0][1]}]')
     asked = total['passed'] + len(failed) + sum(skipped.values())

@@ -113,7 +113,7 @@ struct Binder {
             if let c = left as? ConstantExpression, !c.isList, c.values.first?.isNull ?? false, Self.isLinkCollection(right) { throw .query("Cannot compare linklist with NULL") }
             // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
             if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
-                return CompareCondition(op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena))
+                return CompareCondition(op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
             }
             return CompareCondition(op, folding: false, left, right)
         }
@@ -308,7 +308,7 @@ struct Binder {
                 throw .query("Operation '\(kind.rawValue)' is not supported: '\(p.text(printer))' is not a list of values")
             }
             try numeric(p.type, dates: false)
-            return AggregateExpression(p, kind, element: p.type, flattens: false, text: p.text(printer) + "." + kind.rawValue)
+            return AggregateExpression(p, kind, element: p.type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.rawValue)
         }
         guard case .link(let target) = p.type, let table = try group.table(target) else { throw .query("'\(p.text(printer))' is not a list of links") }
         var hops = p.hops
@@ -474,7 +474,7 @@ struct Binder {
             case .at(let n): texts.append("[\(n)]")
             case .last: texts.append("[LAST]")
             case .all: texts.append("[*]")
-            case .key(let k): texts.append("['\(String(decoding: k, as: UTF8.self))']")
+            case .key(let k): texts.append(QueryPrinter.key(k))
             }
         }
         func hop(_ kind: Hop.Kind, _ x: PathIndex?) throws(RealmError) {
@@ -572,7 +572,7 @@ struct Binder {
             return (.collection(f.key, shape, []), type, true)
         case .dictionary:
             if last {
-                texts.append("[*]")
+                if f.type != .link { texts.append("[*]") }
                 return (.collection(f.key, shape, []), type, true)
             }
             switch steps[i] {
@@ -584,7 +584,7 @@ struct Binder {
                 return (.keys(f.key, []), .string, true)
             case .values:
                 i += 1
-                texts.append("[*]")
+                if f.type != .link { texts.append("[*]") }
                 if i == steps.count { return (.collection(f.key, shape, []), type, true) }
                 if f.type == .link {
                     try hop(.dictionary, nil)
@@ -612,10 +612,7 @@ struct Binder {
                 switch x {
                 case .all:
                     i += 1
-                    if i == steps.count {
-                        texts.append("[*]")
-                        return (.collection(f.key, shape, []), type, true)
-                    }
+                    if i == steps.count { return (.collection(f.key, shape, []), type, true) }
                     try hop(.dictionary, nil)
                     return nil
                 case .key:

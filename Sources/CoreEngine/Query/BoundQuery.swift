@@ -6,10 +6,13 @@ package final class BoundQuery {
     let condition: Condition
     let orderings: [Ordering]
     private let arena: ConstantArena
-    /// Where its rows come from: the whole class, or a list of objects.
-    let parents: [BoundQuery]
+    /// Queries that this one was made of: their constants live in their arenas.
+    private let parents: [BoundQuery]
+    /// All rows without anybody having asked for them.
+    private let isImplicit: Bool
 
-    init(_ table: TableKey, _ condition: Condition, _ orderings: [Ordering], _ arena: ConstantArena, parents: [BoundQuery] = []) {
+    init(_ table: TableKey, _ condition: Condition, _ orderings: [Ordering], _ arena: ConstantArena, parents: [BoundQuery] = [], isImplicit: Bool = false) {
+        self.isImplicit = isImplicit
         self.table = table
         self.condition = condition
         self.orderings = orderings
@@ -26,14 +29,12 @@ package final class BoundQuery {
         for o in syntax.orderings { Ordering.append(try binder.ordering(o, t), to: &orderings) }
         return BoundQuery(table, condition, orderings, arena)
     }
-    static func all(_ table: TableKey) -> BoundQuery { BoundQuery(table, ConstantCondition(true), [], ConstantArena()) }
+    static func all(_ table: TableKey) -> BoundQuery { BoundQuery(table, ConstantCondition(true), [], ConstantArena(), isImplicit: true) }
 
     /// Both conditions; the orderings one after the other.
     func and(_ other: BoundQuery, orderings: [Ordering]) -> BoundQuery {
         let condition: Condition
-        if let c = self.condition as? ConstantCondition, c.value { condition = other.condition } else if let c = other.condition as? ConstantCondition, c.value {
-            condition = self.condition
-        } else {
+        if isImplicit { condition = other.condition } else if other.isImplicit { condition = self.condition } else {
             condition = AndCondition([self.condition, other.condition])
         }
         return BoundQuery(table, condition, orderings, arena, parents: [self, other])
@@ -66,11 +67,13 @@ package final class BoundQuery {
 
     // MARK: Running
 
-    private func open(_ group: Group) throws(RealmError) -> Table {
+    private func open(_ group: Group, sorting: Bool = true) throws(RealmError) -> Table {
         guard let t = try group.table(table) else { throw RealmError(.staleAccessor, "The class of the query does not exist any more") }
         for o in orderings {
             switch o {
             case .sort(let keys), .distinct(let keys):
+                // What is only counted needs no order.
+                if !sorting, case .sort = o { continue }
                 for k in keys where k.isInvalid { throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection") }
             case .limit: continue
             }
@@ -109,7 +112,7 @@ package final class BoundQuery {
             case .sort: continue
             }
         }
-        let t = try open(group)
+        let t = try open(group, sorting: false)
         if let source {
             var n = 0
             for k in source where try t.isValid(k) { if try condition.matches(t, k) { n += 1 } }

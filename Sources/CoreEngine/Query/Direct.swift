@@ -8,6 +8,7 @@ final class DirectCondition: Condition {
     private let right: ConstantExpression
     private let pattern: Pattern?
     private let type: ValueType
+    private let foldsWritten: Bool
 
     init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression) {
         self.path = path
@@ -16,6 +17,7 @@ final class DirectCondition: Condition {
         self.right = right
         type = path.type
         constant = right.values.first ?? .null
+        foldsWritten = folding
         switch constant {
         case .string(let b), .binary(let b):
             folds = folding
@@ -35,7 +37,7 @@ final class DirectCondition: Condition {
         default: 30
         }
     }
-    override func text(_ p: QueryPrinter) -> String { p.direct(path, op, folds, right) }
+    override func text(_ p: QueryPrinter) -> String { p.direct(path, op, folds || (foldsWritten && constant.isNull && type == .string), right) }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         var v = try table.rows.peek(key, column.index) ?? .null
         if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }

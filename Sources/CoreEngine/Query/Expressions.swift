@@ -40,11 +40,15 @@ final class ConstantExpression: Expression {
     init(_ value: Mixed, _ type: ValueType, _ arena: ConstantArena) {
         values = [value]
         self.arena = arena
+        isImplied = false
         super.init(type, isList: false)
     }
-    init(list: [Mixed], _ type: ValueType, _ quantifier: Quantifier?, _ arena: ConstantArena) {
+    /// The quantifier was not written.
+    private let isImplied: Bool
+    init(list: [Mixed], _ type: ValueType, _ quantifier: Quantifier?, _ arena: ConstantArena, isImplied: Bool = false) {
         values = list
         self.arena = arena
+        self.isImplied = isImplied
         super.init(type, isList: true, quantifier)
     }
     override var isConstant: Bool { true }
@@ -54,7 +58,7 @@ final class ConstantExpression: Expression {
     }
     override func text(_ p: QueryPrinter) -> String {
         if !isList { return p.constant(values[0], type) }
-        return (quantifier.map { $0.rawValue + " " } ?? "") + "{" + values.map { p.constant($0, type) }.joined(separator: ", ") + "}"
+        return (isImplied ? "" : quantifier.map { $0.rawValue + " " } ?? "") + "{" + values.map { p.constant($0, type) }.joined(separator: ", ") + "}"
     }
 }
 
@@ -118,7 +122,11 @@ final class PathExpression: Expression {
         default: return nil
         }
     }
-    override func text(_ p: QueryPrinter) -> String { (quantifier.map { $0.rawValue + " " } ?? "") + p.prefix + source }
+    override func text(_ p: QueryPrinter) -> String {
+        // ANY is what a list of links means anyway.
+        let mark = quantifier == .any && type.isLink ? "" : quantifier.map { $0.rawValue + " " } ?? ""
+        return mark + p.prefix + source
+    }
     override func tables(_ found: inout Set<TableKey>) {
         for h in hops {
             found.insert(h.origin)
@@ -140,7 +148,11 @@ final class PathExpression: Expression {
         if !hasManyHops {
             var t = table, k = key
             for (i, h) in hops.enumerated() {
-                guard let next = try single(h, t, k) else { return missing(out) }
+                guard let next = try single(h, t, k) else {
+                    // An element that is not there is no object at all; a null link reads as NULL.
+                    if h.kind == .toOne { missing(out) } else { out.closeGroup() }
+                    return
+                }
                 k = next
                 t = tables[i + 1].takeUnretainedValue()
             }

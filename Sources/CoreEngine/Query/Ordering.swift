@@ -27,7 +27,6 @@ enum Ordering {
     static func append(_ o: Ordering, to all: inout [Ordering]) {
         switch (all.last, o) {
         case (.sort(let before)?, .sort(let keys)): all[all.count - 1] = .sort(keys + before)
-        case (.limit(let a)?, .limit(let b)): all[all.count - 1] = .limit(min(a, b))
         default: all.append(o)
         }
     }

@@ -11,14 +11,21 @@
 /// May use: Tables and below.
 enum QueryRoom {
     /// Deepest tree of operators that is accepted: evaluation and release recurse over it.
-    static let maxDepth = 500
+    static let maxDepth = 2000
     /// Subqueries within subqueries.
     static let maxSubqueries = 32
 }
 
 extension RealmError {
     static func querySyntax(_ text: String, _ what: String, at: Int) -> RealmError {
-        RealmError(.invalidQueryString, "Invalid predicate: '\(text)': \(what) (at byte \(at))")
+        RealmError(.invalidQueryString, "Invalid predicate: '\(excerpt(text, at))': \(what) (at byte \(at))")
+    }
+    /// The text, or what stands around `at` when it is long.
+    private static func excerpt(_ text: String, _ at: Int) -> String {
+        let bytes = Array(text.utf8)
+        guard bytes.count > 400 else { return text }
+        let from = max(0, min(at, bytes.count) - 60), to = min(bytes.count, at + 60)
+        return (from > 0 ? "…" : "") + String(decoding: bytes[from..<to], as: UTF8.self) + (to < bytes.count ? "…" : "")
     }
     static func query(_ what: String) -> RealmError { RealmError(.invalidQuery, what) }
     static func queryArgument(_ what: String) -> RealmError { RealmError(.invalidQueryArg, what) }

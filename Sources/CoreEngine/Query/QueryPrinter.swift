@@ -1,7 +1,7 @@
-/// Operands of one operator, two by two.
-private indirect enum OperandTree {
-    case leaf(Condition)
-    case two(OperandTree, OperandTree)
+/// An operand of AND or OR: a condition, or the first few of several under one operator.
+private enum Operand {
+    case one(Condition)
+    case several([Condition], Int)
 }
 
 /// Conditions back to text that parses to the same query. Rules: query-language §15; where Realm's own text would not find the same rows
@@ -38,25 +38,30 @@ final class QueryPrinter {
 
     /// Nested equal operators are flattened: an operand of the same kind goes and its two operands come at the end.
     private func flattened<C: Condition>(_ parts: [Condition], _ same: C.Type, _ inner: (C) -> [Condition]) -> [Condition] {
-        // As written, a AND b AND c is (a AND b) AND c.
-        func tree(_ parts: ArraySlice<Condition>) -> OperandTree {
-            guard let last = parts.last else { return .leaf(ConstantCondition(true)) }
-            let right: OperandTree = if let c = last as? C { tree(inner(c)[...]) } else { .leaf(last) }
-            return parts.count == 1 ? right : .two(tree(parts.dropLast()), right)
+        // As written, a AND b AND c is (a AND b) AND c: the first `count` parts are one operand.
+        func operand(_ parts: [Condition], _ count: Int) -> Operand {
+            if count > 1 { return .several(parts, count) }
+            guard let c = parts.first else { return .one(ConstantCondition(true)) }
+            return single(c)
         }
-        guard case .two(let l, let r) = tree(parts[...]) else { return parts }
-        var queue: [OperandTree] = [l, r]
+        func single(_ c: Condition) -> Operand {
+            if let same = c as? C, inner(same).count > 1 { return .several(inner(same), inner(same).count) }
+            return .one(c)
+        }
+        guard let last = parts.last, parts.count > 1 else { return parts }
+        var queue = [operand(parts, parts.count - 1), single(last)]
+        var leaves: [Condition] = []
         var i = 0
         while i < queue.count {
-            if case .two(let a, let b) = queue[i] {
-                queue.remove(at: i)
-                queue.append(a)
-                queue.append(b)
-            } else {
-                i += 1
+            switch queue[i] {
+            case .one(let c): leaves.append(c)
+            case .several(let p, let n):
+                queue.append(operand(p, n - 1))
+                queue.append(single(p[n - 1]))
             }
+            i += 1
         }
-        return queue.compactMap { if case .leaf(let c) = $0 { c } else { nil } }
+        return leaves
     }
     func and(_ parts: [Condition]) -> String {
         let all = insideNot > 0 ? parts : flattened(parts, AndCondition.self) { $0.parts }
@@ -81,9 +86,22 @@ final class QueryPrinter {
 
     func compare(_ c: CompareCondition) -> String {
         var op = c.op
-        if op == .in, !(c.left.isList && c.right.isList) { op = .equal }
-        return "\(c.left.text(self)) \(op.rawValue)\(c.folds ? "[c]" : "") \(c.right.text(self))"
+        // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
+        if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) { op = .equal }
+        return "\(c.left.text(self)) \(op.rawValue)\(c.folds ? "[c]" : "") \(c.right.text(self))\(single(c.right, against: c.left))"
     }
+    /// The mark of single precision, where reading the digits as a double would mean another number.
+    private func single(_ e: Expression, against other: Expression) -> String {
+        guard let c = e as? ConstantExpression, !c.isList, case .float(let f)? = c.values.first, f.isFinite, other.type != .float else { return "" }
+        return Double(Platform.general(Double(f), digits: 9)) == Double(f) ? "" : "f"
+    }
+    /// `['k']`, with the other quotes when the key has these.
+    static func key(_ k: [UInt8]) -> String {
+        let text = String(decoding: k, as: UTF8.self)
+        return text.contains("'") ? "[\"\(text)\"]" : "['\(text)']"
+    }
+    /// A whole collection without its `[*]`.
+    static func whole(_ s: String) -> String { s.hasSuffix("[*]") ? String(s.dropLast(3)) : s }
     func direct(_ path: PathExpression, _ op: CompareOperator, _ folds: Bool, _ right: ConstantExpression) -> String {
         let p = path.text(self)
         if path.type == .int, case .int(let v)? = right.values.first {
@@ -103,7 +121,10 @@ final class QueryPrinter {
     func membership(_ path: PathExpression, _ list: ConstantExpression, _ values: [Mixed]) -> String {
         let p = path.text(self)
         switch path.type {
-        case .int, .string, .uuid, .objectId: return "\(p) IN {\(values.map { constant($0, path.type) }.joined(separator: ", "))}"
+        case .int, .string, .uuid, .objectId:
+            var unique: [String] = []
+            for v in values.map({ constant($0, path.type) }) where !unique.contains(v) { unique.append(v) }
+            return "\(p) IN {\(unique.joined(separator: ", "))}"
         default:
             let parts = values.map { "\(p) == \(constant($0, path.type))" }
             if parts.isEmpty { return "FALSEPREDICATE" }
@@ -129,7 +150,8 @@ final class QueryPrinter {
         case .uuid(let u): return "uuid(\(u))"
         case .link(let k): return "O\(k.raw)"
         case .typedLink(let t, let k):
-            if k.isNull { return "NULL" }
+            // No object has the largest key.
+            if k.isNull { return "O9223372036854775807" }
             guard let table = try? group.table(t) else { return "O\(k.raw)" }
             guard let pk = table.primaryKey, let v = try? table.rows.peek(k, pk.index) else { return "L\(t.raw):\(k.raw)" }
             return "obj(\"\(table.name)\",\(constant(v, .mixed)))"

@@ -30,31 +30,30 @@ final class ClusterScan {
     private(set) var leaf = ClusterTree.noNode
     private var keys: Node?
     private var offset: UInt64 = 0
-    private let masks: UnsafeMutablePointer<UInt8>
-    private static let maskCount = QueryRoom.maxDepth * 2 + 8
-    private var used = 1
+    /// Masks in use and those given back.
+    private var masks: [RowMask] = []
+    private var used = 0
 
     init(_ table: Table) {
         self.table = table
-        masks = .allocate(capacity: Format.clusterCapacity * Self.maskCount)
     }
-    deinit { masks.deallocate() }
+    deinit { for m in masks { m.bytes.deallocate() } }
 
     @inline(__always) func key(_ row: Int) -> ObjKey {
         ObjKey(Int64(bitPattern: (keys?.getUnsigned(row) ?? UInt64(row)) &+ offset))
     }
     /// A mask of undefined contents; given back in reverse order.
     func scratch() -> RowMask {
-        let m = RowMask(bytes: masks + min(used, Self.maskCount - 1) * Format.clusterCapacity)
+        if used == masks.count { masks.append(RowMask(bytes: .allocate(capacity: Format.clusterCapacity))) }
         used += 1
-        return m
+        return masks[used - 1]
     }
     func release(_ n: Int) { used -= n }
 
     /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
     func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
-        let mask = RowMask(bytes: masks)
-        used = 1
+        used = 0
+        let mask = scratch()
         _ = try visit(table.rows.root, 0, depth: 0) { () throws(RealmError) in
             mask.fill(count)
             try condition.narrow(self, mask)
