@@ -2133,8 +2133,8 @@ RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* diction
  *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_QUERY_STRING when the text is not of the language;
  *           INVALID_QUERY for a name or a comparison that does not fit the schema;
  *           INVALID_QUERY_ARG for an argument that is missing or of another type than is needed
- *           there; ILLEGAL_OPERATION for TEXT without a full-text index; NOT_SUPPORTED for
- *           GEOWITHIN. */
+ *           there, such as a link to another class; ILLEGAL_OPERATION for TEXT without a full-text
+ *           index; NOT_SUPPORTED for GEOWITHIN. */
 RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t target_table,
                                          const char* query_string, size_t num_args,
                                          const realm_query_arg_t* args);
@@ -2283,7 +2283,8 @@ RLM_API realm_results_t* realm_results_filter(realm_results_t* results, realm_qu
  *  go by type first. A path may lead through links to one object; rows where such a link is null
  *  come last. Descending is the reverse of all that.
  *
- *  sort_string: paths with a direction each, ASC or DESC: "age DESC, best.name ASC".
+ *  sort_string: paths with a direction each, ASC or DESC: "age DESC, best.name ASC". Unlike query
+ *           texts it knows properties by their stored names only.
  *  Returns: an own handle.
  *  Thread:  confined.
  *  Errors:  WRONG_THREAD; STALE_ACCESSOR; INVALID_QUERY_STRING, also for a missing direction;
@@ -2295,7 +2296,7 @@ RLM_API realm_results_t* realm_results_sort(realm_results_t* results, const char
 /** The first row of those that are equal in all of the given paths. Two nulls are equal. Rows where
  *  a link on the way to a value is null are left out.
  *
- *  distinct_string: paths: "age, best.name".
+ *  distinct_string: paths, likewise: "age, best.name".
  *  Returns: an own handle.
  *  Thread:  confined. Errors: as realm_results_sort(). */
 RLM_API realm_results_t* realm_results_distinct(realm_results_t* results,
@@ -2318,13 +2319,15 @@ RLM_API bool realm_results_get(realm_results_t* results, size_t index, realm_val
 /** The list in a row of results of Mixed.
  *
  *  Returns: an own handle, or NULL without an error when the row holds something else.
- *  Thread:  confined. Errors: WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS. */
+ *  Thread:  confined.
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS; ILLEGAL_OPERATION when the rows are
+ *           not values of Mixed. */
 RLM_API realm_list_t* realm_results_get_list(realm_results_t* results, size_t index);
 
-/** The dictionary in a row of results of Mixed.
+/** The dictionary in a row of results of Mixed, likewise.
  *
  *  Returns: an own handle, or NULL without an error when the row holds something else.
- *  Thread:  confined. Errors: WRONG_THREAD; STALE_ACCESSOR; INDEX_OUT_OF_BOUNDS. */
+ *  Thread:  confined. Errors: as realm_results_get_list(). */
 RLM_API realm_dictionary_t* realm_results_get_dictionary(realm_results_t* results, size_t index);
 
 /** Finds the first row that is equal to a value: a link for rows that are objects. A value that
@@ -2357,12 +2360,13 @@ RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
  *  out_index: [optional]; SIZE_MAX when there is none.
  *  out_found: [optional].
  *  Thread:    confined.
- *  Errors:    WRONG_THREAD; STALE_ACCESSOR; INVALIDATED_OBJECT when the object was deleted. */
+ *  Errors:    WRONG_THREAD; STALE_ACCESSOR, also when the object was deleted; OBJECT_TYPE_MISMATCH
+ *             when the rows are objects of another class. */
 RLM_API bool realm_results_find_object(realm_results_t* results, realm_object_t* value,
                                        size_t* out_index, bool* out_found);
 
-/** Deletes the objects in the rows, and no others: those beyond a limit stay. Of values it empties
- *  the collection they came from.
+/** Deletes the objects in the rows, and no others: those beyond a limit stay. Of values, and of the
+ *  elements of a dictionary, it empties the collection they came from, and what they link to stays.
  *
  *  Thread: confined. Errors: WRONG_THREAD; STALE_ACCESSOR; [write]. */
 RLM_API bool realm_results_delete_all(realm_results_t* results);
@@ -2383,8 +2387,8 @@ RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
 RLM_API realm_results_t* realm_results_resolve_in(realm_results_t* from_results,
                                                   const realm_t* target_realm);
 
-/** The smallest value of a property among the rows. Nulls are passed over; of a Mixed property all
- *  types count, numbers before texts and so on.
+/** The smallest value of a property among the rows. Nulls and NaN are passed over; of a Mixed
+ *  property all types count, booleans before numbers before texts and so on.
  *
  *  property:  of the rows' class: a number, a timestamp or Mixed. Not looked at for results of
  *             values.
@@ -2402,8 +2406,8 @@ RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t pr
                                realm_value_t* out_max, bool* out_found);
 
 /** The sum of a property over the rows: an integer for integers, which wraps, a double for floats
- *  and doubles, a decimal for decimals and Mixed. Nulls, and what is no number in a Mixed property,
- *  are passed over.
+ *  and doubles, a decimal for decimals and Mixed. Nulls and NaN, and what is no number in a Mixed
+ *  property, are passed over.
  *
  *  property:  of the rows' class: a number or Mixed. Not looked at for results of values.
  *  out_sum:   [optional]; zero of that type when there is nothing to add.
@@ -2412,8 +2416,8 @@ RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t pr
 RLM_API bool realm_results_sum(realm_results_t* results, realm_property_key_t property,
                                realm_value_t* out_sum, bool* out_found);
 
-/** The mean of a property over the rows: a double, for decimals and Mixed a decimal. Nulls, and
- *  what is no number in a Mixed property, are passed over and not counted.
+/** The mean of a property over the rows: a double, for decimals and Mixed a decimal. Nulls and NaN,
+ *  and what is no number in a Mixed property, are passed over and not counted.
  *
  *  property:    as in realm_results_sum().
  *  out_average: [optional]; null when there is nothing to take the mean of.

@@ -335,7 +335,7 @@ public func realm_dictionary_insert_dictionary(_ d: OpaquePointer?, _ key: realm
 public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
     change(dictionary(d)) { (h) throws(RealmError) in
         var did = false
-        if case .string(let name) = try load(key) { did = try h.realm.eraseKey(name, in: h.path) } else { _ = try h.content() }
+        if case .string(let name) = try load(key) { did = try h.realm.eraseKey(name, in: h.path) } else { try h.realm.checkWritable(h.path) }
         erased?.pointee = did
     }
 }

@@ -235,7 +235,7 @@ public func realm_update_schema_advanced(
     return attempt { () throws(RealmError) in
         try r.realm.updateSchema(
             s.schema, version: version, migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
-            initialize: initialize.map { initialization($0, UserData(initializeData, nil)) })
+            initialize: initialize.map { initialization($0, UserData(initializeData, nil)) }, inTransaction: isInTransaction)
     }
 }
 @_cdecl("realm_schema_rename_property")

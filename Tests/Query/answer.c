@@ -129,11 +129,14 @@ static void answer(FILE* out, char* line)
         fprintf(out, "E%d", last_error(NULL));
         return;
     }
-    rows(out, query);
-    if (describe) {
-        const char* described = F(realm_query_get_description)(query);
-        fprintf(out, "\t%s", described ? described : "?");
+    char* described = NULL;
+    if (describe) { /* before it runs: the reference may add the ordering a second time */
+        const char* found_text = F(realm_query_get_description)(query);
+        described = strdup(found_text ? found_text : "?");
     }
+    rows(out, query);
+    if (described) fprintf(out, "\t%s", described);
+    free(described);
     F(realm_release)(query);
 }
 

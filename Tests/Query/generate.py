@@ -1008,7 +1008,8 @@ class Generator:
             return self.pick(f'ANY {single.text} == {self.constant(single.type, single)}', f'ALL {single.text} IN {{1}}', f'NONE {single.text} < 5')
         if k == 7:
             return self.pick(f'{single.text} BETWEEN {{1}}', f'{single.text} BETWEEN {{1, 2, 3}}', f'{single.text} BETWEEN (1, 2)', f'{single.text} BETWEEN 1',
-                             f'{single.text} BETWEEN {{}}', f'{single.text} BETWEEN {{{self.exact(other)}, {self.exact(other)}}}')
+                             f'{single.text} BETWEEN {{}}', f'{single.text} BETWEEN {{{self.exact(other)}, {self.exact(other)}}}'
+                             if single.type not in ('int', 'timestamp') else f'{single.text} BETWEEN {{null}}')  # those read raw bits of other types
         if k == 8:
             return self.pick(f'{single.text} IN 1', f'{single.text} IN (1, 2)', f"{single.text} IN 'a'", f'{single.text} NOT IN {{1}}', f'{single.text} IN {{1,}}', f'{single.text} IN $0')
         if k == 9:

@@ -11,7 +11,7 @@ lets generate.py take values from it. The reference writes N more files edge-1..
 queries in a process of its own (answer.c), on a copy of the file; after a crash the next process goes on behind
 the query that crashed. Answers must be the same, line by line: rows in order, or the error number.
 Differing queries are cut down to the smallest part that still differs, and grouped by shape. Queries on which the
-reference crashes are skipped, as are differing ones that known.txt names (regular expression on the text, TAB,
+reference crashes or fails with 3016 or 3017 are skipped, as are differing ones that known.txt names (regular expression on the text, TAB,
 reason; perhaps TAB and a regular expression on the name of the file).
 --queries asks the lines of a file on every fixture instead of random ones; --describe also compares the canonical
 text; --stages also compares whether parsing, counting or reading found the error; --differences writes every
@@ -107,7 +107,17 @@ def ask(library, file, queries, out, folder):
     return out.read_text(encoding='utf-8', errors='surrogateescape').split('\n')[:total], spent
 
 
+def canonical(answer):
+    """An answer with what the reference leaves open in its canonical text made equal: the order of the elements
+    behind IN, and the word and the property of a full-text search."""
+    rows, tab, text = answer.partition('\t')
+    text = re.sub(r'(?<=IN \{)[^{}]*(?=\})', lambda m: ', '.join(sorted(m[0].split(', '))), text)
+    return rows + tab + re.sub(r'\S+ (FULL)?TEXT "', 'TEXT "', text)
+
+
 def same(a, b):
+    if options.describe:
+        a, b = canonical(a), canonical(b)
     if not options.stages and a[:1] == 'E' and b[:1] == 'E':
         return a.split()[0] == b.split()[0]
     return a == b
@@ -248,13 +258,13 @@ def run_chunk(chunk, folder):
     ours, our_time = ask(options.library.resolve(), chunk.file, queries, folder / 'ours', folder)
     theirs, their_time = ask(options.reference.resolve(), chunk.file, queries, folder / 'theirs', folder)
     counts = collections.Counter(our_microseconds=our_time, their_microseconds=their_time)
-    everything = {line.split('\t')[0]: len(answer.split()) if answer != '-' else 0 for line, answer in zip(lines, theirs[:len(generate.PROPERTIES)])}
+    everything = {line.split('\t')[0]: len(answer.split('\t')[0].split()) if answer[0] != '-' else 0 for line, answer in zip(lines, theirs[:len(generate.PROPERTIES)])}
     skipped, failed, crashed = collections.Counter(), [], []
     for number, (line, a, b) in enumerate(zip(lines, theirs, ours)):
         cls, text, arguments = line.split('\t')[0], *line.split('\t', 1)[1].rsplit('\t', 1)
         rows = 0 if a[0] in 'EC-' else len(a.split('\t')[0].split(' !')[0].split())
         counts['errors'] += a[0] == 'E'
-        counts['marked'] += ' !' in a
+        counts['marked'] += ' !' in a.split('\t')[0]
         counts['selective'] += 0 < rows < everything[cls]
         counts['some'] += rows > 0
         if a.startswith('CRASH'):
@@ -262,6 +272,8 @@ def run_chunk(chunk, folder):
             crashed.append((line, chunk.file.stem))
         elif same(a, b):
             counts['passed'] += 1
+        elif a[:5] in ('E3016', 'E3017'):
+            skipped['the reference stumbled over a null link, or counted wrongly (3016, 3017)'] += 1
         else:
             reason = next((why for expression, why, name in KNOWN if expression.search(text) and name.search(chunk.file.stem)), None)
             if reason:

@@ -92,6 +92,8 @@ struct Verifier {
             guard n == t.rows.cursor.count else {
                 throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has \(n) values for \(t.rows.cursor.count) objects")
             }
+            // Every value can be read.
+            if !enumerated { for i in 0..<n { _ = try kind.get(store, leaf, i) } }
         }
     }
     private func checkRows(_ t: Table) throws(RealmError) {
@@ -155,6 +157,7 @@ struct Verifier {
     }
     private func eachLink(_ v: Mixed, _ c: Column, _ t: Table, depth: Int, _ body: (TableKey, ObjKey) -> Void) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        if depth == 0 { t.group.startWalk() } else { try t.group.enterNested(at: .null) }
         switch v {
         case .link(let k): body(c.oppositeTable, k)
         case .typedLink(let table, let k): body(table, k)

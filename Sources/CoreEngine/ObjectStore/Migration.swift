@@ -172,6 +172,7 @@ extension Group {
     }
     /// Copies the elements of a nested collection into the empty one at `path`.
     private func copyNested(_ v: Mixed, _ t: Table, _ path: CollectionPath) throws(RealmError) {
+        if path.steps.isEmpty { startWalk() } else { try enterNested(at: .null) }
         switch v {
         case .list(let root):
             let l = try ElementList(store, root: root, kind: .mixed, target: .null)

@@ -7,6 +7,7 @@ extension Realm {
         let t = try objectTable(table)
         guard try t.isValid(object) else { throw invalidated() }
         var writer = ObjectWriter(group: try reading().group)
+        writer.group.startWalk()
         try writer.object(t, object, depth: 0)
         return String(decoding: writer.out, as: UTF8.self)
     }
@@ -91,6 +92,7 @@ private struct ObjectWriter {
     }
     private mutating func collection(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        if depth > 0 { try group.enterNested(at: .null) }
         switch content {
         case .list(let l):
             put("[")

@@ -49,12 +49,13 @@ extension Realm {
         _ path: CollectionPath, _ shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> R {
         if isClosed { throw RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed") }
-        return try writableTable(path.table, path.object).edit(path, as: shape, body)
+        let t = try writableTable(path.table, path.object)
+        return try changing { () throws(RealmError) in try t.edit(path, as: shape, body) }
     }
     /// Appends to the list in a property, as `insert` at its end does, when that is a matter of its last leaf; otherwise nothing happens.
     /// - Parameter list: the list at the present state.
     @inline(__always) package func appendInPlace(_ value: Mixed, to list: ElementList, _ path: CollectionPath) throws(RealmError) -> Bool {
-        guard transaction.stage == .writing, !isClosed, isOnThread, path.steps.isEmpty, list.kind.isPlain else { return false }
+        guard transaction.stage == .writing, transaction.damage == nil, !isClosed, isOnThread, path.steps.isEmpty, list.kind.isPlain else { return false }
         guard let u = try transaction.group.unmanagedTable(path.table) else { return false }
         return try u.borrow { (t: Table) throws(RealmError) -> Bool in
             var value = value
@@ -67,7 +68,11 @@ extension Realm {
                 value = t.store.stable(value)
             }
             let i = list.count
-            let (done, moved) = try list.append(value)
+            let done: Bool, moved: Bool
+            do throws(RealmError) { (done, moved) = try list.append(value) } catch {
+                transaction.noteFailure(error)
+                throw error
+            }
             guard done else { return false }
             if moved, let row = try t.rows.locateForWriting(path.object) { try t.rows.set(row: row, path.column.index, .slot(RefOrTagged(list.root))) }
             t.markModified()
@@ -75,6 +80,11 @@ extension Realm {
             t.logSlot.elementInserted(path.table, path.object, path.column, i)
             return true
         }
+    }
+    /// Throws as a change of the collection would.
+    package func checkWritable(_ path: CollectionPath) throws(RealmError) {
+        if isClosed { throw RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed") }
+        _ = try writableTable(path.table, path.object)
     }
     package func insert(_ value: Mixed, at i: Int, in path: CollectionPath) throws(RealmError) {
         try editing(path, .list) { (e) throws(RealmError) in
@@ -105,7 +115,7 @@ extension Realm {
             return (all, e.column.oppositeTable)
         }
         guard !targets.isEmpty, let t = try reading().group.table(table) else { return }
-        for k in targets where try t.isValid(k) { try t.group.delete(t, k) }
+        try changing { () throws(RealmError) in for k in targets where try t.isValid(k) { try t.group.delete(t, k) } }
     }
     package func insertIntoSet(_ value: Mixed, _ path: CollectionPath) throws(RealmError) -> (index: Int, inserted: Bool) {
         try editing(path, .set) { (e) throws(RealmError) in
@@ -144,7 +154,7 @@ extension Realm {
         guard try t.isValid(object) else { throw invalidated() }
         let c = try facts(t, column)
         guard c.type == .link, !c.isCollection else { throw RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is not a link") }
-        return (c.oppositeTable, try t.setNewTarget(object, c))
+        return (c.oppositeTable, try changing { () throws(RealmError) in try t.setNewTarget(object, c) })
     }
     package func insertNewObject(at i: Int, in path: CollectionPath) throws(RealmError) -> (TableKey, ObjKey) {
         try editing(path, .list) { (e) throws(RealmError) in

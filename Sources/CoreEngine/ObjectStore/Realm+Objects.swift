@@ -129,7 +129,7 @@ extension Realm {
         let t = try creationTable(table)
         guard !t.isEmbedded else { throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'") }
         guard t.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed") }
-        return try t.createObject().key
+        return try changing { () throws(RealmError) in try t.createObject().key }
     }
     /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013.
     package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
@@ -141,7 +141,7 @@ extension Realm {
             guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "Wrong type of primary key for class '\(t.className ?? t.name)'") }
             if case .int = value {} else { try t.check(value, for: c) }
         }
-        let result = try t.createObject(primaryKey: value)
+        let result = try changing { () throws(RealmError) in try t.createObject(primaryKey: value) }
         if mustBeNew && !result.isNew {
             throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(t.className ?? t.name)' with an existing primary key value")
         }
@@ -150,21 +150,26 @@ extension Realm {
     package func delete(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
         let t = try writableTable(table, object)
         guard try t.isValid(object) else { throw invalidated() }
-        try t.group.delete(t, object)
+        try changing { () throws(RealmError) in try t.group.delete(t, object) }
     }
     /// Sets a single value after checking it.
     @inline(__always) package func set(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
         try verifyObject()
         guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
         try u.borrow { (t: Table) throws(RealmError) in
-            guard isWriting, let c = t.facts(column), c.type != .backlink else { throw unwritable(t, object, column) }
+            guard isWriting, !transaction.isDamaged, let c = t.facts(column), c.type != .backlink else { throw unwritable(t, object, column) }
             stateCount &+= 1
             // Numbers of the column's own type need no further look.
             switch value {
             case .int where c.type == .int && !c.isCollection && !c.isPrimaryKey, .double where c.type == .double && !c.isCollection: break
             default: try check(t, object, c, value)
             }
-            guard try t.set(object, c, value) else { throw invalidated() }
+            let done: Bool
+            do throws(RealmError) { done = try t.set(object, c, value) } catch {
+                transaction.noteFailure(error)
+                throw error
+            }
+            guard done else { throw invalidated() }
         }
     }
     /// Why a value cannot be written.
@@ -199,7 +204,8 @@ extension Realm {
     package func addInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ delta: Int64) throws(RealmError) {
         let t = try writableTable(table, object)
         guard try t.isValid(object) else { throw invalidated() }
-        guard try t.addInteger(object, try facts(t, column), delta) else { throw invalidated() }
+        let c = try facts(t, column)
+        guard try changing({ () throws(RealmError) in try t.addInteger(object, c, delta) }) else { throw invalidated() }
     }
 }
 

@@ -36,7 +36,9 @@ extension Realm {
     // MARK: The step
 
     /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves the file as it was.
-    func bringSchema(to requested: Schema, _ step: SchemaStep) throws(RealmError) {
+    ///
+    /// - Parameter inTransaction: the changes become part of the write transaction that is open; a failure leaves it fit for a rollback only.
+    func bringSchema(to requested: Schema, _ step: SchemaStep, inTransaction: Bool = false) throws(RealmError) {
         var file = try reading().group.readSchema()
         var fileVersion = try reading().group.readSchemaVersion()
         let wanted = Self.relevant(requested, step.mode, file)
@@ -49,8 +51,16 @@ extension Realm {
         if step.mode.isAdditive, fileVersion == step.version, !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition }) {
             return try adopt(wanted, file, version: fileVersion)
         }
-        let wasWriting = isWriting
-        guard !wasWriting else { throw RealmError(.wrongTransactionState, "Cannot change the schema within a write transaction.") }
+        if inTransaction {
+            stateCount &+= 1
+            do throws(RealmError) { try write(changes, to: wanted, step, fileVersion, committing: false) } catch {
+                callbackGuard = .none
+                transaction.noteFailure(RealmError(.brokenInvariant, error.message))
+                throw error
+            }
+            return notifySchemaChanged()
+        }
+        guard !isWriting else { throw RealmError(.wrongTransactionState, "Cannot change the schema within a write transaction.") }
         let before = (schema: schema, version: schemaVersion)
         do throws(RealmError) {
             if try transaction.beginWrite() {
@@ -79,7 +89,7 @@ extension Realm {
     }
 
     /// Inside the write transaction: changes the file, runs the functions, commits.
-    private func write(_ planned: [SchemaChange], to wanted: Schema, _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
+    private func write(_ planned: [SchemaChange], to wanted: Schema, _ step: SchemaStep, _ fileVersion: UInt64, committing: Bool = true) throws(RealmError) {
         var changes = planned
         let fresh = fileVersion == ObjectStore.notVersioned
         let start = Platform.monotonicSeconds
@@ -114,7 +124,7 @@ extension Realm {
             }
         }
         Log.write(.storage, .debug, "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
-        try commitLogged()
+        if committing { try commitLogged() }
         stateCount &+= 1
         boundShape = try transaction.group.shape()
         RealmCoordinator.update(self)
@@ -257,17 +267,19 @@ extension Realm {
     /// Brings the file and this Realm to another schema, version 0 unless given. Inside a write transaction only when nothing has to change.
     public func updateSchema(
         _ wanted: Schema, version: UInt64 = 0, migrate: (@Sendable (Realm, Realm) throws -> Void)? = nil,
-        initialize: (@Sendable (Realm) throws -> Void)? = nil
+        initialize: (@Sendable (Realm) throws -> Void)? = nil, inTransaction: Bool = false
     ) throws(RealmError) {
         try verify()
+        guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
         try wanted.validate()
+        if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }
         try bringSchema(
             to: wanted,
             SchemaStep(
                 mode: configuration.schemaMode, version: version, migrate: migrate, initialize: initialize,
-                handlesBacklinks: configuration.handlesBacklinksAutomatically))
+                handlesBacklinks: configuration.handlesBacklinksAutomatically), inTransaction: inTransaction)
         if !wasReading { transaction.endRead() }
     }
 

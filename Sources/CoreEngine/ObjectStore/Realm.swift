@@ -180,8 +180,16 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     @inline(__always) package func writing() throws(RealmError) -> Transaction {
         let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.") }
+        if let damage = t.damage { throw damage }
         stateCount &+= 1
         return t
+    }
+    /// Runs a change; one that fails halfway leaves the transaction fit for a rollback only.
+    @inline(__always) func changing<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        do throws(RealmError) { return try body() } catch {
+            transaction.noteFailure(error)
+            throw error
+        }
     }
     public var isWriting: Bool { transaction.stage == .writing }
     package var isReading: Bool { transaction.stage == .reading || transaction.stage == .writing }

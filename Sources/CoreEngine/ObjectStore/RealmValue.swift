@@ -68,6 +68,7 @@ extension Group {
     /// Copies a value out of the snapshot, nested collections included.
     func copy(_ v: Mixed, depth: Int = 0) throws(RealmError) -> RealmValue {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        if depth == 0 { startWalk() } else { try enterNested(at: .null) }
         switch v {
         case .null, .slot, .link: return .null
         case .int(let i): return .int(i)

@@ -206,7 +206,7 @@ extension Schema {
         }
         if p.isPrimary {
             switch p.type {
-            case .int, .string, .objectId, .uuid: break
+            case .int where p.collection == .none, .string where p.collection == .none, .objectId where p.collection == .none, .uuid where p.collection == .none: break
             default: problems.append("Property \(name) of type '\(p.typeText)' cannot be made the primary key.")
             }
             if let primary { problems.append("Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.") }

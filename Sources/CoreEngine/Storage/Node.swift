@@ -10,6 +10,8 @@ struct Node {
     /// Bits per element (width type bits), or bytes (multiply).
     var width: Int
     var flags: UInt8
+    /// Refs in this node lie below: a node of the file never leads into the slab, whatever its bytes say.
+    var refLimit = Int64.max
 
     @inline(__always) var payload: UnsafeMutableRawPointer { address + 8 }
     @inline(__always) var isInner: Bool { flags & NodeHeader.innerFlag != 0 }
@@ -68,7 +70,9 @@ struct Node {
     /// Element `i` as a child ref or tagged integer; `i` is checked.
     @inline(__always) func slot(_ i: Int) throws(RealmError) -> RefOrTagged {
         guard i >= 0 && i < count && hasRefs else { throw .corrupt("array has too few slots", at: ref.offset) }
-        return RefOrTagged(raw: get(i))
+        let s = RefOrTagged(raw: get(i))
+        guard s.raw < refLimit || s.isTagged else { throw .corrupt("ref beyond the end of the file", at: ref.offset) }
+        return s
     }
     /// Element `i`, which must be an untagged, possibly null ref.
     @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref {

@@ -80,7 +80,10 @@ final class NodeStore {
         if header.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag) != 0 {
             guard header.widthTypeBits == 0, header.hasRefs else { throw .corrupt("array of refs of an impossible width type", at: at) }
         }
-        return Node(address: address, ref: ref, count: header.count, width: header.width, flags: header.flags)
+        // All ones for a slab node, whose refs may lead anywhere.
+        let slabMask = Int64(slabStart &- 1 &- at) >> 63
+        return Node(
+            address: address, ref: ref, count: header.count, width: header.width, flags: header.flags, refLimit: Int64(fileLimit) | slabMask & Int64.max)
     }
     /// The node at `ref`, which must hold refs.
     @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {
@@ -185,7 +188,7 @@ final class NodeStore {
         let n = try node(ref)
         if n.hasRefs {
             for i in 0..<n.count {
-                let s = RefOrTagged(raw: n.get(i))
+                let s = try n.slot(i)
                 if !s.isTagged && s.raw != 0 { try destroy(s.ref, depth: depth + 1) }
             }
         }
@@ -230,6 +233,10 @@ final class NodeStore {
             Platform.copy(copy.payload, n.payload, n.count * 8)
         } else {
             for i in 0..<n.count { copy.payload.storeBytes(of: n.get(i), toByteOffset: i * 8, as: Int64.self) }
+        }
+        if isInFile(n.ref) {
+            // In the slab the copy may hold refs to both sides: those that came from the file are checked now.
+            for i in 0..<n.count { _ = try n.slot(i) }
         }
         free(n)
         return copy

@@ -91,6 +91,7 @@ extension Table {
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         var tree = BPlusTree(store, kind: .mixed, root: root)
         for i in 0..<(try tree.count()) {
             switch try tree.get(i) {
@@ -121,6 +122,7 @@ extension Table {
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         let top = try store.refsNode(root)
         var tree = BPlusTree(store, kind: .mixed, root: try top.child(1))
         var changed = false
@@ -185,6 +187,7 @@ extension Table {
     ) throws(RealmError) {
         guard !root.isNull else { return }
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
+        if depth == 0 { group.startWalk() } else { try group.enterNested(at: root) }
         let tree = BPlusTree(store, kind: kind, root: root)
         for i in 0..<(try tree.count()) {
             switch try tree.get(i) {

@@ -97,6 +97,14 @@ final class Group {
         (namesRef, tablesRef) = (.null, .null)
         changeCount += 1
     }
+    /// Nested collections a walk may still enter. Distinct ones need eight bytes each; a file that shares subtrees runs out of it, instead of
+    /// taking a time exponential in its depth.
+    private var walkLeft = 0
+    func startWalk() { walkLeft = store.extent / 8 + 64 }
+    func enterNested(at ref: Ref) throws(RealmError) {
+        walkLeft -= 1
+        guard walkLeft > 0 else { throw .corrupt("nested collections that share their nodes", at: ref.offset) }
+    }
     /// Note of a change that cached resolutions must see.
     func noteChange() { changeCount &+= 1 }
 

@@ -14,6 +14,9 @@ package final class Transaction {
     private(set) var logicalSize = 0
     private var slot = -1
     private let encoder = ChangesetEncoder()
+    /// Why the write in progress can only be rolled back: a change ended halfway, so that nodes may hang between old and new.
+    private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
+    private(set) var isDamaged = false
 
     init(_ database: Database) throws(RealmError) {
         self.database = database
@@ -111,6 +114,7 @@ package final class Transaction {
             store.beginWrite(slabCommitted: database.takeSlab())
             encoder.reset()
             group.log = encoder
+            damage = nil
             stage = .writing
             return before != version
         } catch {
@@ -128,7 +132,17 @@ package final class Transaction {
         group.forgetTables()
         try adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
     }
+    /// A change failed after it had begun. Errors of that kind come from damaged files and exhausted memory, not from arguments.
+    func noteFailure(_ e: RealmError) {
+        guard stage == .writing, damage == nil else { return }
+        switch e.code {
+        case .invalidDatabase, .outOfMemory, .outOfDiskSpace, .addressSpaceExhausted, .fileOperationFailed, .brokenInvariant:
+            damage = RealmError(e.code, "An earlier change of this write transaction failed (\(e.message)): it can only be rolled back", path: e.path)
+        default: break
+        }
+    }
     private func endWrite() {
+        damage = nil
         group.log = nil
         database.returnSlab(store.endWrite())
     }
@@ -137,6 +151,7 @@ package final class Transaction {
     /// meant before.
     func commit() throws(RealmError) {
         guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
+        if let damage { throw damage }
         let next = version + 1
         let written: SharedState.Version
         do {

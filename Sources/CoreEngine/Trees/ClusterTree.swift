@@ -391,33 +391,32 @@ final class ClusterTree {
     @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         if column < columns.count, column < openedCount, let c = columns[column], c.enumeratedValues.isNull {
             let leaf = try columnLeaf(column)
-            var o = OpenedColumn()
+            let o = opened + column
+            o.pointee.form = .none
+            o.pointee.generation = 0
             switch c.kind {
-            case .int:
-                o.node = try store.integers(leaf)
-                o.form = .int
-            case .link:
-                o.node = try store.integers(leaf)
-                o.form = .link
-            case .double:
-                o.node = try FloatLeaf.node(store, leaf, width: 8)
-                o.form = .double
+            case .int: openInto(o, .int, try store.integers(leaf))
+            case .link: openInto(o, .link, try store.integers(leaf))
+            case .double: openInto(o, .double, try FloatLeaf.node(store, leaf, width: 8))
             case .string:
                 let n = try store.node(leaf)
                 if n.hasRefs && !n.context && n.widthType == 0 {
                     let p = try MediumLeaf.parts(store, n)
-                    (o.node, o.blob, o.nulls) = (p.ends, p.blob, p.nulls)
-                    o.form = .mediumString
+                    o.pointee.blob = p.blob
+                    o.pointee.nulls = p.nulls
+                    openInto(o, .mediumString, p.ends)
                 } else if !n.hasRefs && n.widthType == 1 {
-                    o.node = n
-                    o.form = .smallString
+                    openInto(o, .smallString, n)
                 }
             default: break
             }
-            if o.form != .none { o.generation = generation }
-            opened[column] = o
         }
         return try getClosed(row, column)
+    }
+    @inline(never) private func openInto(_ o: UnsafeMutablePointer<OpenedColumn>, _ form: OpenedColumn.Form, _ n: Node) {
+        o.pointee.node = n
+        o.pointee.form = form
+        o.pointee.generation = generation
     }
     private func getClosed(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }

@@ -103,7 +103,7 @@ struct SearchIndex {
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
             if position == keys.count { return (nil, false) }
-            let entry = RefOrTagged(raw: n.get(position &+ 1))
+            let entry = try n.slot(position &+ 1)
             if n.isInner {
                 ref = entry.ref
                 continue
@@ -146,7 +146,7 @@ struct SearchIndex {
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
             if position == keys.count { return }
-            let entry = RefOrTagged(raw: n.get(position + 1))
+            let entry = try n.slot(position + 1)
             if n.isInner {
                 ref = entry.ref
                 continue
