@@ -27,7 +27,19 @@ final class DirectCondition: Condition {
             pattern = nil
         }
     }
-    override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+    /// For whole leaves; nil: row by row.
+    private(set) var test: ColumnTest?
+    override func prepare(_ group: Group) throws(RealmError) {
+        try path.prepare(group)
+        test = nil
+        if let facts = try group.table(path.end)?.facts(column), !facts.isCollection {
+            test = ColumnTest(facts.kind, op, constant, folding: folds, ieee: true)
+        }
+    }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        if let test, try test.narrow(scan, column, mask) { return }
+        try super.narrow(scan, mask)
+    }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var cost: Int {
         switch type {
@@ -120,6 +132,9 @@ final class InCondition: Condition {
     private let type: ValueType
     let integers: Set<Int64>
     private let hasNull: Bool
+    /// Integers few enough to compare a leaf with each of them.
+    private let few: [Int64]?
+    private var kind = LeafKind.slot
     init(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression) {
         self.path = path
         self.column = column
@@ -133,8 +148,22 @@ final class InCondition: Condition {
         values = kept
         integers = ints
         hasNull = kept.contains(where: \.isNull)
+        few = ints.count <= 24 ? ints.sorted() : nil
     }
-    override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+    override func prepare(_ group: Group) throws(RealmError) {
+        try path.prepare(group)
+        kind = try group.table(path.end)?.facts(column)?.kind ?? .slot
+    }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        guard kind == .int, let few else { return try super.narrow(scan, mask) }
+        let n = try scan.table.store.integers(try scan.columnLeaf(column))
+        guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        let found = scan.scratch()
+        defer { scan.release(1) }
+        found.clear(scan.count)
+        LeafLoops.among(n, 0, scan.count, few, found, scan.unpacked)
+        mask.keep(found, scan.count, negated: false)
+    }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var cost: Int { 20 }
     override func text(_ p: QueryPrinter) -> String { p.membership(path, list, values) }
@@ -171,9 +200,15 @@ final class BetweenCondition: Condition {
         self.high = high
         self.print = print
     }
+    /// Both bounds in one loop.
+    private var test: (column: ColKey, test: ColumnTest)?
     override func prepare(_ group: Group) throws(RealmError) {
         try low.prepare(group)
         try high.prepare(group)
+        test = nil
+        if let a = low as? DirectCondition, let b = high as? DirectCondition, a.column == b.column, let x = a.test, let y = b.test, let both = x.intersected(y) {
+            test = (a.column, both)
+        }
     }
     override func tables(_ found: inout Set<TableKey>) {
         low.tables(&found)
@@ -186,6 +221,7 @@ final class BetweenCondition: Condition {
         return try high.matches(table, key)
     }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        if let test, try test.test.narrow(scan, test.column, mask) { return }
         try low.narrow(scan, mask)
         try high.narrow(scan, mask)
     }

@@ -10,6 +10,11 @@ struct RowMask {
     func copy(_ other: RowMask, _ n: Int) { for i in 0..<n { bytes[i] = other.bytes[i] } }
     /// Takes the rows of `other` out.
     func subtract(_ other: RowMask, _ n: Int) { for i in 0..<n { bytes[i] &= other.bytes[i] ^ 1 } }
+    /// Takes out the rows that are not in `other`, or those that are.
+    func keep(_ other: RowMask, _ n: Int, negated: Bool) {
+        let flip: UInt8 = negated ? 1 : 0
+        for i in 0..<n { bytes[i] &= other.bytes[i] ^ flip }
+    }
     func count(_ n: Int) -> Int {
         var sum = 0
         for i in 0..<n { sum &+= Int(bytes[i]) }
@@ -33,11 +38,17 @@ final class ClusterScan {
     /// Masks in use and those given back.
     private var masks: [RowMask] = []
     private var used = 0
+    /// Room for the elements of a leaf, a byte each.
+    let unpacked: UnsafeMutablePointer<Int8>
 
     init(_ table: Table) {
         self.table = table
+        unpacked = .allocate(capacity: Format.clusterCapacity + 8)
     }
-    deinit { for m in masks { m.bytes.deallocate() } }
+    deinit {
+        for m in masks { m.bytes.deallocate() }
+        unpacked.deallocate()
+    }
 
     @inline(__always) func key(_ row: Int) -> ObjKey {
         ObjKey(Int64(bitPattern: (keys?.getUnsigned(row) ?? UInt64(row)) &+ offset))

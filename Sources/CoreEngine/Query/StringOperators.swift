@@ -14,6 +14,9 @@ struct Pattern {
         lower = folding ? CaseMap.mapped(bytes, upper: false) : bytes
     }
 
+    /// First and last byte in both cases; the pattern is not empty.
+    var edges: (UInt8, UInt8, UInt8, UInt8) { (upper[0], lower[0], upper[upper.count - 1], lower[lower.count - 1]) }
+
     func matches(_ value: Bytes) -> Bool {
         switch op {
         case .equal, .notEqual: return value.count == bytes.count && matches(value, at: 0)
@@ -28,7 +31,7 @@ struct Pattern {
         }
     }
     /// The pattern stands at `at`; there is room for it.
-    @inline(__always) private func matches(_ value: Bytes, at: Int) -> Bool {
+    @inline(__always) func matches(_ value: Bytes, at: Int) -> Bool {
         if !folds { return bytes.withUnsafeBytes { Platform.compare($0.baseAddress, value.baseAddress.map { $0 + at }, bytes.count) == 0 } }
         return foldedMatch(value, at)
     }

@@ -1,0 +1,126 @@
+/// Loops over the bytes of one leaf: the width is decided once, then a plain loop that the compiler vectorises.
+///
+/// `mask` holds one byte (0 or 1) per row; a row stays in when its value lies in `low … high`, or outside when `negated`.
+/// All loops read exactly `count` elements from `first` on, which the caller has checked against the leaf.
+enum LeafLoops {
+    /// Elements `[first, first + count)` of an integer leaf of any width.
+    static func within(_ n: Node, _ first: Int, _ count: Int, _ low: Int64, _ high: Int64, negated: Bool, _ mask: RowMask, _ unpacked: UnsafeMutablePointer<Int8>) {
+        switch n.width {
+        case 64: within(n.payload.assumingMemoryBound(to: Int64.self) + first, count, low, high, negated, mask)
+        case 32: within(n.payload.assumingMemoryBound(to: Int32.self) + first, count, low, high, negated, mask)
+        case 16: within(n.payload.assumingMemoryBound(to: Int16.self) + first, count, low, high, negated, mask)
+        case 8: within(n.payload.assumingMemoryBound(to: Int8.self) + first, count, low, high, negated, mask)
+        case 0: if (low <= 0 && high >= 0) == negated { mask.clear(count) }
+        default:
+            unpack(n, first, count, unpacked)
+            within(UnsafePointer(unpacked), count, low, high, negated, mask)
+        }
+    }
+    /// Elements of 1, 2 or 4 bits as bytes.
+    static func unpack(_ n: Node, _ first: Int, _ count: Int, _ out: UnsafeMutablePointer<Int8>) {
+        let p = n.payload.assumingMemoryBound(to: UInt8.self)
+        switch n.width {
+        case 4: for i in 0..<count { let j = first &+ i; out[i] = Int8(truncatingIfNeeded: p[j >> 1] >> UInt8(truncatingIfNeeded: (j & 1) &* 4) & 15) }
+        case 2: for i in 0..<count { let j = first &+ i; out[i] = Int8(truncatingIfNeeded: p[j >> 2] >> UInt8(truncatingIfNeeded: (j & 3) &* 2) & 3) }
+        case 1: for i in 0..<count { let j = first &+ i; out[i] = Int8(truncatingIfNeeded: p[j >> 3] >> UInt8(truncatingIfNeeded: j & 7) & 1) }
+        default: for i in 0..<count { out[i] = 0 }
+        }
+    }
+    @inline(__always)
+    static func within<T: FixedWidthInteger & SignedInteger>(
+        _ p: UnsafePointer<T>, _ count: Int, _ low: Int64, _ high: Int64, _ negated: Bool, _ mask: RowMask
+    ) {
+        let flip: UInt8 = negated ? 1 : 0
+        if low > high || low > Int64(T.max) || high < Int64(T.min) {
+            if !negated { mask.clear(count) }
+            return
+        }
+        let a = T(clamping: low), b = T(clamping: high)
+        let m = mask.bytes
+        if a == b {
+            for i in 0..<count { m[i] &= (p[i] == a ? 1 : 0) ^ flip }
+        } else if b == T.max {
+            for i in 0..<count { m[i] &= (p[i] >= a ? 1 : 0) ^ flip }
+        } else if a == T.min {
+            for i in 0..<count { m[i] &= (p[i] <= b ? 1 : 0) ^ flip }
+        } else {
+            for i in 0..<count { m[i] &= ((p[i] >= a ? 1 : 0) & (p[i] <= b ? 1 : 0)) ^ flip }
+        }
+    }
+    @inline(__always)
+    static func within<T: BinaryFloatingPoint>(_ p: UnsafePointer<T>, _ count: Int, _ low: T, _ high: T, _ negated: Bool, _ mask: RowMask) {
+        let flip: UInt8 = negated ? 1 : 0
+        let m = mask.bytes
+        for i in 0..<count { m[i] &= ((p[i] >= low ? 1 : 0) & (p[i] <= high ? 1 : 0)) ^ flip }
+    }
+    static func doubles(_ n: Node, _ count: Int, _ low: Double, _ high: Double, negated: Bool, _ mask: RowMask) {
+        within(n.payload.assumingMemoryBound(to: Double.self), count, low, high, negated, mask)
+    }
+    static func floats(_ n: Node, _ count: Int, _ low: Float, _ high: Float, negated: Bool, _ mask: RowMask) {
+        within(n.payload.assumingMemoryBound(to: Float.self), count, low, high, negated, mask)
+    }
+    /// Marks in `found` the rows whose value is one of `values`.
+    static func among(_ n: Node, _ first: Int, _ count: Int, _ values: [Int64], _ found: RowMask, _ unpacked: UnsafeMutablePointer<Int8>) {
+        switch n.width {
+        case 64: among(n.payload.assumingMemoryBound(to: Int64.self) + first, count, values, found)
+        case 32: among(n.payload.assumingMemoryBound(to: Int32.self) + first, count, values, found)
+        case 16: among(n.payload.assumingMemoryBound(to: Int16.self) + first, count, values, found)
+        case 8: among(n.payload.assumingMemoryBound(to: Int8.self) + first, count, values, found)
+        default:
+            unpack(n, first, count, unpacked)
+            among(UnsafePointer(unpacked), count, values, found)
+        }
+    }
+    @inline(__always)
+    private static func among<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ values: [Int64], _ found: RowMask) {
+        let m = found.bytes
+        for v in values {
+            guard let c = T(exactly: v) else { continue }
+            for i in 0..<count { m[i] |= p[i] == c ? 1 : 0 }
+        }
+    }
+
+    // MARK: Aggregates
+
+    /// Sum (wrapping), least and greatest of `count` > 0 elements.
+    static func summary(_ n: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>, sum wantsSum: Bool) -> (sum: Int64, min: Int64, max: Int64) {
+        switch n.width {
+        case 64: return summary(n.payload.assumingMemoryBound(to: Int64.self) + first, count, wantsSum)
+        case 32: return summary(n.payload.assumingMemoryBound(to: Int32.self) + first, count, wantsSum)
+        case 16: return summary(n.payload.assumingMemoryBound(to: Int16.self) + first, count, wantsSum)
+        case 8: return summary(n.payload.assumingMemoryBound(to: Int8.self) + first, count, wantsSum)
+        default:
+            unpack(n, first, count, unpacked)
+            return summary(UnsafePointer(unpacked), count, wantsSum)
+        }
+    }
+    @inline(__always)
+    private static func summary<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ wantsSum: Bool) -> (sum: Int64, min: Int64, max: Int64) {
+        if wantsSum {
+            var s: Int64 = 0
+            for i in 0..<count { s = s &+ Int64(truncatingIfNeeded: p[i]) }
+            return (s, 0, 0)
+        }
+        var low = p[0], high = p[0]
+        for i in 0..<count {
+            low = p[i] < low ? p[i] : low
+            high = p[i] > high ? p[i] : high
+        }
+        return (0, Int64(low), Int64(high))
+    }
+    /// Sum of doubles in eight lanes; NaN when one of them is none (or infinities meet): then the caller adds one by one.
+    static func sum(_ n: Node, _ count: Int) -> Double {
+        var lanes = SIMD8<Double>.zero
+        var i = 0
+        while i &+ 8 <= count {
+            lanes += n.payload.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
+            i &+= 8
+        }
+        var s = lanes.sum()
+        while i < count {
+            s += n.payload.load(fromByteOffset: i &* 8, as: Double.self)
+            i &+= 1
+        }
+        return s
+    }
+}
