@@ -16,8 +16,9 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(name: "CHints"),
         .systemLibrary(name: "CRealmHeaders", path: "include"),
-        .target(name: "CoreEngine", dependencies: ["CSodium"], swiftSettings: engineSettings),
+        .target(name: "CoreEngine", dependencies: ["CSodium", "CHints"], swiftSettings: engineSettings),
         .target(
             name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
             linkerSettings: [

@@ -9,7 +9,8 @@
 ///
 /// A port replaces this folder (and only it). May use: Values (for the error type).
 #if canImport(Glibc)
-    @preconcurrency import Glibc
+    @preconcurrency import CHints
+import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
 #elseif canImport(Darwin)
@@ -20,6 +21,10 @@ enum Platform {
     /// Bytes of a page of virtual memory, a multiple of 4096.
     static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
+    /// Brings the lines at an address into the cache soon; any address is allowed.
+    @inline(__always) static func prefetch(_ at: UnsafeRawPointer, lines: Int) {
+        for i in 0..<lines { hint_prefetch(at + i &* 64) }
+    }
     @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memcpy(to, from, count) }
     @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memmove(to, from, count) }
     @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }

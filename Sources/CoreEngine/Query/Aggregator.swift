@@ -42,11 +42,12 @@ struct Aggregator {
             for i in 0..<scan.count { number += Double(n.get(i)) }
             return
         }
-        let s = LeafLoops.summary(n, 0, scan.count, scan.unpacked, sum: isSum)
-        integers = integers &+ s.sum
-        number += Double(s.sum)
-        if isSum { return }
-        let v = kind == .min ? s.min : s.max
+        let v = LeafLoops.total(n, 0, scan.count, scan.unpacked, kind)
+        if isSum {
+            integers = integers &+ v
+            number += Double(v)
+            return
+        }
         if case .int(let b)? = best, kind == .min ? b <= v : b >= v { return }
         best = .int(v)
     }

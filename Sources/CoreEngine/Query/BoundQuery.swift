@@ -92,6 +92,11 @@ package final class BoundQuery {
         } else {
             var limit = Int.max
             if case .limit(let n)? = orderings.first { limit = n }
+            if case .sort(let keys)? = orderings.first, keys.count == 1 {
+                var wanted = Int.max
+                if orderings.count > 1, case .limit(let n) = orderings[1] { wanted = n }
+                if let sorted = try SortScan.run(t, condition, keys[0], limit: wanted) { return try RowOrderer(t).apply(Array(orderings.dropFirst()), sorted) }
+            }
             if limit > 0 {
                 let scan = ClusterScan(t)
                 try scan.run(condition) { (mask) throws(RealmError) in

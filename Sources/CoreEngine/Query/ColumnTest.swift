@@ -10,6 +10,8 @@ enum ColumnTest {
     case nullableIntegers(Int64, Int64, negated: Bool)
     case nullInteger(negated: Bool)
     case doubles(Double, Double, negated: Bool)
+    /// Up to a bound, and NaN, but not NULL; `empty`: NaN only.
+    case doublesOrNaN(Double, empty: Bool)
     case floats(Float, Float, negated: Bool)
     case text(TextTest)
 
@@ -35,12 +37,35 @@ enum ColumnTest {
         case (.link, .null) where op == .equal || negated: self = .integers(.min, 0, negated: negated)
         case (.link, .typedLink(_, let k)) where (op == .equal || negated) && k.raw >= 0 && k.raw < .max:
             self = .integers(k.raw + 1, k.raw + 1, negated: negated)
+        case (.int, .double(let c)), (.nullableInt, .double(let c)):
+            guard let (a, b) = Self.range(op, integer: c) else { return nil }
+            self = kind == .int ? .integers(a, b, negated: negated) : .nullableIntegers(a, b, negated: negated)
+        case (.double, .int(let i)) where !ieee && i.magnitude <= 1 << 53: self.init(double: op, Double(i))
+        case (.double, .double(let c)) where !ieee && !c.isNaN: self.init(double: op, c)
         case (.double, .double(let c)) where ieee:
             guard let (a, b) = Self.range(op, c) else { return nil }
             self = .doubles(a, b, negated: negated)
         case (.float, .float(let c)) where ieee:
             guard let (a, b) = Self.range(op, c) else { return nil }
             self = .floats(a, b, negated: negated)
+        default: return nil
+        }
+    }
+    /// NaN is less than every number.
+    private init?(double op: CompareOperator, _ c: Double) {
+        guard let (a, b) = Self.range(op, c) else { return nil }
+        self = op == .less || op == .lessEqual ? .doublesOrNaN(a > b ? -.infinity : b, empty: a > b) : .doubles(a, b, negated: op == .notEqual)
+    }
+    /// Integers that compare so with a number that need not be one.
+    private static func range(_ op: CompareOperator, integer c: Double) -> (Int64, Int64)? {
+        guard c.magnitude < 0x1p53 else { return nil }
+        let down = Int64(c.rounded(.down)), up = Int64(c.rounded(.up))
+        switch op {
+        case .equal, .notEqual, .in: return down == up ? (up, up) : (1, 0)
+        case .less: return (.min, up - 1)
+        case .lessEqual: return (.min, down)
+        case .greater: return (down + 1, .max)
+        case .greaterEqual: return (up, .max)
         default: return nil
         }
     }
@@ -71,6 +96,7 @@ enum ColumnTest {
         case (.integers(let a, let b, false), .integers(let c, let d, false)): .integers(max(a, c), min(b, d), negated: false)
         case (.nullableIntegers(let a, let b, false), .nullableIntegers(let c, let d, false)): .nullableIntegers(max(a, c), min(b, d), negated: false)
         case (.doubles(let a, let b, false), .doubles(let c, let d, false)): .doubles(max(a, c), min(b, d), negated: false)
+        case (.doubles(let a, let b, false), .doublesOrNaN(let d, false)), (.doublesOrNaN(let d, false), .doubles(let a, let b, false)): .doubles(a, min(b, d), negated: false)
         case (.floats(let a, let b, false), .floats(let c, let d, false)): .floats(max(a, c), min(b, d), negated: false)
         default: nil
         }
@@ -104,6 +130,8 @@ enum ColumnTest {
             LeafLoops.within(n, 1, count, n.get(0), n.get(0), negated: negated, mask, scan.unpacked)
         case .doubles(let low, let high, let negated):
             LeafLoops.doubles(try checked(try FloatLeaf.node(store, ref, width: 8), count), count, low, high, negated: negated, mask)
+        case .doublesOrNaN(let high, let empty):
+            LeafLoops.doublesOrNaN(try checked(try FloatLeaf.node(store, ref, width: 8), count), count, high, empty: empty, mask)
         case .floats(let low, let high, let negated):
             LeafLoops.floats(try checked(try FloatLeaf.node(store, ref, width: 4), count), count, low, high, negated: negated, mask)
         case .text(let test): return try test.narrow(scan, ref, mask)

@@ -217,7 +217,52 @@ final class CompareCondition: Condition {
             b.reset()
             try right.evaluate(t, .null, b)
         }
+        try prepareTest(group)
     }
+
+    // MARK: Whole leaves
+
+    /// The property of the queried class, when leaves of it can be tested as they are.
+    private(set) var test: (column: ColKey, test: ColumnTest)?
+    /// The link to follow, the rest of the condition on the other side, and the objects there that meet it.
+    private var step: (link: ColKey, rest: CompareCondition, target: Unmanaged<Table>)?
+    private var reach: LinkReach?
+    private var isReachTried = false
+
+    private func prepareTest(_ group: Group) throws(RealmError) {
+        test = nil
+        step = nil
+        reach = nil
+        isReachTried = false
+        guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail, let c = right as? ConstantExpression, !c.isList,
+            let constant = c.values.first
+        else { return }
+        if let hop = path.hops.first {
+            guard hop.kind == .toOne, !path.hasManyHops, let target = try group.table(hop.target) else { return }
+            let rest = CompareCondition(op, folding: folds, path.afterFirstHop, right)
+            try rest.prepare(group)
+            step = (hop.column, rest, .passUnretained(target))
+            return
+        }
+        guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
+        if case .typedLink(let t, _) = constant, t != facts.oppositeTable { return }
+        if let t = ColumnTest(facts.kind, op, constant, folding: folds, ieee: false) { test = (column, t) }
+    }
+    override var cost: Int { test != nil ? 15 : (step != nil ? 50 : 100) }
+    override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
+        if let test {
+            if try test.test.narrow(scan, test.column, mask) { return }
+        } else if let step {
+            if !isReachTried {
+                isReachTried = true
+                let isNullIn = holds(.null, b.values.first ?? .null, at: 0)
+                reach = try LinkReach(step.rest, on: step.target.takeUnretainedValue(), rows: try scan.table.count(), null: isNullIn)
+            }
+            if let reach { return try reach.narrow(scan, step.link, mask) }
+        }
+        try super.narrow(scan, mask)
+    }
+
     override func tables(_ found: inout Set<TableKey>) {
         left.tables(&found)
         right.tables(&found)

@@ -200,15 +200,17 @@ final class BetweenCondition: Condition {
         self.high = high
         self.print = print
     }
+    private static func test(_ c: Condition) -> (column: ColKey, test: ColumnTest)? {
+        if let d = c as? DirectCondition, let t = d.test { return (d.column, t) }
+        return (c as? CompareCondition)?.test
+    }
     /// Both bounds in one loop.
     private var test: (column: ColKey, test: ColumnTest)?
     override func prepare(_ group: Group) throws(RealmError) {
         try low.prepare(group)
         try high.prepare(group)
         test = nil
-        if let a = low as? DirectCondition, let b = high as? DirectCondition, a.column == b.column, let x = a.test, let y = b.test, let both = x.intersected(y) {
-            test = (a.column, both)
-        }
+        if let a = Self.test(low), let b = Self.test(high), a.column == b.column, let both = a.test.intersected(b.test) { test = (a.column, both) }
     }
     override func tables(_ found: inout Set<TableKey>) {
         low.tables(&found)

@@ -113,6 +113,10 @@ final class PathExpression: Expression {
         self.source = source
         super.init(type, isList: isList, quantifier)
     }
+    /// The same on the class that the first hop leads to.
+    var afterFirstHop: PathExpression {
+        PathExpression(hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
+    }
     var hasManyHops: Bool { hops.contains(where: \.isMultiple) }
     override var directColumn: ColKey? {
         guard hops.isEmpty else { return nil }

@@ -56,6 +56,11 @@ enum LeafLoops {
     static func doubles(_ n: Node, _ count: Int, _ low: Double, _ high: Double, negated: Bool, _ mask: RowMask) {
         within(n.payload.assumingMemoryBound(to: Double.self), count, low, high, negated, mask)
     }
+    static func doublesOrNaN(_ n: Node, _ count: Int, _ high: Double, empty: Bool, _ mask: RowMask) {
+        let p = n.payload.assumingMemoryBound(to: Double.self), bits = n.payload.assumingMemoryBound(to: UInt64.self), m = mask.bytes
+        let some: UInt8 = empty ? 0 : 1
+        for i in 0..<count { m[i] &= ((p[i] <= high ? 1 : 0) & some) | ((p[i] != p[i] ? 1 : 0) & (bits[i] != FloatLeaf.nullDouble ? 1 : 0)) }
+    }
     static func floats(_ n: Node, _ count: Int, _ low: Float, _ high: Float, negated: Bool, _ mask: RowMask) {
         within(n.payload.assumingMemoryBound(to: Float.self), count, low, high, negated, mask)
     }
@@ -82,31 +87,34 @@ enum LeafLoops {
 
     // MARK: Aggregates
 
-    /// Sum (wrapping), least and greatest of `count` > 0 elements.
-    static func summary(_ n: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>, sum wantsSum: Bool) -> (sum: Int64, min: Int64, max: Int64) {
+    /// Sum (wrapping), least or greatest of `count` > 0 elements.
+    static func total(_ n: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>, _ kind: AggregateKind) -> Int64 {
         switch n.width {
-        case 64: return summary(n.payload.assumingMemoryBound(to: Int64.self) + first, count, wantsSum)
-        case 32: return summary(n.payload.assumingMemoryBound(to: Int32.self) + first, count, wantsSum)
-        case 16: return summary(n.payload.assumingMemoryBound(to: Int16.self) + first, count, wantsSum)
-        case 8: return summary(n.payload.assumingMemoryBound(to: Int8.self) + first, count, wantsSum)
+        case 64: return total(n.payload.assumingMemoryBound(to: Int64.self) + first, count, kind)
+        case 32: return total(n.payload.assumingMemoryBound(to: Int32.self) + first, count, kind)
+        case 16: return total(n.payload.assumingMemoryBound(to: Int16.self) + first, count, kind)
+        case 8: return total(n.payload.assumingMemoryBound(to: Int8.self) + first, count, kind)
         default:
             unpack(n, first, count, unpacked)
-            return summary(UnsafePointer(unpacked), count, wantsSum)
+            return total(UnsafePointer(unpacked), count, kind)
         }
     }
     @inline(__always)
-    private static func summary<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ wantsSum: Bool) -> (sum: Int64, min: Int64, max: Int64) {
-        if wantsSum {
+    private static func total<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ kind: AggregateKind) -> Int64 {
+        switch kind {
+        case .min:
+            var v = p[0]
+            for i in 0..<count { v = p[i] < v ? p[i] : v }
+            return Int64(v)
+        case .max:
+            var v = p[0]
+            for i in 0..<count { v = p[i] > v ? p[i] : v }
+            return Int64(v)
+        default:
             var s: Int64 = 0
             for i in 0..<count { s = s &+ Int64(truncatingIfNeeded: p[i]) }
-            return (s, 0, 0)
+            return s
         }
-        var low = p[0], high = p[0]
-        for i in 0..<count {
-            low = p[i] < low ? p[i] : low
-            high = p[i] > high ? p[i] : high
-        }
-        return (0, Int64(low), Int64(high))
     }
     /// Sum of doubles in eight lanes; NaN when one of them is none (or infinities meet): then the caller adds one by one.
     static func sum(_ n: Node, _ count: Int) -> Double {

@@ -35,6 +35,8 @@ final class ClusterScan {
     private(set) var leaf = ClusterTree.noNode
     private var keys: Node?
     private var offset: UInt64 = 0
+    /// Columns that were asked for, a bit each.
+    private var touched: UInt64 = 0
     /// Masks in use and those given back.
     private var masks: [RowMask] = []
     private var used = 0
@@ -95,6 +97,7 @@ final class ClusterScan {
         guard levels.isTagged, levels.integer >= 1, levels.integer < 8, n.count > 3 else { throw .corrupt("inner cluster of impossible depth", at: ref.offset) }
         let offsets = first.raw == 0 ? nil : try store.integers(first.ref)
         for i in 0..<(n.count - 3) {
+            if levels.integer == 1 { try announce(n, i + 4) }
             let o: UInt64
             if let offsets {
                 guard i < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: ref.offset) }
@@ -106,8 +109,22 @@ final class ClusterScan {
         }
         return true
     }
+    /// Asks for the columns in use of the cluster in slot `i`, and for the head of the one after: they are scattered over the file.
+    @inline(__always) private func announce(_ n: Node, _ i: Int) throws(RealmError) {
+        let store = table.store
+        guard touched != 0, i < n.count else { return }
+        if i + 1 < n.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: n.get(i + 1)), lines: 2) }
+        let next = try store.refsNode(try n.child(i))
+        var rest = touched
+        while rest != 0 {
+            let column = rest.trailingZeroBitCount
+            rest &= rest - 1
+            if column + 1 < next.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column + 1)), lines: 4) }
+        }
+    }
     /// The leaf of a column in the present cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
+        touched |= 1 << UInt64(column.index & 63)
         let slot = try leaf.slot(column.index &+ 1)
         guard !slot.isTagged, slot.raw != 0 else { throw .corrupt("cluster without the leaf of a column", at: leaf.ref.offset) }
         return slot.ref

@@ -60,6 +60,12 @@ final class ClusterTree {
     /// Never reused, whatever `generation` goes back to.
     private var newestGeneration: UInt64 = 1
 
+    /// The column's leaves hold numbers of values that stand elsewhere.
+    func isEnumerated(_ column: ColKey) -> Bool {
+        guard column.index < columns.count, let c = columns[column.index] else { return false }
+        return !c.enumeratedValues.isNull
+    }
+
     init(_ store: NodeStore, root: Ref, columns: [Column?]) {
         self.store = store
         self.root = root

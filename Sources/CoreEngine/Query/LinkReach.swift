@@ -1,0 +1,55 @@
+/// Which objects of a class meet a condition, one bit each by object key: a to-one link is then followed by one look at a bit.
+///
+/// Built by one scan of the class that the link leads to; good for one run of the query.
+final class LinkReach {
+    private var bits: [UInt64]
+    /// Whether a row without a target matches.
+    private let null: Bool
+
+    /// nil: the keys are too far apart, or the rows to test too few, for bits to pay.
+    init?(_ condition: Condition, on target: Table, rows: Int, null: Bool) throws(RealmError) {
+        self.null = null
+        let count = try target.count()
+        var last: Int64 = -1
+        if count > 0 { last = try target.rows.key(at: count - 1).raw }
+        guard last < Int64(count) * 64 + 65_536, count / 16 <= rows else { return nil }
+        bits = [UInt64](repeating: 0, count: Int(last + 1) / 64 + 1)
+        let scan = ClusterScan(target)
+        try scan.run(condition) { (mask) throws(RealmError) in
+            for row in 0..<scan.count where mask[row] != 0 {
+                let k = scan.key(row).raw
+                guard k >= 0, k <= last else { throw .corrupt("object keys out of order", at: scan.leaf.ref.offset) }
+                bits[Int(k >> 6)] |= 1 << UInt64(k & 63)
+            }
+            return true
+        }
+    }
+
+    /// Clears the rows whose link in `column` leads to no object that is in.
+    func narrow(_ scan: ClusterScan, _ column: ColKey, _ mask: RowMask) throws(RealmError) {
+        let n = try scan.table.store.integers(try scan.columnLeaf(column))
+        guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        let limit = Int64(bits.count) &* 64, isNullIn: UInt8 = null ? 1 : 0
+        bits.withUnsafeBufferPointer { b in
+            @inline(__always) func follow(_ value: (Int) -> Int64) {
+                for row in 0..<scan.count {
+                    let k = value(row) &- 1
+                    if k < 0 {
+                        mask[row] &= isNullIn
+                    } else {
+                        mask[row] &= k < limit ? UInt8(truncatingIfNeeded: b[Int(k >> 6)] >> UInt64(k & 63)) & 1 : 0
+                    }
+                }
+            }
+            switch n.width {
+            case 32:
+                let p = n.payload.assumingMemoryBound(to: Int32.self)
+                follow { Int64(p[$0]) }
+            case 16:
+                let p = n.payload.assumingMemoryBound(to: Int16.self)
+                follow { Int64(p[$0]) }
+            default: follow { n.get($0) }
+            }
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/// A scan that takes the sort values out of the leaves while it finds the rows: for a single property of the queried class.
+///
+/// Integers and doubles become words that ascend as the values do and are sorted by radix; strings with a limit pass through a heap.
+enum SortScan {
+    /// The rows in order, at most `limit`; nil: another way must be taken.
+    static func run(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey]? {
+        guard key.hops.isEmpty, key.dictionaryKey == nil, !key.isInvalid, let facts = t.facts(key.column), !facts.isCollection else { return nil }
+        switch facts.kind {
+        case .int, .nullableInt, .double: return try numbers(t, condition, key, facts.kind, limit: limit)
+        case .string where limit <= 10_000 && !t.rows.isEnumerated(key.column): return try strings(t, condition, key, limit: limit)
+        default: return nil
+        }
+    }
+
+    private struct Entry {
+        var word: UInt64
+        var key: ObjKey
+    }
+    private static func numbers(_ t: Table, _ condition: Condition, _ key: SortKey, _ kind: LeafKind, limit: Int) throws(RealmError) -> [ObjKey]? {
+        var entries: [Entry] = [], nulls: [ObjKey] = []
+        let flip: UInt64 = key.ascending ? 0 : .max
+        var hasNaN = false
+        let scan = ClusterScan(t)
+        try scan.run(condition) { (mask) throws(RealmError) in
+            let ref = try scan.columnLeaf(key.column)
+            if kind == .double {
+                let n = try FloatLeaf.node(t.store, ref, width: 8)
+                guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+                for row in 0..<scan.count where mask[row] != 0 {
+                    var bits = FloatLeaf.double(n, row)
+                    if bits == FloatLeaf.nullDouble {
+                        nulls.append(scan.key(row))
+                        continue
+                    }
+                    if Double(bitPattern: bits).isNaN { hasNaN = true }
+                    // Both zeros are one value.
+                    if bits == 1 << 63 { bits = 0 }
+                    let word = bits >> 63 == 0 ? bits | 1 << 63 : ~bits
+                    entries.append(Entry(word: word ^ flip, key: scan.key(row)))
+                }
+                return !hasNaN
+            }
+            let n = try t.store.integers(ref), first = kind == .nullableInt ? 1 : 0
+            guard n.count >= scan.count + first else { throw .corrupt("leaf is too short", at: ref.offset) }
+            let null = first == 1 ? n.get(0) : 0
+            for row in 0..<scan.count where mask[row] != 0 {
+                let v = n.get(row &+ first)
+                if first == 1 && v == null {
+                    nulls.append(scan.key(row))
+                } else {
+                    entries.append(Entry(word: UInt64(bitPattern: v) ^ (1 << 63) ^ flip, key: scan.key(row)))
+                }
+            }
+            return true
+        }
+        if hasNaN { return nil }
+        sort(&entries)
+        var rows: [ObjKey] = []
+        rows.reserveCapacity(min(limit, entries.count + nulls.count))
+        if key.ascending { rows += nulls.prefix(limit) }
+        for e in entries.prefix(limit - rows.count) { rows.append(e.key) }
+        if !key.ascending { rows += nulls.prefix(limit - rows.count) }
+        return rows
+    }
+    /// Stable; by bytes that differ at all, the lowest first.
+    private static func sort(_ entries: inout [Entry]) {
+        guard entries.count > 64 else {
+            // Few: by insertion.
+            for i in entries.indices.dropFirst() {
+                let e = entries[i]
+                var j = i
+                while j > 0, entries[j - 1].word > e.word {
+                    entries[j] = entries[j - 1]
+                    j -= 1
+                }
+                entries[j] = e
+            }
+            return
+        }
+        var same = UInt64.max, any: UInt64 = 0
+        for e in entries {
+            same &= e.word
+            any |= e.word
+        }
+        let differing = same ^ any
+        var other = [Entry](repeating: Entry(word: 0, key: .null), count: entries.count)
+        var counts = [Int](repeating: 0, count: 256)
+        for shift in stride(from: UInt64(0), to: 64, by: 8) where differing >> shift & 0xFF != 0 {
+            entries.withUnsafeMutableBufferPointer { from in
+                other.withUnsafeMutableBufferPointer { to in
+                    counts.withUnsafeMutableBufferPointer { at in
+                        for i in 0..<256 { at[i] = 0 }
+                        for e in from { at[Int(e.word >> shift & 0xFF)] &+= 1 }
+                        var sum = 0
+                        for i in 0..<256 {
+                            let n = at[i]
+                            at[i] = sum
+                            sum &+= n
+                        }
+                        for e in from {
+                            let d = Int(e.word >> shift & 0xFF)
+                            to[at[d]] = e
+                            at[d] &+= 1
+                        }
+                    }
+                }
+            }
+            swap(&entries, &other)
+        }
+    }
+
+    private struct Text {
+        /// nil: NULL.
+        var bytes: Bytes?
+        var key: ObjKey
+        /// Place among the rows: the earlier comes first among equals.
+        var place: Int
+    }
+    /// The `limit` first rows by a string, kept in a heap whose root is the last of them.
+    private static func strings(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey] {
+        guard limit > 0 else { return [] }
+        var heap: [Text] = []
+        var place = 0
+        let ascending = key.ascending
+        func order(_ a: Bytes?, _ b: Bytes?) -> Int {
+            guard let a else { return b == nil ? 0 : -1 }
+            guard let b else { return 1 }
+            return Mixed.compareBytes(a, b)
+        }
+        func precedes(_ x: Text, _ y: Text) -> Bool {
+            let o = order(x.bytes, y.bytes)
+            return o == 0 ? x.place < y.place : (ascending ? o < 0 : o > 0)
+        }
+        func sink() {
+            var i = 0
+            while true {
+                var j = i * 2 + 1
+                if j >= heap.count { return }
+                if j + 1 < heap.count, precedes(heap[j], heap[j + 1]) { j += 1 }
+                if !precedes(heap[i], heap[j]) { return }
+                heap.swapAt(i, j)
+                i = j
+            }
+        }
+        let scan = ClusterScan(t)
+        try scan.run(condition) { (mask) throws(RealmError) in
+            let ref = try scan.columnLeaf(key.column)
+            let leaf = try TextLeaf(t.store, ref, scan.count)
+            for row in 0..<scan.count where mask[row] != 0 {
+                let b = try leaf.text(t.store, row)
+                place += 1
+                if heap.count == limit {
+                    // A later equal does not come before the root.
+                    let o = order(b, heap[0].bytes)
+                    if ascending ? o >= 0 : o <= 0 { continue }
+                    heap[0] = Text(bytes: b, key: scan.key(row), place: place)
+                    sink()
+                    continue
+                }
+                heap.append(Text(bytes: b, key: scan.key(row), place: place))
+                var i = heap.count - 1
+                while i > 0, precedes(heap[(i - 1) / 2], heap[i]) {
+                    heap.swapAt(i, (i - 1) / 2)
+                    i = (i - 1) / 2
+                }
+            }
+            return true
+        }
+        heap.sort(by: precedes)
+        return heap.map(\.key)
+    }
+}
+
+/// A string leaf opened for reading many rows.
+struct TextLeaf {
+    private let node: Node
+    private let parts: MediumLeaf.Parts?
+
+    /// Checked for `count` rows.
+    init(_ s: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
+        node = try s.node(ref)
+        if node.hasRefs && !node.context {
+            let p = try MediumLeaf.parts(s, node)
+            guard p.ends.count >= count, p.nulls.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+            parts = p
+        } else {
+            guard node.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+            parts = nil
+        }
+    }
+    @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
+        guard let parts else { return try StringLeaf.get(s, node, row) }
+        if parts.nulls.get(row) != 0 { return nil }
+        let start = row == 0 ? 0 : parts.ends.get(row &- 1), end = parts.ends.get(row)
+        guard start >= 0, end > start, end <= Int64(parts.blob.count) else { throw .corrupt("string offsets out of order", at: node.ref.offset) }
+        return Bytes(start: parts.blob.payload + Int(start), count: Int(end &- start) &- 1)
+    }
+}
