@@ -47,14 +47,22 @@ enum LeafLoops {
             for i in 0..<count { m[i] &= ((p[i] >= a ? 1 : 0) & (p[i] <= b ? 1 : 0)) ^ flip }
         }
     }
-    @inline(__always)
-    static func within<T: BinaryFloatingPoint>(_ p: UnsafePointer<T>, _ count: Int, _ low: T, _ high: T, _ negated: Bool, _ mask: RowMask) {
-        let flip: UInt8 = negated ? 1 : 0
-        let m = mask.bytes
-        for i in 0..<count { m[i] &= ((p[i] >= low ? 1 : 0) & (p[i] <= high ? 1 : 0)) ^ flip }
-    }
+    /// Eight numbers at a time; NaN lies outside every range.
     static func doubles(_ n: Node, _ count: Int, _ low: Double, _ high: Double, negated: Bool, _ mask: RowMask) {
-        within(n.payload.assumingMemoryBound(to: Double.self), count, low, high, negated, mask)
+        let flip: UInt8 = negated ? 1 : 0
+        let a = SIMD8<Double>(repeating: low), b = SIMD8<Double>(repeating: high), m = UnsafeMutableRawPointer(mask.bytes)
+        var i = 0
+        while i &+ 8 <= count {
+            let v = n.payload.loadUnaligned(fromByteOffset: i &* 8, as: SIMD8<Double>.self)
+            let hits = SIMD8<UInt8>(truncatingIfNeeded: unsafeBitCast((v .>= a) .& (v .<= b), to: SIMD8<Int64>.self)) & 1
+            m.storeBytes(of: m.loadUnaligned(fromByteOffset: i, as: SIMD8<UInt8>.self) & (hits ^ flip), toByteOffset: i, as: SIMD8<UInt8>.self)
+            i &+= 8
+        }
+        while i < count {
+            let v = n.payload.load(fromByteOffset: i &* 8, as: Double.self)
+            mask[i] &= (v >= low && v <= high ? 1 : 0) ^ flip
+            i &+= 1
+        }
     }
     static func doublesOrNaN(_ n: Node, _ count: Int, _ high: Double, empty: Bool, _ mask: RowMask) {
         let p = n.payload.assumingMemoryBound(to: Double.self), bits = n.payload.assumingMemoryBound(to: UInt64.self), m = mask.bytes
@@ -62,7 +70,8 @@ enum LeafLoops {
         for i in 0..<count { m[i] &= ((p[i] <= high ? 1 : 0) & some) | ((p[i] != p[i] ? 1 : 0) & (bits[i] != FloatLeaf.nullDouble ? 1 : 0)) }
     }
     static func floats(_ n: Node, _ count: Int, _ low: Float, _ high: Float, negated: Bool, _ mask: RowMask) {
-        within(n.payload.assumingMemoryBound(to: Float.self), count, low, high, negated, mask)
+        let flip: UInt8 = negated ? 1 : 0, p = n.payload.assumingMemoryBound(to: Float.self)
+        for i in 0..<count { mask[i] &= (p[i] >= low && p[i] <= high ? 1 : 0) ^ flip }
     }
     /// Marks in `found` the rows whose value is one of `values`.
     static func among(_ n: Node, _ first: Int, _ count: Int, _ values: [Int64], _ found: RowMask, _ unpacked: UnsafeMutablePointer<Int8>) {
