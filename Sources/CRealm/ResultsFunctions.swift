@@ -83,10 +83,9 @@ public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> Opaqu
 private func nested(_ r: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> OpaquePointer? {
     guard let r = resultsHandle(r) else { return nil }
     return attemptHandle { () throws(RealmError) in
+        guard let path = try r.results.nestedPath(index) else { return nil }
         switch (try r.results.value(index), kind) {
-        case (.list, .list), (.dictionary, .dictionary):
-            guard let path = try r.results.nestedPath(index) else { return nil }
-            return CollectionHandle(kind, r.box, path)
+        case (.list, .list), (.dictionary, .dictionary): return CollectionHandle(kind, r.box, path)
         default: return nil
         }
     }
@@ -116,7 +115,7 @@ public func realm_results_find_object(
     _ r: OpaquePointer?, _ o: OpaquePointer?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     guard let r = resultsHandle(r), let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in report(try r.results.find(.typedLink(o.table, o.key)), index, found) }
+    return attempt { () throws(RealmError) in report(try r.results.find(o.table, o.key), index, found) }
 }
 
 // MARK: Making others

@@ -639,8 +639,8 @@ static const struct row spellings[] = {
     {"all pals.age == 30", "", "2 3 5"}, {"none pals.age == 30", "", "1 2 4 5"}, {"EACH pals.age == 30", "", "E3008"}, {"rank = nil", "", "2"}, {"rank == NIL", "", "2"},
     {"rank == NULL", "", "2"}, {"rank == Null", "", "2"}, {"ok == TRUE", "", "1 3 5"}, {"ok == YES", "", "E1009"}, {"ok == tRue", "", "E1009"}, {"ok", "", "E3008"},
     {"pals.@size == 2", "", "1 3"}, {"pals[SIZE] == 2", "", "1 3"}, {"pals[size] == 2", "", "1 3"}, {"pals.@Count == 2", "", "E3008"}, {"li[first] == 1", "", "1"},
-    {"li[last] == 3", "", "1 3"}, {"TruePredicate", "", "1 2 3 4 5 6"}, {"subquery(pals, $p, $p.age > 25).@count > 0", "", "1 3 4 6"}, {"age == %@", "30", "E3008"},
-    {"%K == 30", "'age'", "E3008"}, {"age == %d", "30", "E3008"}, {"$K0 == $1", "'age', 30", "1 4"}, {"$k0 == 30", "'age'", "E1009"}, {"SELF == 1", "", "E1009"},
+    {"li[last] == 3", "", "1 3"}, {"TruePredicate", "", "1 2 3 4 5 6"}, {"subquery(pals, $p, $p.age > 25).@count > 0", "", "1 3 4 6"}, {"age == %@", "30", "!1 4"},
+    {"%K == 30", "'age'", "!1 4"}, {"age == %d", "30", "E3008"}, {"$K0 == $1", "'age', 30", "1 4"}, {"$k0 == 30", "'age'", "E1009"}, {"SELF == 1", "", "E1009"},
     {"age == $0 AND name ==[c] $1", "30, 'ANN'", "1 4"}, {"TRUEPREDICATE sort(age asc) limit(1)", "", "6"},
     {"TRUEPREDICATE Sort(age Ascending, id Descending) Distinct(age) Limit(2)", "", "6 2"},
 };

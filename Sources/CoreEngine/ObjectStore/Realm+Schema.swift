@@ -270,8 +270,8 @@ extension Realm {
         initialize: (@Sendable (Realm) throws -> Void)? = nil, inTransaction: Bool = false
     ) throws(RealmError) {
         try verify()
-        guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
         try wanted.validate()
+        guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
         if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }

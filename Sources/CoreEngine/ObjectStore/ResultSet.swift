@@ -16,6 +16,7 @@ package final class ResultSet {
     /// Class of the rows; nil for values.
     package let table: TableKey?
     let query: BoundQuery
+    /// Keys of the objects; null where a dictionary has no object.
     private var rows: [ObjKey] = []
     private var rowsAt = UInt64.max
     /// A snapshot never looks again.
@@ -87,7 +88,8 @@ package final class ResultSet {
             var keys: [ObjKey] = []
             switch content {
             case .list(let l): for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { keys.append(k) } }
-            case .dictionary(let d): for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { keys.append(k) } }
+            case .dictionary(let d):
+                for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { keys.append(k) } else { keys.append(.null) } }
             }
             return keys
         case .keys: return []
@@ -104,7 +106,11 @@ package final class ResultSet {
         if query.isAll && query.orderings.isEmpty, let rows = try sourceRows() {
             self.rows = rows
         } else {
-            rows = try query.run(group, source: try sourceRows())
+            let all = try sourceRows()
+            rows = try query.run(group, source: all?.filter { !$0.isNull })
+            // A null meets no condition and comes last in every order.
+            let isSorted = query.isAll && query.orderings.allSatisfy { if case .sort = $0 { true } else { false } }
+            if isSorted, let all { rows.append(contentsOf: all.filter(\.isNull)) }
         }
         rowsAt = realm.stateCount
     }
@@ -161,14 +167,20 @@ package final class ResultSet {
         }
         try update()
         guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
+        guard !rows[i].isNull else { throw RealmError(.indexOutOfBounds, "Row \(i) is no object") }
         return (table, rows[i])
     }
-    /// The row at an index: a link for objects, null where a snapshot's object is gone.
+    /// The row at an index: a link for objects, null where a dictionary has none and where a snapshot's object is gone.
     package func value(_ i: Int) throws(RealmError) -> Mixed {
-        if table != nil {
-            let (t, k) = try object(i)
-            if isFixed, !realm.isValid(t, k) { return .null }
-            return .typedLink(t, k)
+        if let table {
+            if isWholeTable {
+                let (t, k) = try object(i)
+                return .typedLink(t, k)
+            }
+            try update()
+            guard i >= 0, i < rows.count else { throw outOfRange(i, rows.count) }
+            if rows[i].isNull || (isFixed && !realm.isValid(table, rows[i])) { return .null }
+            return .typedLink(table, rows[i])
         }
         if isFixed {
             try verify()
@@ -184,8 +196,18 @@ package final class ResultSet {
         }
     }
     /// Path of the collection that the value at an index holds, when it holds one.
+    ///
+    /// - Throws: 2007 when the rows are no Mixed values.
     package func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath? {
-        guard table == nil, !isFixed, case .collection(let path) = source else { return nil }
+        try verify()
+        guard case .collection(let path) = source, try realm.elementType(path) == .mixed else {
+            throw RealmError(.illegalOperation, "Rows of this kind hold no collections")
+        }
+        switch try value(i) {
+        case .list, .dictionary: break
+        default: return nil
+        }
+        guard !isFixed else { return nil }
         switch try content() {
         case .list(let l): return path.appending(.salt(try l.nestedKey(i)))
         case .dictionary(let d):
@@ -195,6 +217,7 @@ package final class ResultSet {
     }
     /// Index of an object or value, nil when it is no row.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
+        try verify()
         if let table {
             guard case .typedLink(let t, let k) = v else { return nil }
             guard t == table else { return nil }
@@ -207,6 +230,16 @@ package final class ResultSet {
         }
         for i in 0..<(try count()) where Mixed.same(try value(i), v) { return i }
         return nil
+    }
+
+    /// Index of an object, nil when it is no row.
+    ///
+    /// - Throws: 3019 when the rows are of another class, 2009 when the object is deleted.
+    package func find(_ t: TableKey, _ k: ObjKey) throws(RealmError) -> Int? {
+        try verify()
+        if let table, t != table { throw RealmError(.objectTypeMismatch, "The object is of another class than the results") }
+        guard realm.isValid(t, k) else { throw RealmError(.staleAccessor, "Access to an object that was deleted") }
+        return try find(.typedLink(t, k))
     }
 
     // MARK: Making others
@@ -229,7 +262,8 @@ package final class ResultSet {
         let t = try objects(what)
         let group = try realm.reading().group
         guard let table = try group.table(t) else { throw stale() }
-        let bound = try Binder(group, realm.queryNames, [], ConstantArena()).ordering(o, table)
+        // Stored names only.
+        let bound = try Binder(group, QueryNames(), [], ConstantArena()).ordering(o, table)
         return ResultSet(self, query.appending(bound))
     }
     package func limited(_ n: Int) throws(RealmError) -> ResultSet {
@@ -259,7 +293,7 @@ package final class ResultSet {
         _ = try objects("made a query")
         return ObjectQuery(realm, query, source)
     }
-    /// Deletes the objects of the rows; of values, empties the collection.
+    /// Deletes the objects of the rows; of values and of a whole dictionary, empties the collection.
     package func deleteAll() throws(RealmError) {
         try verify()
         guard realm.isWriting else { throw RealmError(.wrongTransactionState, "Must be in a write transaction") }
@@ -271,12 +305,16 @@ package final class ResultSet {
             }
             return
         }
+        if query.isAll, query.orderings.isEmpty, !isFixed, case .collection(let path) = source, case .dictionary? = try realm.collection(path) {
+            try realm.clear(path, .dictionary)
+            return
+        }
         var keys: [ObjKey]
         if isWholeTable {
             keys = try realm.table(table).allKeys()
         } else {
             try update()
-            keys = rows
+            keys = rows.filter { !$0.isNull }
         }
         try realm.delete(table, keys)
     }
@@ -307,7 +345,7 @@ package final class ResultSet {
                 return total.result
             }
             try update()
-            for k in rows { if let v = try t.rows.peek(k, column.index) { values.append(v) } }
+            for k in rows where !k.isNull { if let v = try t.rows.peek(k, column.index) { values.append(v) } }
         } else {
             let path: CollectionPath
             switch source {
@@ -374,11 +412,11 @@ package final class ObjectQuery {
         for o in other.orderings { Ordering.append(o, to: &orderings) }
         return ObjectQuery(realm, bound.and(other, orderings: orderings), source)
     }
-    package func results() throws(RealmError) -> ResultSet { try ResultSet(realm, source, self) }
-    package func count() throws(RealmError) -> Int {
+    package func results() throws(RealmError) -> ResultSet {
         if realm.isClosed { throw realm.closedError() }
-        return try results().count()
+        return try ResultSet(realm, source, self)
     }
+    package func count() throws(RealmError) -> Int { try results().count() }
     package func first() throws(RealmError) -> (TableKey, ObjKey)? {
         if realm.isClosed { throw realm.closedError() }
         if case .table = source, bound.orderings.isEmpty {
