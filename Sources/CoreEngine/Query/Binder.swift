@@ -44,7 +44,7 @@ struct Binder {
             for q in parts { all.append(try condition(q, t)) }
             return OrCondition(all)
         case .not(let q): return NotCondition(try condition(q, t))
-        case .geoWithin: throw RealmError(.notSupported, "Geospatial queries are not supported")
+        case .geoWithin(let e, let argument): return try geoWithin(e, argument, t)
         case .compare(let op, let fold, let l, let r): return try compare(op, fold, l, r, t)
         case .between(let e, let bounds, let quantifier): return try between(e, bounds, quantifier, t)
         }
@@ -71,6 +71,14 @@ struct Binder {
         }
         return try compare(op, fold, left, right, isArgument: Self.isArgument(l) || Self.isArgument(r))
     }
+    /// Only tells what is wrong with the query.
+    private mutating func geoWithin(_ e: ExpressionSyntax, _ n: Int?, _ t: Table) throws(RealmError) -> Condition {
+        guard !Self.isConstant(e), try expression(e, t).type.isLink else { throw .query("GEOWITHIN needs a link to an embedded object") }
+        if let n {
+            guard case .value(.string) = try argument(n) else { throw .query("The argument of GEOWITHIN is no geospatial value") }
+        }
+        throw RealmError(.notSupported, "Geospatial queries are not supported")
+    }
     private static func isArgument(_ e: ExpressionSyntax) -> Bool {
         if case .constant(.argument, _) = e { return true }
         return false
@@ -81,7 +89,7 @@ struct Binder {
         func mismatch(_ what: String) -> RealmError { isArgument ? .queryArgument(what) : .query(what) }
         if left.isConstant && right.isConstant { throw .query("Unsupported comparison between two constants") }
         for side in [left, right] where side.quantifier != nil && !side.isList { throw .query("The keypath after '\(side.quantifier?.rawValue ?? "")' must contain a list") }
-        if op == .in, !right.isList { throw .queryArgument("The keypath following 'IN' must contain a list") }
+        if op == .in, !right.isList || Self.isStepOfMixed(right) { throw .queryArgument("The keypath following 'IN' must contain a list") }
         if Self.isValueCollection(left) && Self.isValueCollection(right) { throw .query("Ordered comparison between two primitive lists is not implemented yet") }
         if l == .typeName || r == .typeName {
             guard l == r else { throw .queryArgument("Unsupported comparison operator \(op.rawValue) against type '@type' and a value") }
@@ -94,10 +102,10 @@ struct Binder {
             let isText: Bool
             switch r {
             case .string, .binary, .mixed: isText = true
-            case .null: isText = l != .mixed
+            case .null: isText = op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
             default: isText = right.isList && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull } ?? false)
             }
-            let isDirect = direct != nil && constant.map { !$0.isList && (l == .mixed || r == l || r == .null) } ?? false
+            let isDirect = direct != nil && constant.map { !$0.isList && (l == .mixed || r == l) } ?? false
             if !isText && !(isDirect && !op.isString) {
                 throw mismatch("Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', right side must be a string or binary type")
             }
@@ -137,10 +145,15 @@ struct Binder {
     private static func isValueCollection(_ e: Expression) -> Bool {
         guard let p = e as? PathExpression, !p.type.isLink else { return e is ArithmeticExpression && e.isList }
         switch p.tail {
-        case .collection(_, _, let steps): return steps.isEmpty || steps.contains(.all)
+        case .collection: return true
         case .keys, .lengths: return true
         default: return false
         }
+    }
+    /// An element somewhere in a Mixed property: one value, although it may be missing.
+    private static func isStepOfMixed(_ e: Expression) -> Bool {
+        guard let p = e as? PathExpression, case .mixed(_, let steps, false) = p.tail, !p.hasManyHops else { return false }
+        return !steps.contains(.all) && p.quantifier == nil
     }
     private static func isLinkCollection(_ e: Expression) -> Bool {
         guard let p = e as? PathExpression else { return false }
@@ -391,7 +404,7 @@ struct Binder {
                     return done(.allBacklinks, .int, isList: false)
                 }
                 guard i + 1 < steps.count, case .name(let c) = steps[i], case .name(let p) = steps[i + 1] else {
-                    throw RealmError.querySyntax("@links", "'@links' must be followed by a class and a property", at: 0)
+                    throw .query("'@links' must be followed by a class and a property")
                 }
                 i += 2
                 let hop = try backlink(c, p, t)
@@ -516,7 +529,7 @@ struct Binder {
             }
             if f.type == .mixed {
                 let (all, keys) = try mixedSteps()
-                return (.mixed(f.key, all, keys: keys), keys ? .string : .mixed, keys || all.contains(.all))
+                return (.mixed(f.key, all, keys: keys), keys ? .string : .mixed, keys || !all.isEmpty)
             }
             if last { return (.value(f.key), type, false) }
             if case .name(let n) = steps[i] { throw .query("Property '\(owner.column(f.key)?.name ?? "")' has no property '\(n)'") }
@@ -558,6 +571,7 @@ struct Binder {
             if type == .mixed {
                 let (all, keys) = try mixedSteps()
                 if keys { throw .query("'@keys' is not supported on a list") }
+                if case .key? = all.first { throw noIndex() }
                 return (.collection(f.key, shape, all), .mixed, true)
             }
             guard let x = try index(steps[i]) else { throw noIndex() }
@@ -593,7 +607,10 @@ struct Binder {
                 guard type == .mixed, f.type == .mixed else { throw noIndex() }
                 let (all, _) = try mixedSteps()
                 return (.collection(f.key, shape, [.all] + all), .mixed, true)
-            case .links: throw noIndex()
+            case .links:
+                guard f.type == .link else { throw noIndex() }
+                try hop(.dictionary, nil)
+                return nil
             default: break
             }
             if f.type == .link {
@@ -618,7 +635,7 @@ struct Binder {
                 case .key:
                     mark(x)
                     i += 1
-                    if i == steps.count { return (.collection(f.key, shape, [x]), type, false) }
+                    if i == steps.count { return (.collection(f.key, shape, [x]), type, true) }
                     try hop(.dictionary, x)
                     return nil
                 default: throw noIndex()
@@ -641,7 +658,7 @@ struct Binder {
                 if keys { throw .query("'@keys' is not supported here") }
                 all += more
             }
-            return (.collection(f.key, shape, all == [.all] ? [] : all), type, all.contains(.all))
+            return (.collection(f.key, shape, all == [.all] ? [] : all), type, true)
         }
     }
 
@@ -692,9 +709,16 @@ struct Binder {
                     isArgument = true
                     if case .list = try argument(n) { throw .queryArgument("A list argument cannot stand inside a list") }
                 }
+                if hint.type == .typeName {
+                    switch c {
+                    case .string, .base64: break
+                    default: throw .query("Only type names can be compared with '@type'")
+                    }
+                }
                 (v, t) = try value(c, hint: hint.type)
             case .value(let m):
                 isArgument = true
+                if hint.type == .typeName { throw Self.noTypeName }
                 (v, t) = try convert(arena.keep(m), hint: hint.type, isLiteral: false, source: nil)
             }
             if !isExact { try check(v, t, hint, op, isArgument: isArgument) }
@@ -712,6 +736,9 @@ struct Binder {
             if case .typedLink(let t, _) = v, t != target, !t.isNull {
                 throw .queryArgument("Relationship '\(hint.text(QueryPrinter(group)))' must be compared with objects of its own class")
             }
+            if isArgument, hint.isList, case .typedLink(_, let k) = v, k.isNull {
+                throw .query("Cannot compare linklist ('\(hint.text(QueryPrinter(group)))') with NULL")
+            }
             return
         }
         guard let op, !op.isString, op != .text else { return }
@@ -721,9 +748,12 @@ struct Binder {
             : .query("Unsupported comparison between type '\(hint.type.name)' and type '\(type.name)'")
     }
 
+    private static let noTypeName = RealmError.queryArgument("A type name is needed to compare with '@type'")
     private func value(_ c: ConstantSyntax, hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
         switch c {
-        case .null: return (.null, hint == .typeName ? .string : .null)
+        case .null:
+            if hint == .typeName { throw Self.noTypeName }
+            return (.null, .null)
         case .true: return (.bool(true), .bool)
         case .false: return (.bool(false), .bool)
         case .nan:
@@ -742,10 +772,10 @@ struct Binder {
             }
         case .number(let s):
             let v = QueryParser.integer(s) ?? 0
-            if hint == .typeName { throw .queryArgument("A type name is needed to compare with '@type'") }
+            if hint == .typeName { throw Self.noTypeName }
             return hint == .decimal ? (.decimal(Decimal128(v)), .decimal) : (.int(v), .int)
         case .float(let s):
-            if hint == .typeName { throw .queryArgument("A type name is needed to compare with '@type'") }
+            if hint == .typeName { throw Self.noTypeName }
             if s.hasSuffix("f") {
                 let f = Float(Self.complete(String(s.dropLast()))) ?? 0
                 if hint == .int, let i = Int64(exactly: f) { return (.int(i), .int) }

@@ -67,17 +67,8 @@ package final class BoundQuery {
 
     // MARK: Running
 
-    private func open(_ group: Group, sorting: Bool = true) throws(RealmError) -> Table {
+    private func open(_ group: Group) throws(RealmError) -> Table {
         guard let t = try group.table(table) else { throw RealmError(.staleAccessor, "The class of the query does not exist any more") }
-        for o in orderings {
-            switch o {
-            case .sort(let keys), .distinct(let keys):
-                // What is only counted needs no order.
-                if !sorting, case .sort = o { continue }
-                for k in keys where k.isInvalid { throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection") }
-            case .limit: continue
-            }
-        }
         try condition.prepare(group)
         return t
     }
@@ -117,7 +108,7 @@ package final class BoundQuery {
             case .sort: continue
             }
         }
-        let t = try open(group, sorting: false)
+        let t = try open(group)
         if let source {
             var n = 0
             for k in source where try t.isValid(k) { if try condition.matches(t, k) { n += 1 } }

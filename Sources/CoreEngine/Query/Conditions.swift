@@ -145,6 +145,8 @@ enum Comparison {
         switch (a, b) {
         case (.null, .null): return true
         case (.null, _), (_, .null): return false
+        // Two whole lists, or two whole dictionaries, count as equal, as in sorting.
+        case (.list, .list), (.dictionary, .dictionary): return true
         case (.list, _), (_, .list), (.dictionary, _), (_, .dictionary): return false
         case (.typedLink(let t, let x), .typedLink(let u, let y)): return x == y && (t == u || t.isNull || u.isNull)
         default: return ordered(a, b) && Mixed.compare(a, b) == 0
@@ -154,6 +156,7 @@ enum Comparison {
     private static func ordered(_ a: Mixed, _ b: Mixed) -> Bool {
         switch (a, b) {
         case (.int, .int), (.string, .string): true
+        case (.list, .list), (.dictionary, .dictionary): true
         case (.list, _), (.dictionary, _), (_, .list), (_, .dictionary): false
         case (.typedLink, .typedLink): true
         default: ValueType.comparable(ValueType(a), ValueType(b))

@@ -8,8 +8,8 @@ final class ValueBuffer {
         ends.removeAll(keepingCapacity: true)
     }
     func closeGroup() { ends.append(values.count) }
-    /// The values as one group when none was closed.
-    func finish() { if ends.isEmpty || ends.last != values.count { closeGroup() } }
+    /// Closes a group for what came since there were `before` groups, unless that was done.
+    func finish(since before: Int) { if ends.count == before || ends.last != values.count { closeGroup() } }
 }
 
 /// Something that has values for a row. Bound to tables by keys; `prepare` looks them up for one run.
@@ -79,7 +79,9 @@ struct Hop {
     /// An element of a list, a key of a dictionary.
     var index: PathIndex?
     let text: String
-    var isMultiple: Bool { kind != .toOne && (index == nil || index == .all) }
+    /// Leads to any number of objects, as far as comparing goes; an element of a list does, too.
+    var isMultiple: Bool { kind != .toOne }
+    var leadsToOne: Bool { kind == .toOne || (index != nil && index != .all) }
 }
 enum PathTail {
     /// A single value.
@@ -148,22 +150,22 @@ final class PathExpression: Expression {
     }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
+        try evaluateReached(table, key, out)
+        if hasManyHops, out.ends.isEmpty || !isCollection { out.closeGroup() }
+    }
+    /// The same, but without any group where no object is reached, and without closing the one group of single values behind to-many hops.
+    func evaluateReached(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         if hops.isEmpty { return try emit(table, key, out) }
         if !hasManyHops {
             var t = table, k = key
             for (i, h) in hops.enumerated() {
-                guard let next = try single(h, t, k) else {
-                    // An element that is not there is no object at all; a null link reads as NULL.
-                    if h.kind == .toOne { missing(out) } else { out.closeGroup() }
-                    return
-                }
+                guard let next = try single(h, t, k) else { return missing(out) }
                 k = next
                 t = tables[i + 1].takeUnretainedValue()
             }
             return try emit(t, k, out)
         }
         try walk(0, table, key) { (k) throws(RealmError) in try emit(tables[hops.count].takeUnretainedValue(), k, out) }
-        if isCollection { if out.ends.isEmpty { out.closeGroup() } } else { out.closeGroup() }
     }
     /// The chain of links breaks: NULL for a value, nothing for a collection.
     private func missing(_ out: ValueBuffer) {
@@ -182,7 +184,7 @@ final class PathExpression: Expression {
     func walk(_ i: Int, _ table: Table, _ key: ObjKey, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
         if i == hops.count { return try body(key) }
         let h = hops[i], next = tables[i + 1].takeUnretainedValue()
-        if !h.isMultiple {
+        if h.leadsToOne {
             if let k = try single(h, table, key) { try walk(i + 1, next, k, body) }
             return
         }
@@ -240,12 +242,14 @@ final class PathExpression: Expression {
             case .typedLink(_, let k) where k.isUnresolved: v = .null
             default: break
             }
+            // A null link behind to-many hops is no element.
+            if v.isNull, type.isLink, hasManyHops { return }
             out.values.append(v)
             if !hasManyHops { out.closeGroup() }
         case .collection(let c, _, let steps):
-            guard let facts = t.facts(c), let content = try collection(t, key, facts) else { return out.closeGroup() }
-            try element(content, steps[...], out, level: 0)
-            if isCollection || !hasManyHops { out.finish() }
+            let before = out.ends.count
+            if let facts = t.facts(c), let content = try collection(t, key, facts) { try element(content, steps[...], out, level: 0) }
+            if isCollection || !hasManyHops { out.finish(since: before) }
         case .keys(let c, let steps):
             guard let facts = t.facts(c), let content = try collection(t, key, facts) else { return out.closeGroup() }
             if case .dictionary(let d) = content {
@@ -258,7 +262,7 @@ final class PathExpression: Expression {
                 switch try l.get(i) {
                 case .string(let b): out.values.append(.int(Int64(b.count)))
                 case .binary(let b): out.values.append(.int(Int64(b.count)))
-                case .null where facts.type != .mixed: out.values.append(.null)
+                case .null where facts.type != .mixed: out.values.append(.int(0))
                 default: break
                 }
             }
@@ -270,8 +274,9 @@ final class PathExpression: Expression {
                 out.values.append(v)
                 if !hasManyHops { out.closeGroup() }
             } else {
+                let before = out.ends.count
                 try nested(v, steps[...], keys: keys, out, level: 0)
-                if !hasManyHops || isList { out.finish() }
+                out.finish(since: before)
             }
         case .allBacklinks:
             out.values.append(.int(Int64(try t.backlinkCount(key))))
@@ -289,7 +294,10 @@ final class PathExpression: Expression {
             }
         case (.dictionary(let d), .all):
             for i in 0..<d.count {
-                if rest.isEmpty { out.values.append(try d.value(i)) } else { try nested(try d.value(i), rest, keys: false, out, level: level + 1) }
+                let v = try d.value(i)
+                // A null in a dictionary of links is no element.
+                if v.isNull, type.isLink { continue }
+                if rest.isEmpty { out.values.append(v) } else { try nested(v, rest, keys: false, out, level: level + 1) }
             }
         case (.list(let l), .at(let i)):
             if i < l.count {
@@ -398,10 +406,9 @@ final class SizeExpression: Expression {
             for v in buffer.values { out.values.append(try size(v, table)) }
             out.closeGroup()
         case .elements:
-            // One number for each collection; through a null link none is reached: 0.
-            try path.evaluate(table, key, buffer)
+            // One number for each collection that is reached; through a null to-one link: 0.
+            try path.evaluateReached(table, key, buffer)
             var start = 0
-            if buffer.ends.isEmpty { out.values.append(.int(0)) }
             for end in buffer.ends {
                 out.values.append(.int(Int64(end - start)))
                 start = end
@@ -512,8 +519,9 @@ final class AggregateExpression: Expression {
         let type: ValueType
         switch kind {
         case .min, .max: type = element
-        case .sum: type = element == .mixed ? .decimal : (element == .float ? .double : element)
-        case .average: type = element == .decimal || element == .mixed ? .decimal : .double
+        case .sum: type = element == .float ? .double : element
+        // Constants are read as the elements are.
+        case .average: type = element == .float ? .double : element
         }
         super.init(type, isList: !flattens && path.hasManyHops)
     }
@@ -522,8 +530,8 @@ final class AggregateExpression: Expression {
     override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
-        try path.evaluate(table, key, buffer)
-        if flattens || buffer.ends.count <= 1 {
+        try path.evaluateReached(table, key, buffer)
+        if flattens {
             out.values.append(Aggregate.over(kind, element, buffer.values[...]))
         } else {
             var start = 0
@@ -542,7 +550,7 @@ enum Aggregate {
         switch kind {
         case .min, .max:
             var best: Mixed?
-            for v in values where !v.isNull && !v.isNaN {
+            for v in values where !v.isNull && (type == .mixed ? !v.isDecimalNaN : !v.isNaN) {
                 guard let b = best else {
                     best = v
                     continue
@@ -554,7 +562,7 @@ enum Aggregate {
         case .sum, .average:
             var ints: Int64 = 0, doubles = 0.0, decimals = Decimal128.zero
             var n: Int64 = 0
-            for v in values where !v.isNaN {
+            for v in values where type == .mixed ? !v.isDecimalNaN : !v.isNaN {
                 switch (type, v) {
                 case (.int, .int(let i)):
                     ints = ints &+ i
@@ -579,8 +587,7 @@ enum Aggregate {
             }
             guard n > 0 else { return .null }
             switch type {
-            case .int: return .double(Double(ints) / Double(n))
-            case .float, .double: return .double(doubles / Double(n))
+            case .int, .float, .double: return .double(doubles / Double(n))
             default: return .decimal(decimals / Decimal128(n))
             }
         }
@@ -596,6 +603,7 @@ extension Mixed {
         default: false
         }
     }
+    fileprivate var isDecimalNaN: Bool { if case .decimal(let d) = self { d.isNaN } else { false } }
 }
 
 final class SubqueryExpression: Expression {

@@ -121,6 +121,7 @@ struct RowOrderer {
         case value(Mixed)
     }
     private func values(_ rows: [ObjKey], _ k: SortKey) throws(RealmError) -> [Value] {
+        if rows.isEmpty { return [] }
         guard !k.isInvalid else { throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection") }
         var tables: [Table] = [table]
         for h in k.hops {

@@ -124,10 +124,9 @@ struct QueryParser {
             case .between: op = .between
             case .geoWithin:
                 // Recognised so that it can be refused by its name.
-                guard case .value? = operands.popLast() else { throw unexpected() }
+                guard case .value(let e, let depth, _)? = operands.popLast() else { throw unexpected() }
                 at += 1
-                try skipGeo()
-                operands.append(.predicate(.geoWithin, depth: 1, bracketed: false))
+                operands.append(.predicate(.geoWithin(e, argument: try skipGeo()), depth: depth, bracketed: false))
                 continue
             case .plus: op = .arithmetic(.add)
             case .minus: op = .arithmetic(.subtract)
@@ -458,10 +457,10 @@ struct QueryParser {
         default: throw unexpected()
         }
     }
-    /// Steps over the argument of GEOWITHIN.
-    private mutating func skipGeo() throws(RealmError) {
+    /// Steps over what follows GEOWITHIN; the number of an argument.
+    private mutating func skipGeo() throws(RealmError) -> Int? {
         switch kind {
-        case .argument, .nextArgument: _ = try argumentNumber()
+        case .argument, .nextArgument: return try argumentNumber()
         case .geoBox, .geoCircle, .geoPolygon:
             at += 1
             try expect(.openParen, "'('")
@@ -475,6 +474,7 @@ struct QueryParser {
                 }
                 at += 1
             }
+            return nil
         default: throw unexpected()
         }
     }

@@ -70,7 +70,8 @@ indirect enum PredicateSyntax {
     case not(PredicateSyntax)
     case compare(CompareOperator, caseInsensitive: Bool, ExpressionSyntax, ExpressionSyntax)
     case between(ExpressionSyntax, [ConstantSyntax], Quantifier?)
-    case geoWithin
+    /// The path, and the argument when the shape is one.
+    case geoWithin(ExpressionSyntax, argument: Int?)
 }
 enum OrderingSyntax {
     case sort([(path: [PathStep], ascending: Bool)])
