@@ -8,6 +8,10 @@
         with db.write():
             db["Person"].create(name="Ann", age=31)
 
+Asking for some of them:
+
+    db["Person"].where("age > $0 AND name BEGINSWITH[c] $1", 30, "a").sort("-age", "name").limit(10)
+
 With classes declared in Python:
 
     class Dog(crealm.Model):
@@ -25,13 +29,13 @@ With classes declared in Python:
             ann.dogs.append(Dog(name="Bo", age=3))
 
 The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
-`collections` the live views of lists, sets and dictionaries, `models` classes declared as Python
+`collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
 classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `values`
 has the value types that Python lacks, `errors` the exceptions.
 """
 
 from ._library import lib as _lib
-from .collections import Dictionary, List, Results, SetView
+from .collections import Dictionary, List, SetView
 from .database import Database
 from .errors import (
     ClosedError,
@@ -68,6 +72,7 @@ from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
 from .opening import open
+from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
 

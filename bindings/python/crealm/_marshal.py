@@ -22,6 +22,7 @@ from ._prototypes import (
     ErrorInfo,
     Migrate,
     PropertyInfo,
+    QueryArgument,
     Value,
     VersionId,
 )
@@ -595,6 +596,52 @@ def find_object(realm: int, class_key: int, primary_key: Encoded) -> Optional[in
         if error:
             raise error
     return pointer or None
+
+
+def find_in_results(pointer: int, encoded: Encoded) -> int:
+    """The position of the first row equal to a value; -1 when there is none."""
+    index, found = c_size_t(), c_bool()
+    if not lib.realm_results_find(
+        pointer, byref(encoded.value), ctypes.addressof(index), ctypes.addressof(found)
+    ):
+        fail()
+    return index.value if found.value else -1
+
+
+def aggregate(function: Callable[..., bool], pointer: int, property_key: int) -> Any:
+    """Calls function(results, property, out_value, out_found); None when there is no value."""
+    scratch = _take()
+    value, address = scratch
+    if not function(pointer, property_key, address, None):
+        fail()
+    result = _decode(value)
+    _spare.append(scratch)
+    return result
+
+
+def describe_query(query: int) -> str:
+    text = lib.realm_query_get_description(query)
+    if text is None:
+        fail()
+    return str(text.decode("utf-8"))
+
+
+class Arguments:
+    """What `$0`, `$1` … of a query stand for, and the memory behind it: each is one value, or a list."""
+
+    __slots__ = ("array", "count", "memory")
+
+    def __init__(self, arguments: Sequence[Union[Encoded, List[Encoded]]]) -> None:
+        self.count = len(arguments)
+        self.array = (QueryArgument * max(self.count, 1))()
+        self.memory: List[Any] = [arguments]
+        for out, argument in zip(self.array, arguments):
+            out.is_list = isinstance(argument, list)
+            elements = argument if isinstance(argument, list) else [argument]
+            values = (Value * max(len(elements), 1))(*[e.value for e in elements])
+            self.memory.append(values)
+            out.count = len(elements)
+            out.values = ctypes.addressof(values)
 
 
 def create_object(realm: int, class_key: int, primary_key: Optional[Encoded]) -> int:

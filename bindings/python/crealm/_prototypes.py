@@ -84,16 +84,24 @@ class ErrorInfo(Structure):
     ]
 
 
+class QueryArgument(Structure):
+    """`realm_query_arg_t`: one value, or a list of them. `values` points to an array of `Value`."""
+
+    _fields_ = [("count", c_size_t), ("is_list", c_bool), ("values", c_void_p)]
+
+
 class VersionId(Structure):
     """`realm_version_id_t`."""
 
     _fields_ = [("version", c_uint64), ("index", c_uint64)]
 
 
+_STRUCTS = (Value, PropertyInfo, ClassInfo, ErrorInfo, QueryArgument, VersionId)
+
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in (Value, PropertyInfo, ClassInfo, ErrorInfo, VersionId)] == [24, 56, 40, 32, 16]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -128,6 +136,7 @@ TABLE = [
     ("realm_dictionary_insert_list", c_void_p, [c_void_p, Value], QUICK),
     ("realm_dictionary_is_valid", c_bool, [c_void_p], QUICK),
     ("realm_dictionary_size", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_dictionary_to_results", c_void_p, [c_void_p], QUICK),
     ("realm_free", None, [c_void_p], QUICK),
     ("realm_get_backlinks", c_void_p, [c_void_p, c_uint32, c_int64], QUICK),
     ("realm_get_class", c_bool, [c_void_p, c_uint32, POINTER(ClassInfo)], QUICK),
@@ -168,6 +177,7 @@ TABLE = [
     ("realm_list_set_embedded", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_list_set_list", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_list_size", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_list_to_results", c_void_p, [c_void_p], QUICK),
     ("realm_object_create", c_void_p, [c_void_p, c_uint32], QUICK),
     ("realm_object_create_with_primary_key", c_void_p, [c_void_p, c_uint32, Value], QUICK),
     ("realm_object_delete", c_bool, [c_void_p], BLOCKING),
@@ -176,12 +186,40 @@ TABLE = [
     ("realm_object_get_key", c_int64, [c_void_p], QUICK),
     ("realm_object_is_valid", c_bool, [c_void_p], QUICK),
     ("realm_open", c_void_p, [c_void_p], BLOCKING),
+    (
+        "realm_query_append_query",
+        c_void_p,
+        [c_void_p, c_char_p, c_size_t, POINTER(QueryArgument)],
+        BLOCKING,
+    ),
+    ("realm_query_find_all", c_void_p, [c_void_p], QUICK),
+    ("realm_query_get_description", c_char_p, [c_void_p], BLOCKING),
+    (
+        "realm_query_parse",
+        c_void_p,
+        [c_void_p, c_uint32, c_char_p, c_size_t, POINTER(QueryArgument)],
+        BLOCKING,
+    ),
     ("realm_refresh", c_bool, [c_void_p, c_void_p], BLOCKING),
     ("realm_release", None, [c_void_p], QUICK),
     ("realm_remove_table", c_bool, [c_void_p, c_char_p, c_void_p], BLOCKING),
-    ("realm_results_count", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_results_average", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
+    ("realm_results_count", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("realm_results_delete_all", c_bool, [c_void_p], BLOCKING),
+    ("realm_results_distinct", c_void_p, [c_void_p, c_char_p], QUICK),
+    ("realm_results_filter", c_void_p, [c_void_p, c_void_p], QUICK),
+    ("realm_results_find", c_bool, [c_void_p, POINTER(Value), c_void_p, c_void_p], BLOCKING),
     ("realm_results_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
+    ("realm_results_get_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_results_get_list", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_results_get_query", c_void_p, [c_void_p], QUICK),
     ("realm_results_is_valid", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_results_limit", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_results_max", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
+    ("realm_results_min", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
+    ("realm_results_snapshot", c_void_p, [c_void_p], BLOCKING),
+    ("realm_results_sort", c_void_p, [c_void_p, c_char_p], QUICK),
+    ("realm_results_sum", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
     ("realm_rollback", c_bool, [c_void_p], BLOCKING),
     (
         "realm_schema_new",
@@ -201,6 +239,7 @@ TABLE = [
     ("realm_set_list", c_void_p, [c_void_p, c_int64], QUICK),
     ("realm_set_log_level", None, [c_int], QUICK),
     ("realm_set_size", c_bool, [c_void_p, c_void_p], QUICK),
+    ("realm_set_to_results", c_void_p, [c_void_p], QUICK),
     ("realm_set_value", c_bool, [c_void_p, c_int64, Value, c_bool], QUICK),
     ("realm_set_values", c_bool, [c_void_p, c_size_t, POINTER(c_int64), POINTER(Value), c_bool], QUICK),
 ]

@@ -1,4 +1,4 @@
-"""Lists, sets and dictionaries of an object, and the results of backlinks: live views.
+"""Lists, sets and dictionaries of an object: live views.
 
 A view always shows what the database holds now, and changes it: inside `with db.write():`, like all
 changes. When its object is deleted, or a collection inside an Any property is replaced, the view
@@ -10,12 +10,13 @@ objects are copied in. Inside Any, lists and dictionaries of Python become neste
 
 What pop() returns is out of the database: an embedded object comes as a plain instance of its model
 or as a dictionary, a nested collection as a list or dictionary of Python.
+
+Lists, sets and the values of dictionaries can be asked as tables can: `ann.dogs.where("age > 2")`,
+`ann.dogs.sort("name")`, `ann.marks.max()`; see `results`.
 """
 
 from __future__ import annotations
 
-import operator
-import typing
 from collections.abc import (
     ItemsView,
     Iterable,
@@ -28,12 +29,13 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, TypeVar
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
+from ._sequences import Cut, position_in
 from ._store import (
     SIMPLE,
     Plan,
@@ -45,14 +47,14 @@ from ._store import (
     set_in_list,
     single,
 )
-from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError
+from .errors import ConstraintError, DataError, Error, NotSupportedError
+from .results import Queryable, Results, results_of
 from .schema import BoundClass
 
 if TYPE_CHECKING:
     from .database import Database
 
 T = TypeVar("T")
-_PAGE = 256
 _MISSING: Any = object()
 
 
@@ -142,6 +144,9 @@ class View:
         made = c.get_pointer(dictionary_pointer, pointer, *place)
         return Dictionary(self._db, made, self._property, self._class_key, None, self._depth + 1)
 
+    def _found(self, pointer: int) -> Results[Any]:
+        return results_of(self._db, pointer, self._property, self._class_key, self._depth)
+
     def _encode(self, value: Any) -> c.Encoded:
         return c.encode(self._db._plain(value), self._property.type)
 
@@ -160,7 +165,7 @@ class View:
         raise NotImplementedError
 
 
-class List(View, MutableSequence[Any]):
+class List(Queryable, View, MutableSequence[Any]):
     """A list property, or a list inside an Any value."""
 
     __slots__ = ()
@@ -175,7 +180,7 @@ class List(View, MutableSequence[Any]):
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
             return [self._at(i) for i in range(*index.indices(len(self)))]
-        return self._at(_position(index, self))
+        return self._at(position_in(index, self))
 
     def _at(self, index: int) -> Any:
         value = c.get_value(lib.realm_list_get, self._handle.get(), index)
@@ -226,7 +231,7 @@ class List(View, MutableSequence[Any]):
     def _shown(self, limit: int) -> Any:
         count = len(self)
         shown = [self._at(i) for i in range(min(count, limit))]
-        return shown if count <= limit else _Cut(shown, count)
+        return shown if count <= limit else Cut(shown, count)
 
     # Writing
 
@@ -235,7 +240,7 @@ class List(View, MutableSequence[Any]):
         if isinstance(index, slice):
             self._set_slice(pointer, index, value)
             return
-        position = _position(index, self)
+        position = position_in(index, self)
         if not self._is_element(position, value):
             with _Located(self):
                 set_in_list(pointer, position, self._planned_element(value))
@@ -282,7 +287,7 @@ class List(View, MutableSequence[Any]):
                 c.check(lib.realm_list_clear(pointer))
                 return
         else:
-            positions = [_position(index, self)]
+            positions = [position_in(index, self)]
         for position in positions:
             c.check(lib.realm_list_erase(pointer, position))
 
@@ -317,7 +322,7 @@ class List(View, MutableSequence[Any]):
         pointer = self._begin()
         if not len(self):
             raise IndexError("pop from an empty list")
-        position = _position(index, self)
+        position = position_in(index, self)
         value = taken_out(self._at(position))
         c.check(lib.realm_list_erase(pointer, position))
         return value
@@ -330,7 +335,7 @@ class List(View, MutableSequence[Any]):
         """Moves an element to another position, as del and insert would, but keeps embedded objects and
         nested collections as they are."""
         pointer = self._begin()
-        source, target = _position(from_index, self), _position(to_index, self)
+        source, target = position_in(from_index, self), position_in(to_index, self)
         c.check(lib.realm_list_move(pointer, source, target))
 
     def reverse(self) -> None:
@@ -339,15 +344,21 @@ class List(View, MutableSequence[Any]):
         for position in range(last):
             c.check(lib.realm_list_move(pointer, last, position))
 
-    def sort(self, *, key: Any = None, reverse: bool = False) -> NoReturn:
-        """Not offered: see the error."""
-        raise NotSupportedError(
-            "A list keeps the order that it was given",
-            hint="sorted(obj.items) is a sorted copy; obj.items[:] = sorted(obj.items) stores that order.",
-        )
+    def sort(self, *keys: Any, **options: Any) -> Results[Any]:
+        """The objects in another order, as Results; see Queryable. The list itself stays as it is: what
+        list.sort() of Python does is not offered."""
+        if not keys:
+            raise NotSupportedError(
+                "A list keeps the order that it was given",
+                hint="sorted(obj.items) is a sorted copy; obj.items[:] = sorted(obj.items) stores that order.",
+            )
+        return super().sort(*keys, **options)
+
+    def _results(self) -> Results[Any]:
+        return self._found(c.get_pointer(lib.realm_list_to_results, self._handle.get()))
 
 
-class SetView(View, MutableSet[Any]):
+class SetView(Queryable, View, MutableSet[Any]):
     """A set property, in the order of its values."""
 
     __slots__ = ()
@@ -404,9 +415,9 @@ class SetView(View, MutableSet[Any]):
         shown: ListOf[Any] = []
         for element in self:
             if len(shown) == limit:
-                return _Cut(shown, len(self), "{}")
+                return Cut(shown, len(self), "{}")
             shown.append(element)
-        return _Cut(shown, len(shown), "{}")
+        return Cut(shown, len(shown), "{}")
 
     # Writing
 
@@ -489,6 +500,9 @@ class SetView(View, MutableSet[Any]):
     def __ixor__(self, other: Any) -> SetView:  # type: ignore[misc]
         self.symmetric_difference_update(other)
         return self
+
+    def _results(self) -> Results[Any]:
+        return self._found(c.get_pointer(lib.realm_set_to_results, self._handle.get()))
 
 
 class Dictionary(View, MutableMapping[str, Any]):
@@ -575,7 +589,7 @@ class Dictionary(View, MutableMapping[str, Any]):
         shown: Dict[str, Any] = {}
         for key, value in self._pairs():
             if len(shown) == limit:
-                return _Cut(shown, len(self))
+                return Cut(shown, len(self))
             shown[key] = value
         return shown
 
@@ -701,145 +715,13 @@ class _Items(ItemsView[str, Any]):
         return self._mapping._pairs()
 
 
-class _Values(ValuesView[Any]):
+class _Values(Queryable, ValuesView[Any]):
     __slots__ = ()
     _mapping: Dictionary
 
     def __iter__(self) -> Iterator[Any]:
         return (value for _, value in self._mapping._pairs())
 
-
-class Results(typing.Sequence[T]):
-    """Objects found: all of a class, or those that link to one. Live, as collections are.
-
-    Looping is safe while objects are created and deleted: each object that exists throughout the
-    loop comes exactly once.
-    """
-
-    __slots__ = ("_db", "_handle", "_class_key")
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, db: Database, pointer: int, class_key: int) -> None:
-        self._db = db
-        self._handle = Handle(db._owner, pointer)
-        self._class_key = class_key
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether the results can still be read."""
-        if self._handle.owner.is_closed:
-            return False
-        return c.get_flag(lib.realm_results_is_valid, self._handle.get())
-
-    def __len__(self) -> int:
-        return c.get_size(lib.realm_results_count, self._handle.get())
-
-    @overload
-    def __getitem__(self, index: int) -> T: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> ListOf[T]: ...
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self._at(i) for i in range(*index.indices(len(self)))]
-        return self._at(_position(index, self))
-
-    def _key_at(self, index: int) -> int:
-        link: c.Link = c.get_value(lib.realm_results_get, self._handle.get(), index)
-        return link.object_key
-
-    def _at(self, index: int) -> Any:
-        return self._db._object(self._class_key, self._key_at(index))
-
-    def __iter__(self) -> Iterator[T]:
-        # The keys first: links may come and go while the loop runs.
-        return self._existing([self._key_at(i) for i in range(len(self))])
-
-    def _existing(self, keys: Iterable[int]) -> Iterator[T]:
-        for key in keys:
-            try:
-                found = self._db._object(self._class_key, key)
-            except InvalidatedError:
-                continue  # Deleted since its key was read.
-            yield found
-
-    def __contains__(self, value: object) -> bool:
-        return any(value == element for element in self)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Sequence) or isinstance(other, (str, bytes, bytearray, memoryview)):
-            return NotImplemented
-        return len(self) == len(other) and all(a == b for a, b in zip(self, other))
-
-    def __repr__(self) -> str:
-        try:
-            count = len(self)
-            shown = [self._at(i) for i in range(min(count, 8))]
-            return repr(shown if count <= 8 else _Cut(shown, count))
-        except Error as error:
-            return f"<{type(self).__name__}: {type(error).__name__}>"
-
-
-class AllObjects(Results[T]):
-    """All objects of a class, in the order of their keys."""
-
-    __slots__ = ()
-
-    def __iter__(self) -> Iterator[T]:
-        index, last = 0, None
-        while True:
-            count = len(self)
-            if last is not None and not (index <= count and self._key_at(index - 1) == last):
-                index = self._after(last, count)
-            keys = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
-            if not keys:
-                return
-            yield from self._existing(keys)
-            index, last = index + len(keys), keys[-1]
-
-    def _after(self, key: int, count: int) -> int:
-        """The position of the first object with a greater key."""
-        low, high = 0, count
-        while low < high:
-            middle = (low + high) // 2
-            if self._key_at(middle) <= key:
-                low = middle + 1
-            else:
-                high = middle
-        return low
-
-    def __contains__(self, value: object) -> bool:
-        self._handle.get()
-        return (
-            getattr(value, "_db", None) is self._db
-            and getattr(value, "_class_key", None) == self._class_key
-            and bool(getattr(value, "is_valid", False))
-        )
-
-
-class _Cut:
-    """Prints as a collection of which only the beginning is shown."""
-
-    def __init__(self, shown: Any, count: int, brackets: str = "") -> None:
-        self.shown, self.count, self.brackets = shown, count, brackets
-
-    def __repr__(self) -> str:
-        text = repr(self.shown)
-        inside, brackets = text[1:-1], self.brackets or text[0] + text[-1]
-        missing = self.count - len(self.shown)
-        return f"{brackets[0]}{inside}{f', … {missing} more' if missing else ''}{brackets[1]}"
-
-
-def _position(index: Any, sequence: Sequence[Any]) -> int:
-    """A non-negative position; IndexError when there is none."""
-    try:
-        position = operator.index(index)
-    except TypeError:
-        raise TypeError(f"Positions are integers, not {type(index).__name__}") from None
-    count = len(sequence)
-    if position < 0:
-        position += count
-    if not 0 <= position < count:
-        raise IndexError(f"Position {index} of {count}")
-    return position
+    def _results(self) -> Results[Any]:
+        view = self._mapping
+        return view._found(c.get_pointer(lib.realm_dictionary_to_results, view._handle.get()))

@@ -137,6 +137,17 @@ class Database:
         pointer = c.get_pointer(lib.realm_object_find_all, self._owner.check(), bound.key)
         return Table(self, pointer, bound.key)
 
+    @overload
+    def objects(self, class_name: Type[M]) -> Table[M]: ...
+
+    @overload
+    def objects(self, class_name: str) -> Table[Any]: ...
+
+    def objects(self, class_name: Any) -> Table[Any]:
+        """All objects of a class, to be asked: db.objects("Person").where("age > $0", 30). The same
+        as db["Person"]."""
+        return self[class_name]
+
     def __contains__(self, class_name: object) -> bool:
         if isinstance(class_name, type):
             return class_name in self._models.values()

@@ -21,6 +21,9 @@ import errno
 from typing import Dict, List, Optional, Tuple, Type
 
 
+_WIDTH, _BEFORE = 80, 50  # Characters of a query that an error shows, and those before the position.
+
+
 class Error(Exception):
     """Base of everything this package raises on purpose.
 
@@ -103,7 +106,41 @@ class NotSupportedError(Error, NotImplementedError):
 
 
 class QueryError(Error, ValueError):
-    """A query that cannot be understood."""
+    """A query that cannot be understood.
+
+    text:     the query, or the ordering made for sort() and distinct(); None when it is not known.
+    position: where in the text it went wrong, as an index of characters; None when it is about the
+              meaning and not the spelling.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: Optional[int] = None,
+        path: Optional[str] = None,
+        hint: Optional[str] = None,
+        text: Optional[str] = None,
+        position: Optional[int] = None,
+    ) -> None:
+        super().__init__(message, code=code, path=path, hint=hint)
+        self.text = text
+        self.position = position
+
+    def __str__(self) -> str:
+        """The message, and below it the line in question with a mark under the position."""
+        plain = super().__str__()
+        if self.text is None or self.position is None:
+            return plain
+        start = self.text.rfind("\n", 0, self.position) + 1
+        line = self.text[start:].split("\n", 1)[0]
+        column = self.position - start
+        first = max(0, column - _BEFORE)
+        shown = line[first : first + _WIDTH].replace("\t", " ")
+        return f"{plain}\n    {shown}\n    {' ' * (column - first)}^"
+
+    def __reduce__(self) -> Tuple[object, ...]:
+        return (*super().__reduce__(), {"text": self.text, "position": self.position})
 
 
 class SchemaError(Error):

@@ -72,7 +72,7 @@ from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
 from .values import Float32, ObjectId, Timestamp
 
 if TYPE_CHECKING:
-    from .collections import Results
+    from .results import Results
     from .database import Database
 
 if sys.version_info >= (3, 11):

@@ -12,8 +12,9 @@ from ._handle import Handle
 from ._json import jsonable
 from ._library import lib
 from ._store import SIMPLE, Plan, located, put_in_property
-from .collections import AllObjects, Dictionary, List, Results, SetView, View, taken_out
+from .collections import Dictionary, List, SetView, View, taken_out
 from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
+from .results import AllObjects, Results
 from .schema import BoundClass, ClassSchema
 from .values import RawTimestamp
 

@@ -1,0 +1,217 @@
+"""Texts of queries and orderings, on their way to the library: arguments are encoded, names that only
+Python knows replaced, and errors given the place that they are about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
+
+from . import _marshal as c
+from ._library import lib
+from ._store import located
+from .errors import DataError, QueryError, TypeMismatch
+from .schema import BoundClass
+from .values import RawTimestamp
+
+if TYPE_CHECKING:
+    from .database import Database
+
+# A text constant; "$0" or "$K0"; "$name".
+_TOKEN = re.compile(
+    r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' """
+    r"""| (?<![\w$]) \$ (?: K?(?P<number>[0-9]+) (?!\w) | (?P<name>[^\W\d]\w*) )""",
+    re.VERBOSE | re.DOTALL,
+)
+_ORDERING = re.compile(
+    r""" "(?:\\.|[^"\\])*" | '(?:\\.|[^'\\])*' | \b(?P<word>sort|distinct|limit) \s* \( """,
+    re.VERBOSE | re.DOTALL | re.IGNORECASE,
+)
+_BLANKS = {" ": "\\ ", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+_DIRECTIONS = {"asc": "ASC", "ascending": "ASC", "desc": "DESC", "descending": "DESC"}
+
+
+class Query:
+    """A text with its arguments, ready for the library."""
+
+    __slots__ = ("text", "encoded", "arguments")
+
+    def __init__(self, db: Database, text: str, values: Tuple[Any, ...], named: Mapping[str, Any]) -> None:
+        if not isinstance(text, str):
+            raise TypeError(f"A query is a text, not {type(text).__name__}")
+        self.text = _numbered(text, len(values), list(named))
+        self.encoded = _c_text(self.text)
+        places = [*(f"${i}" for i in range(len(values))), *(f"${name}" for name in named)]
+        self.arguments = c.Arguments(
+            [_argument(db, place, value) for place, value in zip(places, (*values, *named.values()))]
+        )
+
+    @property
+    def has_ordering(self) -> bool:
+        """Whether the text has SORT, DISTINCT or LIMIT in it."""
+        return any(match["word"] for match in _ORDERING.finditer(self.text))
+
+    def parse(self, realm: int, class_key: int) -> int:
+        """A handle to the query on all objects of a class, to be released."""
+        with positioned(self.text):
+            return c.get_pointer(
+                lib.realm_query_parse,
+                realm,
+                class_key,
+                self.encoded,
+                self.arguments.count,
+                self.arguments.array,
+            )
+
+    def append_to(self, query: int) -> int:
+        """A handle to a query that asks for this one too, and has its ordering at the end; to be
+        released."""
+        with positioned(self.text):
+            return c.get_pointer(
+                lib.realm_query_append_query,
+                query,
+                self.encoded,
+                self.arguments.count,
+                self.arguments.array,
+            )
+
+
+def sort_text(
+    db: Database, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool
+) -> str:
+    """"age", "-age", ("age", "desc") or lists of them, as the library writes an ordering."""
+    parts = []
+    for key in _flat(keys):
+        if isinstance(key, tuple):
+            path, direction = _pair(key)
+        elif isinstance(key, str) and key.startswith("-"):
+            path, direction = key[1:], "DESC"
+        else:
+            path, direction = key, "DESC" if is_descending else "ASC"
+        parts.append(f"{_stored_path(db, bound, path)} {direction}")
+    if not parts:
+        raise TypeError("sort() needs the name of a property")
+    return ", ".join(parts)
+
+
+def distinct_text(db: Database, bound: Optional[BoundClass], paths: Tuple[Any, ...]) -> str:
+    texts = [_stored_path(db, bound, path) for path in _flat(paths)]
+    if not texts:
+        raise TypeError("distinct() needs the name of a property")
+    return ", ".join(texts)
+
+
+def ordered(function: Any, results: int, text: str) -> int:
+    """A handle to sorted or distinct results."""
+    with positioned(text):
+        return c.get_pointer(function, results, _c_text(text))
+
+
+@contextmanager
+def positioned(text: str) -> Iterator[None]:
+    """Tells a QueryError what text it is about."""
+    try:
+        yield
+    except QueryError as error:
+        error.text = text
+        match = re.search(r"\(at byte ([0-9]+)\)$", error.message)
+        if match:
+            error.position = len(text.encode("utf-8")[: int(match[1])].decode("utf-8", "ignore"))
+        raise
+
+
+# ------------------------------------------------------------------------------------------------
+# Arguments
+# ------------------------------------------------------------------------------------------------
+
+
+def _numbered(text: str, count: int, names: List[str]) -> str:
+    """The text with numbers for its named arguments, which come after `count` others. What follows
+    stays where it was, so that positions in errors mean the text as it was written."""
+    used = set()
+    highest = -1
+
+    def number(match: "re.Match[str]") -> str:
+        nonlocal highest
+        if match["number"]:
+            highest = max(highest, int(match["number"]))
+        elif match["name"] in names:
+            used.add(match["name"])
+            return f"${count + names.index(match['name'])}".ljust(len(match[0].encode("utf-8")))
+        return match[0]
+
+    numbered = _TOKEN.sub(number, text)
+    if highest + 1 < count:
+        raise QueryError(
+            f"The query has {_arguments(count)}, but its text uses {highest + 1}", code=3015, text=text
+        )
+    missing = [f"${name}" for name in names if name not in used]
+    if missing:
+        raise QueryError(f"The text of the query has no {', '.join(missing)}", code=3015, text=text)
+    return numbered
+
+
+def _arguments(count: int) -> str:
+    return "1 argument" if count == 1 else f"{count} arguments"
+
+
+def _argument(db: Database, place: str, value: Any) -> Union[c.Encoded, List[c.Encoded]]:
+    try:
+        return [_single(db, v) for v in value] if _is_many(value) else _single(db, value)
+    except DataError as error:
+        raise located(error, place)
+
+
+def _single(db: Database, value: Any) -> c.Encoded:
+    if _is_many(value) or isinstance(value, Mapping):
+        raise TypeMismatch(f"A {type(value).__name__} cannot be compared with here")
+    if hasattr(value, "_realm_class") and getattr(value, "_db", None) is None:
+        raise DataError(f"The {type(value).__name__} is in no database yet", hint="Add it: db.add(obj).")
+    return c.encode(db._plain(value), c.P_MIXED)
+
+
+def _is_many(value: object) -> bool:
+    return isinstance(value, (Sequence, Set, ValuesView)) and not isinstance(
+        value, (str, bytes, bytearray, memoryview, RawTimestamp)
+    )
+
+
+# ------------------------------------------------------------------------------------------------
+# Paths
+# ------------------------------------------------------------------------------------------------
+
+
+def _flat(keys: Tuple[Any, ...]) -> List[Any]:
+    return list(keys[0]) if len(keys) == 1 and isinstance(keys[0], list) else list(keys)
+
+
+def _pair(key: Tuple[Any, ...]) -> Tuple[Any, str]:
+    direction = key[1] if len(key) == 2 else None
+    found = _DIRECTIONS.get(direction.lower()) if isinstance(direction, str) else None
+    if found is None:
+        raise TypeError(f'A pair for sort() is (property, "asc") or (property, "desc"), not {key!r}')
+    return key[0], found
+
+
+def _stored_path(db: Database, bound: Optional[BoundClass], path: Any) -> str:
+    """A path with the names that the file has. What is unknown stays, for the library to judge."""
+    if not isinstance(path, str):
+        raise TypeError(f"Names of properties are texts, not {type(path).__name__}")
+    names = []
+    for part in path.split("."):
+        name, bracket, step = part.partition("[")
+        facts = None
+        if bound is not None:
+            facts = bound.properties.get(name) or bound.columns.get(name)
+            bound = db._by_name.get(facts.target) if facts is not None and facts.target else None
+        stored = name if facts is None else facts.name
+        names.append("".join(_BLANKS.get(letter, letter) for letter in stored) + bracket + step)
+    return ".".join(names)
+
+
+def _c_text(text: str) -> bytes:
+    try:
+        return c.c_name(text)
+    except DataError as error:
+        raise QueryError(error.message, code=3008, text=text, position=max(text.find("\0"), 0)) from None

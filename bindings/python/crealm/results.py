@@ -1,0 +1,418 @@
+"""Results: objects and values that were found, and asking for fewer of them in another order.
+
+    adults = db["Person"].where("age >= $0", 18).sort("-age", "name").limit(10)
+
+Nothing is searched for before somebody looks: len(), an index, a loop. Each look sees the database as
+it is at that moment, also inside a write. Results are made of results and leave those as they were.
+They belong to the thread and to the database they come from, and keep its file open.
+
+`Queryable` is what can be asked: results, tables, lists, sets, and the values of dictionaries.
+"""
+
+from __future__ import annotations
+
+import operator
+import sys
+import typing
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NoReturn, Optional, TypeVar, overload
+from typing import List as ListOf
+
+from . import _marshal as c
+from ._handle import Handle
+from ._library import lib
+from ._query import Query, distinct_text, ordered, sort_text
+from ._sequences import Cut, position_in
+from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
+from .schema import BoundClass
+
+if TYPE_CHECKING:
+    from .database import Database
+
+T = TypeVar("T")
+_PAGE = 256
+_MISSING: Any = object()
+_NO_PROPERTY = -1
+
+
+class Queryable:
+    """What can be filtered, sorted and summed up. Everything works inside the library.
+
+    A path is the name of a property, or leads there through links: "boss.name". The order of values
+    is: None, then False and True, numbers, texts by their bytes, bytes, points in time, and so on;
+    not-a-number comes before all numbers.
+    """
+
+    __slots__ = ()
+
+    def _results(self) -> Results[Any]:
+        raise NotImplementedError
+
+    def where(self, text: str, /, *arguments: Any, **named: Any) -> Results[Any]:
+        """The objects that meet a condition, in the order they have here.
+
+            people.where("age > $0 AND name BEGINSWITH[c] $1", 30, "a")
+            people.where("age > $least AND ANY dogs.name IN $names", least=30, names=["Rex", "Bo"])
+
+        text:      in the Realm Query Language. SORT(…), DISTINCT(…) and LIMIT(…) may stand at its end.
+        arguments: for $0, $1 and so on: None, numbers, texts, bytes, aware datetimes, Decimal, UUID,
+                   ObjectId, objects of this database, and for IN and the like lists or sets of those.
+                   Float32(x) compares with a single-precision x. They are read now, once.
+        named:     for $name. Their numbers come after those of `arguments`.
+
+        The text and the arguments are checked now: QueryError, with `text` and, for a wrong spelling,
+        `position`; DataError and TypeMismatch for an argument that no property could hold. After
+        limit() there is no where(): UsageError. Of distinct() and where() the condition comes first,
+        whatever their order.
+        """
+        return self._results()._where(text, arguments, named)
+
+    def sort(self, *keys: Any, ascending: Optional[bool] = None, descending: bool = False) -> Results[Any]:
+        """The same objects in another order: sort("name"), sort("-age", "name"),
+        sort(("age", "desc"), ("boss.name", "asc")), sort("age", descending=True).
+
+        Equal ones stay in the order they have. None comes first, objects where a link on the way is
+        None come last; descending is the reverse of that. The two options are for keys that say
+        nothing themselves. QueryError for a path that does not exist; for a collection on the way at
+        the first look.
+        """
+        if ascending is not None:
+            if ascending and descending:
+                raise TypeError("sort() goes one way: ascending or descending")
+            descending = not ascending
+        return self._results()._sort(keys, descending)
+
+    def distinct(self, *paths: str) -> Results[Any]:
+        """The first object of those that are equal in all paths: distinct("city"). Two Nones are
+        equal. Objects where a link on the way is None are left out. Errors as for sort()."""
+        return self._results()._distinct(paths)
+
+    def limit(self, count: int) -> Results[Any]:
+        """The first `count` objects or values, or all if there are fewer. DataError for a negative
+        number."""
+        return self._results()._limit(count)
+
+    def snapshot(self) -> Results[Any]:
+        """The objects or values of this moment: their number and order never change. An object that
+        is deleted later reads as None. Objects show their current values, as always."""
+        return self._results()._snapshot()
+
+    def min(self, property: Optional[str] = None) -> Any:
+        """The smallest value of a property, or of the values themselves; None when there is none.
+        None and not-a-number are passed over.
+
+        property: a number, a point in time or Any; left out where the elements are values.
+                  NoSuchProperty, or UsageError for other types.
+        """
+        return self._results()._aggregate(lib.realm_results_min, property)
+
+    def max(self, property: Optional[str] = None) -> Any:
+        """The largest value, likewise."""
+        return self._results()._aggregate(lib.realm_results_max, property)
+
+    def sum(self, property: Optional[str] = None) -> Any:
+        """The sum: an int, which wraps at 64 bits, a float, or for decimals and Any a Decimal; zero when
+        there is nothing to add. None, not-a-number and what is no number are passed over."""
+        return self._results()._aggregate(lib.realm_results_sum, property)
+
+    def average(self, property: Optional[str] = None) -> Any:
+        """The mean: a float, or for decimals and Any a Decimal; None when there are no numbers. None,
+        not-a-number and what is no number are passed over and not counted."""
+        return self._results()._aggregate(lib.realm_results_average, property)
+
+
+class Results(Queryable, typing.Sequence[T]):
+    """Objects or values found: of a class, a query, a collection, or those that link to an object.
+
+    A live sequence; slices of it are lists of Python. A loop runs over what was there when it began:
+    each object comes as often as it was in there, unless it is deleted before its turn, whatever
+    else changes meanwhile. snapshot() keeps the places of deleted ones, too.
+    """
+
+    __slots__ = ("_db", "_handle", "_class_key", "_property", "_depth")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        db: Database,
+        pointer: int,
+        class_key: int,
+        property: Optional[c.PropertyFacts] = None,
+        depth: int = 1,
+    ) -> None:
+        self._db = db
+        self._handle = Handle(db._owner, pointer)
+        self._class_key = class_key  # Of the objects, or of the object that has the values.
+        self._property = property  # Of the values; None when the rows are objects.
+        self._depth = depth  # As a View has it.
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether the results can still be read."""
+        if self._handle.owner.is_closed:
+            return False
+        return c.get_flag(lib.realm_results_is_valid, self._handle.get())
+
+    @property
+    def description(self) -> str:
+        """The query behind the results, in one normal form of the query language, with arguments
+        written out and the names that the file has. UsageError for results of values."""
+        query = c.get_pointer(lib.realm_results_get_query, self._handle.get())
+        try:
+            return c.describe_query(query)
+        finally:
+            lib.realm_release(query)
+
+    # Reading
+
+    def __len__(self) -> int:
+        return c.get_size(lib.realm_results_count, self._handle.get())
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> ListOf[T]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._at(i) for i in range(*index.indices(len(self)))]
+        return self._at(position_in(index, self))
+
+    def first(self) -> Optional[T]:
+        """The first one; None when there is none."""
+        return self[0] if len(self) else None
+
+    def last(self) -> Optional[T]:
+        """The last one; None when there is none."""
+        return self[-1] if len(self) else None
+
+    def _at(self, index: int) -> Any:
+        value = c.get_value(lib.realm_results_get, self._handle.get(), index)
+        if type(value) is c.Link:
+            return self._db._object(value.class_key, value.object_key)
+        if type(value) is c.Nested:
+            return self._nested(value.kind, index)
+        return value if self._property is None else self._db._rich(value, self._property)
+
+    def _nested(self, kind: int, index: int) -> Any:
+        """The view of a collection in a row of Any."""
+        from .collections import Dictionary, List
+
+        view: Any = List if kind == c.LIST else Dictionary
+        get = lib.realm_results_get_list if kind == c.LIST else lib.realm_results_get_dictionary
+        pointer = c.get_pointer(get, self._handle.get(), index)
+        return view(self._db, pointer, self._property, self._class_key, None, self._depth + 1)
+
+    def __iter__(self) -> Iterator[T]:
+        return self._rows(self._snapshot(), reverse=False)
+
+    def __reversed__(self) -> Iterator[T]:
+        return self._rows(self._snapshot(), reverse=True)
+
+    def _rows(self, fixed: Results[T], reverse: bool) -> Iterator[T]:
+        positions = range(len(fixed))
+        for index in reversed(positions) if reverse else positions:
+            row = fixed._at(index)
+            if row is not None or fixed._property is not None:
+                yield row
+
+    def __contains__(self, value: object) -> bool:
+        return self._find(value) >= 0
+
+    def _find(self, value: object) -> int:
+        """The first position of a value; -1 without one."""
+        if self._property is not None and isinstance(value, (list, dict, Sequence, typing.Mapping)):
+            if not isinstance(value, (str, bytes, bytearray, memoryview)):
+                return next((i for i, row in enumerate(self) if value == row), -1)
+        pointer = self._handle.get()
+        kind = c.P_OBJECT if self._property is None else self._property.type
+        try:
+            return c.find_in_results(pointer, c.encode(self._db._plain(value), kind))
+        except (ConstraintError, DataError):
+            len(self)  # Raises when the results are gone.
+            return -1  # What cannot be among the rows.
+
+    def index(self, value: Any, start: int = 0, stop: Optional[int] = None) -> int:
+        """The first position of an object or value, from `start` on and before `stop`; ValueError
+        without one."""
+        if start == 0 and stop is None:
+            position = self._find(value)
+        else:
+            first, end, _ = slice(start, stop).indices(len(self))
+            position = next((i for i in range(first, end) if self._at(i) == value), -1)
+        if position < 0:
+            raise ValueError(f"{value!r} is not in the results")
+        return position
+
+    def count(self, value: Any = _MISSING) -> int:
+        """How many there are, or how often one is among them."""
+        return len(self) if value is _MISSING else sum(1 for row in self if row == value)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence) or isinstance(other, (str, bytes, bytearray, memoryview)):
+            return NotImplemented
+        return len(self) == len(other) and all(a == b for a, b in zip(self, other))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("Results of an open database cannot be pickled or copied; make a list of them")
+
+    def __repr__(self) -> str:
+        try:
+            count = len(self)
+            shown = [self._at(i) for i in range(min(count, 8))]
+            return repr(shown if count <= 8 else Cut(shown, count))
+        except Error as error:
+            return f"<{type(self).__name__}: {type(error).__name__}>"
+
+    # Asking
+
+    def _results(self) -> Results[T]:
+        return self
+
+    def _row_class(self) -> Optional[BoundClass]:
+        """The class of the rows; None when they are values."""
+        return None if self._property is not None else self._db._bound(self._class_key)
+
+    def _made(self, pointer: int) -> Results[T]:
+        return Results(self._db, pointer, self._class_key, self._property, self._depth)
+
+    def _where(self, text: str, values: Any, named: Any) -> Results[T]:
+        results = self._handle.get()
+        query = Query(self._db, text, values, named)
+        if self._property is not None:
+            raise UsageError(
+                "Results of values cannot be filtered", code=2007, hint="Use [v for v in values if …]."
+            )
+        parsed = query.parse(self._db._owner.check(), self._class_key)
+        try:
+            made = self._made(c.get_pointer(lib.realm_results_filter, results, parsed))
+        except UsageError as error:
+            if error.code == 2007:
+                error.hint = "where() comes before limit()."
+            raise
+        finally:
+            lib.realm_release(parsed)
+        return self._with_ordering(query) if query.has_ordering else made
+
+    def _with_ordering(self, query: Query) -> Results[T]:
+        """As filtered, and with what the text says about the order, which a filter leaves out."""
+        own = c.get_pointer(lib.realm_results_get_query, self._handle.get())
+        try:
+            both = query.append_to(own)
+        finally:
+            lib.realm_release(own)
+        try:
+            return self._made(c.get_pointer(lib.realm_query_find_all, both))
+        finally:
+            lib.realm_release(both)
+
+    def _sort(self, keys: Any, descending: bool) -> Results[T]:
+        text = sort_text(self._db, self._row_class(), keys, descending)
+        return self._made(ordered(lib.realm_results_sort, self._handle.get(), text))
+
+    def _distinct(self, paths: Any) -> Results[T]:
+        text = distinct_text(self._db, self._row_class(), paths)
+        return self._made(ordered(lib.realm_results_distinct, self._handle.get(), text))
+
+    def _limit(self, count: int) -> Results[T]:
+        number = operator.index(count)
+        if number < 0:
+            raise DataError(f"limit({number}): a number of objects is not negative")
+        number = min(number, sys.maxsize)
+        return self._made(c.get_pointer(lib.realm_results_limit, self._handle.get(), number))
+
+    def _snapshot(self) -> Results[T]:
+        pointer = c.get_pointer(lib.realm_results_snapshot, self._handle.get())
+        return Snapshot(self._db, pointer, self._class_key, self._property, self._depth)
+
+    def _aggregate(self, function: Any, property: Optional[str]) -> Any:
+        pointer = self._handle.get()
+        if self._property is not None:
+            if property is not None:
+                raise TypeError(f"The elements are values: they have no property {property!r}")
+            return self._db._rich(c.aggregate(function, pointer, _NO_PROPERTY), self._property)
+        if property is None:
+            raise TypeError("Of what? Objects need the name of a property")
+        bound = self._row_class()
+        assert bound is not None
+        facts = bound.find(property)
+        return self._db._rich(c.aggregate(function, pointer, facts.key), facts)
+
+    # Writing
+
+    def delete_all(self) -> None:
+        """Deletes the objects in here, and no others: those beyond a limit stay. Of values it empties
+        the collection that they come from. Only inside a write."""
+        bound = self._db._bound(self._class_key)
+        self._db._require_write(bound.name if self._property is None else bound.where(self._property))
+        c.check(lib.realm_results_delete_all(self._handle.get()))
+
+
+class Snapshot(Results[T]):
+    """Results that keep their rows. A row whose object was deleted is None, in loops, too."""
+
+    __slots__ = ()
+
+    def _rows(self, fixed: Results[T], reverse: bool) -> Iterator[T]:
+        positions = range(len(self))
+        return (self._at(index) for index in (reversed(positions) if reverse else positions))
+
+
+class AllObjects(Results[T]):
+    """All objects of a class, in the order of their keys. A loop sees objects that are created while
+    it runs; each object that exists throughout comes exactly once."""
+
+    __slots__ = ()
+
+    def __iter__(self) -> Iterator[T]:
+        index, last = 0, None
+        while True:
+            count = len(self)
+            if last is not None and not (index <= count and self._key_at(index - 1) == last):
+                index = self._after(last, count)
+            keys = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
+            if not keys:
+                return
+            yield from self._existing(keys)
+            index, last = index + len(keys), keys[-1]
+
+    def _key_at(self, index: int) -> int:
+        link: c.Link = c.get_value(lib.realm_results_get, self._handle.get(), index)
+        return link.object_key
+
+    def _existing(self, keys: Iterable[int]) -> Iterator[T]:
+        for key in keys:
+            try:
+                found = self._db._object(self._class_key, key)
+            except InvalidatedError:
+                continue  # Deleted since its key was read.
+            yield found
+
+    def _after(self, key: int, count: int) -> int:
+        """The position of the first object with a greater key."""
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            if self._key_at(middle) <= key:
+                low = middle + 1
+            else:
+                high = middle
+        return low
+
+    def __contains__(self, value: object) -> bool:
+        self._handle.get()
+        return (
+            getattr(value, "_db", None) is self._db
+            and getattr(value, "_class_key", None) == self._class_key
+            and bool(getattr(value, "is_valid", False))
+        )
+
+
+def results_of(
+    db: Database, pointer: int, property: c.PropertyFacts, class_key: int, depth: int
+) -> Results[Any]:
+    """Results for a handle to those of a collection, a property of a class."""
+    if property.type == c.P_OBJECT:
+        return Results(db, pointer, db._named(property.target).key)
+    return Results(db, pointer, class_key, property, depth)
