@@ -136,7 +136,7 @@ class QueryError(Error, ValueError):
         line = self.text[start:].split("\n", 1)[0]
         column = self.position - start
         first = max(0, column - _BEFORE)
-        shown = line[first : first + _WIDTH].replace("\t", " ")
+        shown = "".join(letter if letter.isprintable() else " " for letter in line[first : first + _WIDTH])
         return f"{plain}\n    {shown}\n    {' ' * (column - first)}^"
 
     def __reduce__(self) -> Tuple[object, ...]:

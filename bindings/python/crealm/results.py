@@ -23,7 +23,7 @@ from ._handle import Handle
 from ._library import lib
 from ._query import Query, distinct_text, ordered, sort_text
 from ._sequences import Cut, position_in
-from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
+from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
 from .schema import BoundClass
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class Queryable:
 
     def snapshot(self) -> Results[Any]:
         """The objects or values of this moment: their number and order never change. An object that
-        is deleted later reads as None. Objects show their current values, as always."""
+        is deleted later reads as None. Objects show their current values, as always. Collections inside
+        Any cannot be reached through it: NotSupportedError."""
         return self._results()._snapshot()
 
     def min(self, property: Optional[str] = None) -> Any:
@@ -201,21 +202,23 @@ class Results(Queryable, typing.Sequence[T]):
 
         view: Any = List if kind == c.LIST else Dictionary
         get = lib.realm_results_get_list if kind == c.LIST else lib.realm_results_get_dictionary
-        pointer = c.get_pointer(get, self._handle.get(), index)
+        pointer = get(self._handle.get(), index)
+        if not pointer:
+            raise c.last_error() or NotSupportedError("A snapshot of values does not show collections inside")
         return view(self._db, pointer, self._property, self._class_key, None, self._depth + 1)
 
     def __iter__(self) -> Iterator[T]:
-        return self._rows(self._snapshot(), reverse=False)
+        return self._loop(1)
 
     def __reversed__(self) -> Iterator[T]:
-        return self._rows(self._snapshot(), reverse=True)
+        return self._loop(-1)
 
-    def _rows(self, fixed: Results[T], reverse: bool) -> Iterator[T]:
-        positions = range(len(fixed))
-        for index in reversed(positions) if reverse else positions:
-            row = fixed._at(index)
-            if row is not None or fixed._property is not None:
-                yield row
+    def _loop(self, step: int) -> Iterator[T]:
+        """The rows of this moment, forwards or backwards."""
+        if self._property is not None:
+            return iter(self[::step])
+        fixed = self._snapshot()
+        return (row for row in fixed._loop(step) if row is not None)
 
     def __contains__(self, value: object) -> bool:
         return self._find(value) >= 0
@@ -354,9 +357,8 @@ class Snapshot(Results[T]):
 
     __slots__ = ()
 
-    def _rows(self, fixed: Results[T], reverse: bool) -> Iterator[T]:
-        positions = range(len(self))
-        return (self._at(index) for index in (reversed(positions) if reverse else positions))
+    def _loop(self, step: int) -> Iterator[T]:
+        return (self._at(index) for index in range(len(self))[::step])
 
 
 class AllObjects(Results[T]):
