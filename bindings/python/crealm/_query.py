@@ -77,9 +77,7 @@ class Query:
             )
 
 
-def sort_text(
-    db: Database, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool
-) -> str:
+def sort_text(db: Database, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
     """"age", "-age", ("age", "desc") or lists of them, as the library writes an ordering."""
     parts = []
     for key in _flat(keys):

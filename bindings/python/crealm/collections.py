@@ -350,7 +350,8 @@ class List(Queryable, View, MutableSequence[Any]):
         if not keys:
             raise NotSupportedError(
                 "A list keeps the order that it was given",
-                hint="sorted(obj.items) is a sorted copy; obj.items[:] = sorted(obj.items) stores that order.",
+                hint="sorted(obj.items) is a sorted copy; "
+                "obj.items[:] = sorted(obj.items) stores that order.",
             )
         return super().sort(*keys, **options)
 

@@ -78,6 +78,11 @@ def uses(db, obj):
         "delete": obj.delete,
         "to_dict": obj.to_dict,
         "backlinks": lambda: obj.backlinks("All", "next"),
+        "objects": lambda: db.objects("All"),
+        "where on a list": lambda: obj.items.where("n == 1"),
+        "max of a list": lambda: obj.items.max(),
+        "limit of a set": lambda: obj.unique.limit(1),
+        "sum of a dictionary": lambda: obj.pairs.values().sum(),
     }
 
 
@@ -216,6 +221,18 @@ def test_every_handle_that_the_library_gave_is_given_back(path, monkeypatch):
             db.add(Owner(id=9, any=[object()], next=Owner(id=10)))
         owner.parts.pop(), owner.rooms.popitem(), owner.to_json(3)
         repr(owner), owner == db[Owner][0], list(db[Owner])
+        found = db[Owner].where("id > $0 SORT(id ASC)", 0).sort("-id").distinct("id").limit(2)
+        list(found), list(reversed(found)), found.snapshot()[0], found.description
+        owner in found, found.max("id")
+        owner.parts.where("TRUEPREDICATE").delete_all(), owner.tags.max(), owner.any["x"].limit(1)[0]
+        owner.rooms.values().where("names == 'x'")[:]
+        for bad in ("id ==", "id == $0"):
+            with pytest.raises(crealm.QueryError):
+                db[Owner].where(bad)
+        with pytest.raises(crealm.UsageError):
+            found.where("id > 0 LIMIT(1)")
+        with pytest.raises(crealm.QueryError):
+            found.sort("nothing")
 
     def migrate(old, new, version):
         for before, after in new.pairs("Owner"):
@@ -228,7 +245,7 @@ def test_every_handle_that_the_library_gave_is_given_back(path, monkeypatch):
             crealm.open(path, schema=[Owner], schema_version=version, migrate=migrate).close()
         except InterruptedError:
             pass
-    del owner
+    del owner, found
     gc.collect()
     assert sorted(given) != [] and collections.Counter(given) == collections.Counter(back)
 
