@@ -2,7 +2,13 @@
 import PackageDescription
 
 // One engine module, one C skin. `include/` holds the hand-written C headers; the C skin imports them for their structs.
-let engineSettings: [SwiftSetting] = [
+#if arch(x86_64)
+    // SSE 4.2: every processor since 2009. Comparisons of 64-bit elements and greatest values have instructions there.
+    let processor: [SwiftSetting] = [.unsafeFlags(["-Xcc", "-march=x86-64-v2"], .when(configuration: .release))]
+#else
+    let processor: [SwiftSetting] = []
+#endif
+let engineSettings: [SwiftSetting] = processor + [
     .swiftLanguageMode(.v6),
     // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a call each.
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),

@@ -90,6 +90,18 @@ enum ColumnTest {
         default: return nil
         }
     }
+    /// The rows that this one clears.
+    var negation: ColumnTest? {
+        switch self {
+        case .integers(let a, let b, let n): .integers(a, b, negated: !n)
+        case .nullableIntegers(let a, let b, let n): .nullableIntegers(a, b, negated: !n)
+        case .nullInteger(let n): .nullInteger(negated: !n)
+        case .doubles(let a, let b, let n): .doubles(a, b, negated: !n)
+        case .floats(let a, let b, let n): .floats(a, b, negated: !n)
+        case .text(let t): t.negation.map { .text($0) }
+        case .doublesOrNaN: nil
+        }
+    }
     /// One test for both, where they are ranges over the same leaf.
     func intersected(_ other: ColumnTest) -> ColumnTest? {
         switch (self, other) {
@@ -142,7 +154,7 @@ enum ColumnTest {
 
 /// A pattern of at least one byte against the strings of a leaf, found in the leaf's bytes without opening each string.
 struct TextTest {
-    private let op: CompareOperator
+    private var op: CompareOperator
     private let pattern: Pattern
     private let length: Int
     /// First and last eight bytes of the pattern, when it has as many.
@@ -158,6 +170,19 @@ struct TextTest {
         length = b.count
         head = b.count >= 8 ? UInt64(littleEndian: UnsafeRawPointer(b.baseAddress!).loadUnaligned(as: UInt64.self)) : 0
         tail = b.count >= 8 ? UInt64(littleEndian: UnsafeRawPointer(b.baseAddress! + (b.count - 8)).loadUnaligned(as: UInt64.self)) : 0
+    }
+
+    /// Of equality only.
+    var negation: TextTest? {
+        switch op {
+        case .equal: TextTest(self, .notEqual)
+        case .notEqual: TextTest(self, .equal)
+        default: nil
+        }
+    }
+    private init(_ other: TextTest, _ op: CompareOperator) {
+        self = other
+        self.op = op
     }
 
     func narrow(_ scan: ClusterScan, _ ref: Ref, _ mask: RowMask) throws(RealmError) -> Bool {

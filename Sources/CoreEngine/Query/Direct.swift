@@ -36,6 +36,7 @@ final class DirectCondition: Condition {
             test = ColumnTest(facts.kind, op, constant, folding: folds, ieee: true)
         }
     }
+    override var leafTest: (column: ColKey, test: ColumnTest)? { test.map { (column, $0) } }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         if let test, try test.narrow(scan, column, mask) { return }
         try super.narrow(scan, mask)
@@ -200,17 +201,14 @@ final class BetweenCondition: Condition {
         self.high = high
         self.print = print
     }
-    private static func test(_ c: Condition) -> (column: ColKey, test: ColumnTest)? {
-        if let d = c as? DirectCondition, let t = d.test { return (d.column, t) }
-        return (c as? CompareCondition)?.test
-    }
     /// Both bounds in one loop.
     private var test: (column: ColKey, test: ColumnTest)?
+    override var leafTest: (column: ColKey, test: ColumnTest)? { test }
     override func prepare(_ group: Group) throws(RealmError) {
         try low.prepare(group)
         try high.prepare(group)
         test = nil
-        if let a = Self.test(low), let b = Self.test(high), a.column == b.column, let both = a.test.intersected(b.test) { test = (a.column, both) }
+        if let a = low.leafTest, let b = high.leafTest, a.column == b.column, let both = a.test.intersected(b.test) { test = (a.column, both) }
     }
     override func tables(_ found: inout Set<TableKey>) {
         low.tables(&found)

@@ -119,7 +119,7 @@ final class ClusterScan {
         while rest != 0 {
             let column = rest.trailingZeroBitCount
             rest &= rest - 1
-            if column + 1 < next.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column + 1)), lines: 4) }
+            if column + 1 < next.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column + 1)), lines: 16) }
         }
     }
     /// The leaf of a column in the present cluster.
