@@ -245,7 +245,8 @@ final class CompareCondition: Condition {
             let constant = c.values.first
         else { return }
         if let hop = path.hops.first {
-            guard hop.kind == .toOne, !path.hasManyHops, let target = try group.table(hop.target) else { return }
+            // Long chains are walked row by row.
+            guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target) else { return }
             let rest = CompareCondition(op, folding: folds, path.afterFirstHop, right)
             try rest.prepare(group)
             step = (hop.column, rest, .passUnretained(target))
