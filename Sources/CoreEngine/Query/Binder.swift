@@ -107,6 +107,7 @@ struct Binder {
             }
             let isDirect = direct != nil && constant.map { !$0.isList && (l == .mixed || r == l) } ?? false
             if !isText && !(isDirect && !op.isString) {
+                if r == .null { throw .query("Unsupported comparison operator '\(op.rawValue)' with NULL") }
                 throw mismatch("Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', right side must be a string or binary type")
             }
         }
@@ -114,6 +115,9 @@ struct Binder {
             guard op == .equal || op == .notEqual || op == .in else {
                 if op.isString { return CompareCondition(op, folding: fold, left, right) }
                 throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
+            }
+            for (side, other) in [(left, right), (right, left)] where other.isConstant {
+                if let p = side as? PathExpression, p.hops.isEmpty { p.showsNullLinks = true }
             }
             let other = l.isLink ? r : l
             guard other.isLink || other == .null || other == .mixed else { throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'") }
@@ -155,11 +159,17 @@ struct Binder {
         guard let p = e as? PathExpression, case .mixed(_, let steps, false) = p.tail, !p.hasManyHops else { return false }
         return !steps.contains(.all) && p.quantifier == nil
     }
+    /// An element of a list, or the value of a key, of links.
+    private static func isElement(_ e: Expression) -> Bool {
+        guard let p = e as? PathExpression, case .collection(_, _, let steps) = p.tail else { return false }
+        return !(steps.isEmpty || steps == [.all])
+    }
     private static func isLinkCollection(_ e: Expression) -> Bool {
         guard let p = e as? PathExpression else { return false }
         switch p.tail {
         case .collection(_, _, let steps): return steps.isEmpty || steps == [.all]
         case .object: return true
+        case .value: return p.type.isLink && p.hasManyHops
         default: return false
         }
     }
@@ -320,8 +330,10 @@ struct Binder {
             guard case .collection(_, _, let steps) = p.tail, steps.isEmpty || steps == [.all], !p.type.isLink else {
                 throw .query("Operation '\(kind.rawValue)' is not supported: '\(p.text(printer))' is not a list of values")
             }
-            try numeric(p.type, dates: false)
-            return AggregateExpression(p, kind, element: p.type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.rawValue)
+            var type = p.type
+            if case .collection(let c, .dictionary, _) = p.tail, let facts = try group.table(p.end)?.facts(c) { type = ValueType(elementOf: facts) }
+            try numeric(type, dates: false)
+            return AggregateExpression(p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.rawValue)
         }
         guard case .link(let target) = p.type, let table = try group.table(target) else { throw .query("'\(p.text(printer))' is not a list of links") }
         var hops = p.hops
@@ -615,16 +627,17 @@ struct Binder {
             }
             if f.type == .link {
                 // A name that is a property of the target reads it of all values; else it is a key.
-                if case .name(let n) = steps[i], let target = try group.table(f.oppositeTable),
-                    target.column(named: alias(n, target)) != nil || names.aliases[target.key]?[n] != nil
-                {
-                    try hop(.dictionary, nil)
-                    return nil
-                }
                 var x: PathIndex
                 if case .name(let n) = steps[i] { x = .key(Array(n.utf8)) } else {
                     guard let found = try index(steps[i]) else { throw noIndex() }
                     x = found
+                }
+                if case .key(let k) = x, let target = try group.table(f.oppositeTable) {
+                    let n = String(decoding: k, as: UTF8.self)
+                    if target.column(named: alias(n, target)) != nil || names.aliases[target.key]?[n] != nil {
+                        try hop(.dictionary, nil)
+                        return nil
+                    }
                 }
                 switch x {
                 case .all:
@@ -653,7 +666,6 @@ struct Binder {
             mark(all[0])
             i += 1
             if i < steps.count {
-                guard f.type == .mixed else { throw noIndex() }
                 let (more, keys) = try mixedSteps()
                 if keys { throw .query("'@keys' is not supported here") }
                 all += more
@@ -712,6 +724,8 @@ struct Binder {
                 if hint.type == .typeName {
                     switch c {
                     case .string, .base64: break
+                    case .argument(let n):
+                        guard case .value(.string) = try argument(n) else { throw .query("Only type names can be compared with '@type'") }
                     default: throw .query("Only type names can be compared with '@type'")
                     }
                 }
@@ -721,8 +735,7 @@ struct Binder {
                 if hint.type == .typeName { throw Self.noTypeName }
                 (v, t) = try convert(arena.keep(m), hint: hint.type, isLiteral: false, source: nil)
             }
-            if !isExact { try check(v, t, hint, op, isArgument: isArgument) }
-            if hint.type.isLink { try check(v, t, hint, op, isArgument: isArgument) }
+            if !isExact { try check(v, t, hint, op, isArgument: isArgument, isOnly: elements.count == 1) }
             values.append(v)
             if t != .null { type = type == nil || type == t ? t : .mixed }
         }
@@ -731,12 +744,13 @@ struct Binder {
         let common: ValueType = hint.type == .typeName ? .typeName : (type ?? .null)
         return ConstantExpression(list: values, isExact ? hint.type : common, quantifier, arena)
     }
-    private func check(_ v: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool) throws(RealmError) {
+    /// - Parameter isOnly: no other element stands beside it.
+    private func check(_ v: Mixed, _ type: ValueType, _ hint: Expression, _ op: CompareOperator?, isArgument: Bool, isOnly: Bool = true) throws(RealmError) {
         if case .link(let target) = hint.type {
             if case .typedLink(let t, _) = v, t != target, !t.isNull {
                 throw .queryArgument("Relationship '\(hint.text(QueryPrinter(group)))' must be compared with objects of its own class")
             }
-            if isArgument, hint.isList, case .typedLink(_, let k) = v, k.isNull {
+            if v.isNull, isOnly, hint.isList, !Self.isElement(hint) {
                 throw .query("Cannot compare linklist ('\(hint.text(QueryPrinter(group)))') with NULL")
             }
             return
@@ -843,6 +857,8 @@ struct Binder {
         switch (hint, v) {
         case (.decimal, .int(let i)): return (.decimal(Decimal128(i)), .decimal)
         case (.decimal, .double(let d)): return (.decimal(Decimal128(rounding: d, digits: 15)), .decimal)
+        case (.int, .double(let d)) where d.isInfinite: throw .query("Infinity not supported for int")
+        case (.int, .float(let f)) where f.isInfinite || f.isNaN: throw .query("Infinity and NaN not supported for int")
         case (.int, .double(let d)): if let i = Int64(exactly: d) { return (.int(i), .int) }
         case (.int, .float(let f)): if let i = Int64(exactly: f) { return (.int(i), .int) }
         case (.float, .double(let d)): return (.float(Float(d)), .float)

@@ -170,10 +170,7 @@ enum Comparison {
     static func string(_ op: CompareOperator, folding: Bool, _ a: Mixed, _ b: Mixed) -> Bool {
         if b.isNull {
             switch op {
-            case .contains:
-                if case .string = a { return true }
-                if case .binary = a { return true }
-                return false
+            case .contains: return !a.isNull
             case .like: return a.isNull
             case .equal, .in: return a.isNull
             case .notEqual: return !a.isNull
@@ -318,7 +315,8 @@ final class CompareCondition: Condition {
             guard let l = x.first, let r = y.first else { return false }
             return holds(l, r, at: y.startIndex)
         }
-        if left.isList && right.isList && left.quantifier == nil && right.quantifier == nil {
+        let isOneValue = (left.isOptionalValue && x.count == 1) || (right.isOptionalValue && y.count == 1)
+        if left.isList && right.isList && left.quantifier == nil && right.quantifier == nil && !isOneValue {
             guard x.count == y.count else { return op == .notEqual }
             for (i, j) in zip(x.indices, y.indices) where !holds(x[i], y[j], at: j) { return false }
             return true

@@ -24,6 +24,8 @@ class Expression {
         self.quantifier = quantifier
     }
     var isConstant: Bool { false }
+    /// A list that is compared like a single value where it has one: the value of a dictionary's key.
+    var isOptionalValue: Bool { false }
     /// The property of the queried class when this is nothing but that.
     var directColumn: ColKey? { nil }
     func prepare(_ group: Group) throws(RealmError) {}
@@ -104,6 +106,8 @@ final class PathExpression: Expression {
     let tail: PathTail
     /// Class whose property the tail is.
     let end: TableKey
+    /// Nulls in a dictionary of links are elements: compared with constants.
+    var showsNullLinks = false
     private let source: String
     private var tables: [Unmanaged<Table>] = []
     private var group: Unmanaged<Group>?
@@ -118,6 +122,10 @@ final class PathExpression: Expression {
     /// The same on the class that the first hop leads to.
     var afterFirstHop: PathExpression {
         PathExpression(hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
+    }
+    override var isOptionalValue: Bool {
+        if case .collection(_, .dictionary, let steps) = tail, steps.count == 1, case .key = steps[0] { return !hasManyHops }
+        return false
     }
     var hasManyHops: Bool { hops.contains(where: \.isMultiple) }
     override var directColumn: ColKey? {
@@ -174,7 +182,7 @@ final class PathExpression: Expression {
     }
     private var isCollection: Bool {
         switch tail {
-        case .value, .object, .allBacklinks: false
+        case .value, .object, .allBacklinks, .lengths: false
         case .mixed(_, let steps, let keys): !steps.isEmpty || keys
         case .collection(let c, _, let steps): !(steps.isEmpty && c.typeNumber == ColumnType.link.rawValue)
         default: true
@@ -257,7 +265,8 @@ final class PathExpression: Expression {
             }
             out.closeGroup()
         case .lengths(let c):
-            guard let facts = t.facts(c), case .list(let l)? = try collection(t, key, facts) else { return out.closeGroup() }
+            defer { if !hasManyHops { out.closeGroup() } }
+            guard let facts = t.facts(c), case .list(let l)? = try collection(t, key, facts) else { return }
             for i in 0..<l.count {
                 switch try l.get(i) {
                 case .string(let b): out.values.append(.int(Int64(b.count)))
@@ -266,7 +275,6 @@ final class PathExpression: Expression {
                 default: break
                 }
             }
-            out.closeGroup()
         case .mixed(let c, let steps, let keys):
             var v = try t.rows.peek(key, c.index) ?? .null
             if case .typedLink(_, let k) = v, k.isUnresolved { v = .null }
@@ -289,15 +297,16 @@ final class PathExpression: Expression {
         let first = steps.first ?? .all, rest = steps.dropFirst()
         switch (content, first) {
         case (.list(let l), .all):
-            for i in 0..<l.count {
-                if rest.isEmpty { out.values.append(try l.get(i)) } else { try nested(try l.get(i), rest, keys: false, out, level: level + 1) }
-            }
+            for i in 0..<l.count { try each(try l.get(i), rest, keys: false, out, level: level + 1) }
         case (.dictionary(let d), .all):
             for i in 0..<d.count {
                 let v = try d.value(i)
-                // A null in a dictionary of links is no element.
-                if v.isNull, type.isLink { continue }
-                if rest.isEmpty { out.values.append(v) } else { try nested(v, rest, keys: false, out, level: level + 1) }
+                // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at all.
+                if v.isNull, type.isLink {
+                    if showsNullLinks { out.values.append(.typedLink(.null, .null)) }
+                } else {
+                    try each(v, rest, keys: false, out, level: level + 1)
+                }
             }
         case (.list(let l), .at(let i)):
             if i < l.count {
@@ -319,6 +328,17 @@ final class PathExpression: Expression {
         default: break
         }
     }
+    /// One element behind `[*]`. The last step makes a group of each, also where it does not fit; those before only where they lead on.
+    private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
+        if steps.isEmpty && !keys { return out.values.append(v) }
+        let before = out.ends.count, n = out.values.count
+        try nested(v, steps, keys: keys, out, level: level)
+        if steps.count + (keys ? 1 : 0) == 1 {
+            out.finish(since: before)
+        } else if out.values.count > n, out.ends.last != out.values.count {
+            out.closeGroup()
+        }
+    }
     /// Steps into a Mixed value. A step that does not fit the value gives nothing.
     private func nested(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
         guard level < Trees.maxNesting, let group else { return }
@@ -337,7 +357,7 @@ final class PathExpression: Expression {
             let l = try ElementList(store, root: r, kind: .mixed, target: .null)
             switch step {
             case .all:
-                for i in 0..<l.count { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
+                for i in 0..<l.count { try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
                 if rest.isEmpty { out.closeGroup() }
             case .at(let i): if i < l.count { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
             case .last: if l.count > 0 { try nested(try l.get(l.count - 1), rest, keys: keys, out, level: level + 1) }
@@ -347,7 +367,7 @@ final class PathExpression: Expression {
             let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
             switch step {
             case .all:
-                for i in 0..<d.count { try nested(try d.value(i), rest, keys: keys, out, level: level + 1) }
+                for i in 0..<d.count { try each(try d.value(i), rest, keys: keys, out, level: level + 1) }
                 if rest.isEmpty { out.closeGroup() }
             case .key(let name):
                 if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
@@ -491,6 +511,7 @@ final class TypeExpression: Expression {
     }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override var isOptionalValue: Bool { path.isOptionalValue }
     override func text(_ p: QueryPrinter) -> String { path.text(p) + ".@type" }
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
@@ -519,9 +540,9 @@ final class AggregateExpression: Expression {
         let type: ValueType
         switch kind {
         case .min, .max: type = element
-        case .sum: type = element == .float ? .double : element
-        // Constants are read as the elements are.
-        case .average: type = element == .float ? .double : element
+        case .sum: type = element == .float ? .double : (flattens && element == .mixed ? .decimal : element)
+        // Constants are read as elements of a collection are; of properties the average is a double, too.
+        case .average: type = element == .float || (flattens && element == .int) ? .double : (flattens && element == .mixed ? .decimal : element)
         }
         super.init(type, isList: !flattens && path.hasManyHops)
     }

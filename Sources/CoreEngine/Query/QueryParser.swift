@@ -57,8 +57,21 @@ struct QueryParser {
 
     // MARK: Operators
 
+    /// Operands of one AND or OR so far; it grows in place.
+    private final class Chain {
+        let isAnd: Bool
+        var parts: [PredicateSyntax]
+        var depth: Int
+        init(isAnd: Bool, _ parts: [PredicateSyntax], depth: Int) {
+            self.isAnd = isAnd
+            self.parts = parts
+            self.depth = depth
+        }
+        var syntax: PredicateSyntax { isAnd ? .and(parts) : .or(parts) }
+    }
     private enum Operand {
-        case predicate(PredicateSyntax, depth: Int, bracketed: Bool)
+        case predicate(PredicateSyntax, depth: Int)
+        case chain(Chain)
         case value(ExpressionSyntax, depth: Int, bracketed: Bool)
     }
     private enum Operation {
@@ -98,7 +111,7 @@ struct QueryParser {
                     at += 1
                     continue
                 case .truePredicate, .falsePredicate:
-                    operands.append(.predicate(.constant(kind == .truePredicate), depth: 1, bracketed: false))
+                    operands.append(.predicate(.constant(kind == .truePredicate), depth: 1))
                     at += 1
                 default: operands.append(.value(try value(), depth: 1, bracketed: false))
                 }
@@ -126,7 +139,7 @@ struct QueryParser {
                 // Recognised so that it can be refused by its name.
                 guard case .value(let e, let depth, _)? = operands.popLast() else { throw unexpected() }
                 at += 1
-                operands.append(.predicate(.geoWithin(e, argument: try skipGeo()), depth: depth, bracketed: false))
+                operands.append(.predicate(.geoWithin(e, argument: try skipGeo()), depth: depth))
                 continue
             case .plus: op = .arithmetic(.add)
             case .minus: op = .arithmetic(.subtract)
@@ -140,7 +153,8 @@ struct QueryParser {
                 operations.removeLast()
                 open -= 1
                 switch operands.removeLast() {
-                case .predicate(let p, let d, _): operands.append(.predicate(p, depth: d, bracketed: true))
+                case .predicate(let p, let d): operands.append(.predicate(p, depth: d))
+                case .chain(let c): operands.append(.predicate(c.syntax, depth: c.depth))
                 case .value(let v, let d, _): operands.append(.value(v, depth: d, bracketed: true))
                 }
                 at += 1
@@ -160,13 +174,20 @@ struct QueryParser {
         }
         if open > 0 { throw unexpected() }
         while !operations.isEmpty { try reduce(&operands, &operations) }
-        guard operands.count == 1, case .predicate(let p, _, _)? = operands.last else { throw unexpected() }
+        guard operands.count == 1, let (p, _) = Self.predicate(operands.popLast()) else { throw unexpected() }
         if let close {
             guard kind == close else { throw unexpected() }
         }
         return p
     }
 
+    private static func predicate(_ o: Operand?) -> (PredicateSyntax, Int)? {
+        switch o {
+        case .predicate(let p, let d): (p, d)
+        case .chain(let c): (c.syntax, c.depth)
+        default: nil
+        }
+    }
     private func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)]) throws(RealmError) {
         let (op, position) = operations.removeLast()
         func wrong() -> RealmError { .querySyntax(text, "syntax error: operands of another kind are needed here", at: position) }
@@ -175,26 +196,28 @@ struct QueryParser {
             return depth
         }
         if case .not = op {
-            guard case .predicate(let p, let d, _)? = operands.popLast() else { throw wrong() }
-            operands.append(.predicate(.not(p), depth: try checked(d + 1), bracketed: false))
+            guard let (p, d) = Self.predicate(operands.popLast()) else { throw wrong() }
+            operands.append(.predicate(.not(p), depth: try checked(d + 1)))
+            return
+        }
+        let isAnd: Bool? = switch op {
+        case .and: true
+        case .or: false
+        default: nil
+        }
+        if let isAnd {
+            guard let (r, b) = Self.predicate(operands.popLast()) else { throw wrong() }
+            if case .chain(let c)? = operands.last, c.isAnd == isAnd {
+                c.depth = try checked(max(c.depth, b + 1))
+                c.parts.append(r)
+                return
+            }
+            guard let (l, a) = Self.predicate(operands.popLast()) else { throw wrong() }
+            operands.append(.chain(Chain(isAnd: isAnd, [l, r], depth: try checked(max(a, b) + 1))))
             return
         }
         guard let right = operands.popLast(), let left = operands.popLast() else { throw wrong() }
         switch (op, left, right) {
-        case (.and, .predicate(let l, let a, let lb), .predicate(let r, let b, _)):
-            if !lb, case .and(var all) = l {
-                all.append(r)
-                operands.append(.predicate(.and(all), depth: try checked(max(a, b + 1)), bracketed: false))
-            } else {
-                operands.append(.predicate(.and([l, r]), depth: try checked(max(a, b) + 1), bracketed: false))
-            }
-        case (.or, .predicate(let l, let a, let lb), .predicate(let r, let b, _)):
-            if !lb, case .or(var all) = l {
-                all.append(r)
-                operands.append(.predicate(.or(all), depth: try checked(max(a, b + 1)), bracketed: false))
-            } else {
-                operands.append(.predicate(.or([l, r]), depth: try checked(max(a, b) + 1), bracketed: false))
-            }
         case (.compare(let c, let fold), .value(let l, let a, let lb), .value(let r, let b, let rb)):
             if c.isString || c == .text {
                 // Only plain values, without brackets or arithmetic.
@@ -202,11 +225,11 @@ struct QueryParser {
                 if case .arithmetic = l { throw wrong() }
                 if case .arithmetic = r { throw wrong() }
             }
-            operands.append(.predicate(.compare(c, caseInsensitive: fold, l, r), depth: try checked(max(a, b) + 1), bracketed: false))
+            operands.append(.predicate(.compare(c, caseInsensitive: fold, l, r), depth: try checked(max(a, b) + 1)))
         case (.between, .value(let l, let a, let lb), .value(.list(let bounds, let q), _, false)):
             if lb { throw wrong() }
             if case .arithmetic = l { throw wrong() }
-            operands.append(.predicate(.between(l, bounds, q), depth: a + 1, bracketed: false))
+            operands.append(.predicate(.between(l, bounds, q), depth: a + 1))
         case (.arithmetic(let o), .value(let l, let a, _), .value(let r, let b, _)):
             operands.append(.value(.arithmetic(o, l, r), depth: try checked(max(a, b) + 1), bracketed: false))
         default: throw wrong()

@@ -13,6 +13,10 @@ enum ValueType: Equatable {
             self = .mixed
             return
         }
+        self.init(elementOf: c)
+    }
+    /// Declared type of the property or of its elements.
+    init(elementOf c: ColumnFacts) {
         switch c.type {
         case .int: self = .int
         case .bool: self = .bool
