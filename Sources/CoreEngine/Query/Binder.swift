@@ -107,7 +107,7 @@ struct Binder {
             }
             let isDirect = direct != nil && constant.map { !$0.isList && (l == .mixed || r == l) } ?? false
             if !isText && !(isDirect && !op.isString) {
-                if r == .null { throw .query("Unsupported comparison operator '\(op.rawValue)' with NULL") }
+                if r == .null || !op.isString { throw .query("Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', right side must be a string or binary type") }
                 throw mismatch("Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', right side must be a string or binary type")
             }
         }
@@ -117,6 +117,7 @@ struct Binder {
                 throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
             }
             for (side, other) in [(left, right), (right, left)] where other.isConstant {
+                guard op == .notEqual, !other.isList, side.quantifier == nil || side.quantifier == .any else { continue }
                 if let p = side as? PathExpression, p.hops.isEmpty { p.showsNullLinks = true }
             }
             let other = l.isLink ? r : l

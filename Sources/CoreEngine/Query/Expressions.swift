@@ -106,7 +106,7 @@ final class PathExpression: Expression {
     let tail: PathTail
     /// Class whose property the tail is.
     let end: TableKey
-    /// Nulls in a dictionary of links are elements: compared with constants.
+    /// Nulls in a dictionary of links are elements: where any of them may differ from a constant.
     var showsNullLinks = false
     private let source: String
     private var tables: [Unmanaged<Table>] = []
