@@ -31,6 +31,7 @@ below Trees 'Table|Group|Transaction|Realm|Schema|ChangesetEncoder'
 below Tables 'Transaction|Realm|Schema|ChangesetEncoder|Database'
 below History 'Transaction|Realm|Schema|Database'
 below Transactions 'Realm|Schema|RealmConfiguration'
+below Query 'Realm|Schema|Transaction|Database'
 found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
 [ -z "$found" ] || complain "paths of a machine" "$found"
 [ "$failed" = 0 ] && echo "  ok"
