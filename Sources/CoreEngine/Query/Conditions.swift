@@ -72,7 +72,15 @@ final class OrCondition: Condition {
         self.parts = parts
         ordered = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
     }
-    override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
+    /// Beside each part the opposite of its leaf test, where it has one.
+    private var opposites: [(column: ColKey, test: ColumnTest)?] = []
+    override func prepare(_ group: Group) throws(RealmError) {
+        for p in parts { try p.prepare(group) }
+        opposites = ordered.map { p in
+            guard let t = p.leafTest, let opposite = t.test.negation else { return nil }
+            return (t.column, opposite)
+        }
+    }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
     override var cost: Int { parts.map(\.cost).reduce(0, +) }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
@@ -85,9 +93,9 @@ final class OrCondition: Condition {
         let open = scan.scratch(), tried = scan.scratch()
         defer { scan.release(2) }
         open.copy(mask, scan.count)
-        for p in ordered {
+        for (i, p) in ordered.enumerated() {
             // Where a test knows its opposite, the rows it accepts go out in one loop.
-            if let t = p.leafTest, let opposite = t.test.negation, try opposite.narrow(scan, t.column, open) { continue }
+            if i < opposites.count, let o = opposites[i], try o.test.narrow(scan, o.column, open) { continue }
             tried.copy(open, scan.count)
             try p.narrow(scan, tried)
             open.subtract(tried, scan.count)
