@@ -2265,7 +2265,8 @@ RLM_API bool realm_results_is_valid(const realm_results_t* results, bool* out_va
 RLM_API bool realm_results_count(realm_results_t* results, size_t* out_count);
 
 /** The rows that also meet a query. The ordering of the results stays, that of the query does not
- *  count.
+ *  count. All conditions come before the orderings: after a distinct, rows that were dropped for one
+ *  that the query now takes out may come back.
  *
  *  query:   on the same class; not changed.
  *  Returns: an own handle.
