@@ -252,7 +252,7 @@ package final class ResultSet {
         try verify()
         let t = try objects("filtered")
         guard other.bound.table == t else { throw RealmError(.invalidArgument, "The query is on another class than the results") }
-        for case .limit in query.orderings { throw RealmError(.illegalOperation, "Filtering results with a limit is not implemented") }
+        for case .limit in query.orderings { throw RealmError(.illegalOperation, "Results with a limit cannot be filtered: it would change which rows are within it") }
         return ResultSet(self, query.and(other.bound, orderings: query.orderings))
     }
     package func sorted(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.sort(text), "sorted") }
