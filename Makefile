@@ -24,7 +24,7 @@ export SWIFT_BACKTRACE := enable=no
 all: lib
 
 lib:
-	@Scripts/need.sh swift cc sodium
+	@Scripts/need.sh swift cc sodium openssl
 	@swift build -c release --product CRealm --quiet
 	@ln -sf libCRealm.so $(BUILD)/libCRealm.so.1
 	@mkdir -p $(OUT)
@@ -55,7 +55,7 @@ test-c: lib
 	@Scripts/run-c-tests.sh
 
 test-swift:
-	@Scripts/need.sh swift sodium
+	@Scripts/need.sh swift sodium openssl
 	@swift test --quiet
 
 test-python: lib

@@ -22,9 +22,10 @@ let package = Package(
     ],
     targets: [
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CHints"),
         .systemLibrary(name: "CRealmHeaders", path: "include"),
-        .target(name: "CoreEngine", dependencies: ["CSodium", "CHints"], swiftSettings: engineSettings),
+        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints"], swiftSettings: engineSettings),
         .target(
             name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
             linkerSettings: [

@@ -2,11 +2,12 @@
 # Makes sure that what the project needs is here, installing it with the system's package manager when that is allowed;
 # otherwise stops with one line that says what to install.   need.sh TOOL-OR-LIBRARY …
 set -u
-declare -A package=([cc]=gcc [python3]=python3 [sodium]=libsodium-dev [pkg-config]=pkg-config [sqlite]=libsqlite3-dev [make]=make)
+declare -A package=([cc]=gcc [python3]=python3 [sodium]=libsodium-dev [openssl]=libssl-dev [pkg-config]=pkg-config [sqlite]=libsqlite3-dev [make]=make)
 
 have() {
     case $1 in
         sodium) [ -e /usr/include/sodium.h ] || pkg-config --exists libsodium 2>/dev/null ;;
+        openssl) [ -e /usr/include/openssl/evp.h ] || pkg-config --exists libcrypto 2>/dev/null ;;
         sqlite) [ -e /usr/include/sqlite3.h ] || pkg-config --exists sqlite3 2>/dev/null ;;
         swift) command -v swift >/dev/null ;;
         pytest) python3 -c 'import pytest' 2>/dev/null ;;

@@ -26,8 +26,8 @@ check() {
 same() { # the dump of a file equals the expected JSON; reading read-only does not change the file
     local expected=$1 file=$2 before
     before=$(md5sum <"$file")
-    "$out/dump" "$lib" "$file" ${3:-} >"$out/got.json" && cmp "$out/got.json" "$expected" || return 1
-    [ -z "${3:-}" ] || [ "$before" = "$(md5sum <"$file")" ]
+    "$out/dump" "$lib" "$file" "${@:3}" >"$out/got.json" && cmp "$out/got.json" "$expected" || return 1
+    [[ " ${*:3} " != *" --readonly "* ]] || [ "$before" = "$(md5sum <"$file")" ]
 }
 objects() { python3 - "$1" "$2" <<'P'
 import json, sys
@@ -42,7 +42,7 @@ P
 refused() { # opening for writing fails with a number, file untouched
     local number=$1 file=$2 before
     before=$(md5sum <"$file")
-    "$out/dump" "$lib" "$file" 2>"$out/err" >/dev/null && return 1
+    "$out/dump" "$lib" "$file" "${@:3}" 2>"$out/err" >/dev/null && return 1
     cat "$out/err"
     grep -q "error $number" "$out/err" && [ "$before" = "$(md5sum <"$file")" ]
 }
@@ -51,7 +51,22 @@ for realm in "$fixtures"/ops/*.realm "$fixtures"/sdk/*.realm; do
     [ -f "$json.gz" ] && gunzip -c "$json.gz" >"$out/$name.json" && json=$out/$name.json
     rm -rf "$out/w" && mkdir "$out/w" && cp "$realm" "$out/w/f.realm"
     case $name in
-        *encrypted*) check "$name is refused" refused 1021 "$out/w/f.realm" ;;
+        *encrypted*)
+            check "$name is refused without its key" refused 1021 "$out/w/f.realm"
+            head -c 64 /dev/zero >"$out/zero.key"
+            check "$name is refused with another key" refused 1021 "$out/w/f.realm" --key "$out/zero.key"
+            case $name in
+                f09-*) check "$name is refused with its key: too old" refused 1011 "$out/w/f.realm" --key "${realm%.realm}.key" ;;
+                f10-*)
+                    "$out/dump" "$lib" "$out/w/f.realm" --key "${realm%.realm}.key" --readonly >"$out/ro.json" 2>"$out/err" || cat "$out/err"
+                    check "$name read-only" objects "$out/ro.json" "$json"
+                    check "$name upgraded" same "$json" "$out/w/f.realm" --key "${realm%.realm}.key"
+                    check "$name is backed up" cmp "$realm" "$out/w/f.v10.backup.realm" ;;
+                *)
+                    check "$name read-only" same "$json" "$out/w/f.realm" --key "${realm%.realm}.key" --readonly
+                    check "$name leaves no file" test "$(ls -A "$out/w")" = f.realm
+                    check "$name read-write" same "$json" "$out/w/f.realm" --key "${realm%.realm}.key" ;;
+            esac ;;
         *sync-client*) check "$name is refused for writing" refused 1023 "$out/w/f.realm" ;;
         f24-* | deep-* | full-* | nested-* | scalar-*)
             check "$name read-only" same "$json" "$out/w/f.realm" --readonly
@@ -75,6 +90,16 @@ done
 check "deep history" "$out/ops" "$lib" "$out/deep.realm" 9 12 4000 --big --scalar
 check "deep history equals realm-core's" same "$out/deep-scalar.json" "$out/deep.realm" --readonly
 for seed in $(seq 1 "${SEEDS:-25}"); do check "history $seed runs" "$out/ops" "$lib" "$out/r$seed.realm" "$seed" 40 40 --scalar --reopen 10; done
+# The same history in either encrypted form ends with the same data as the plain one.
+key=$fixtures/ops/encrypted.key
+for seed in 1 2 3; do
+    for form in "" --realm-cipher; do
+        rm -f "$out"/e.realm*
+        check "encrypted history $seed $form" "$out/ops" "$lib" "$out/e.realm" $seed 40 40 --scalar --reopen 10 --key "$key" $form
+        check "encrypted history $seed $form equals the plain one" same "$fixtures/ops/scalar-$seed.json" "$out/e.realm" --key "$key" --readonly
+    done
+done
+rm -f "$out"/e.realm*
 check "storage of all files" python3 "$tools/realm_storage_check.py" "$out"/*.realm
 for f in "$out"/*.realm; do check "data of $(basename "$f")" python3 "$tools/realm_data_check.py" --check "$f"; done
 rm -f "$out"/*.realm*

@@ -26,6 +26,45 @@ extern "C" {
 RLM_API uint32_t crealm_abi_version(void);
 
 /* ------------------------------------------------------------------------------------------------
+ * Encryption
+ *
+ * A file is encrypted when its config has a key (realm_config_set_encryption_key) or a passphrase.
+ * What exists is recognised; the choices below are for files that are made anew. docs/security.md
+ * says what each form protects, and how its files are laid out.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** How the pages of a new encrypted file are sealed. */
+typedef enum crealm_page_cipher {
+    CREALM_PAGE_CIPHER_XCHACHA20_POLY1305 = 0, /* CRealm's form; the default */
+    CREALM_PAGE_CIPHER_AES_256_GCM = 1,        /* CRealm's form, for processors that have AES */
+    CREALM_PAGE_CIPHER_REALM = 2               /* Realm's form, which realm-core opens */
+} crealm_page_cipher_e;
+
+/** Sets how a new encrypted file is sealed.
+ *
+ *  Thread: one at a time.
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
+ *          NOT_SUPPORTED for AES_256_GCM on a processor without it, and ILLEGAL_COMBINATION for
+ *          Realm's form with a passphrase. */
+RLM_API void crealm_config_set_page_cipher(realm_config_t* config, crealm_page_cipher_e cipher);
+
+/** Reads how a new encrypted file would be sealed.
+ *
+ *  Thread: one at a time. Errors: none. */
+RLM_API crealm_page_cipher_e crealm_config_get_page_cipher(const realm_config_t* config);
+
+/** Sets a passphrase, in place of any key; the key is derived from it with Argon2id.
+ *
+ *  passphrase: [optional]; any bytes, copied into protected memory. NULL or size 0: none.
+ *  passes:     for a new file: passes over the memory, 1 to 32; 0: 3.
+ *  memory:     for a new file: bytes of memory, 8 KiB to 1 GiB; 0: 64 MiB. An existing file keeps
+ *              the cost it was made with.
+ *  Thread:     one at a time.
+ *  Errors:     INVALID_ARGUMENT for a cost out of range, OUT_OF_MEMORY. */
+RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* passphrase,
+                                          size_t passphrase_size, uint32_t passes, uint64_t memory);
+
+/* ------------------------------------------------------------------------------------------------
  * Event loops
  *
  * A default scheduler keeps the work that waits for its thread until the program gives it a turn. A

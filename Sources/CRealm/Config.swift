@@ -60,8 +60,8 @@ public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CCh
 }
 @_cdecl("realm_config_get_encryption_key")
 public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UInt8>?) -> Int {
-    guard let key = config(c)?.value.encryptionKeyBytes else { return 0 }
-    if let out { for (i, b) in key.enumerated() { out[i] = b } }
+    guard case .key(let key)? = config(c)?.value.secret else { return 0 }
+    if let out { key.with { memcpy(out, $0, key.count) } }
     return key.count
 }
 @_cdecl("realm_config_set_encryption_key")
@@ -70,7 +70,32 @@ public func realm_config_set_encryption_key(_ c: OpaquePointer?, _ key: UnsafePo
     return attempt { () throws(RealmError) in
         guard size == 0 || size == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
         guard size == 0 || key != nil else { throw nullArgument() }
-        try c.value.setEncryptionKey(size == 0 ? [] : Array(UnsafeBufferPointer(start: key, count: 64)))
+        try c.value.setEncryptionKey(UnsafeRawBufferPointer(start: key, count: size))
+    }
+}
+@_cdecl("crealm_config_set_page_cipher")
+public func crealm_config_set_page_cipher(_ c: OpaquePointer?, _ cipher: crealm_page_cipher_e) {
+    guard let c = config(c) else { return }
+    guard let known = PageCipher(rawValue: Int32(truncatingIfNeeded: cipher.rawValue)) else {
+        return setLastError(RealmError(.invalidArgument, "Unknown page cipher \(cipher.rawValue)"))
+    }
+    c.value.pageCipher = known
+}
+@_cdecl("crealm_config_get_page_cipher")
+public func crealm_config_get_page_cipher(_ c: OpaquePointer?) -> crealm_page_cipher_e {
+    crealm_page_cipher_e(rawValue: UInt32(config(c)?.value.pageCipher.rawValue ?? 0))
+}
+@_cdecl("crealm_config_set_passphrase")
+public func crealm_config_set_passphrase(
+    _ c: OpaquePointer?, _ passphrase: UnsafePointer<CChar>?, _ size: Int, _ passes: UInt32, _ memory: UInt64
+) -> Bool {
+    guard let c = config(c) else { return false }
+    return attempt { () throws(RealmError) in
+        guard size >= 0, size < 1 << 32, size == 0 || passphrase != nil else { throw nullArgument() }
+        var cost = PassphraseCost()
+        if passes != 0 { cost.passes = UInt64(passes) }
+        if memory != 0 { cost.memory = memory }
+        try c.value.setPassphrase(UnsafeRawBufferPointer(start: passphrase, count: passphrase == nil ? 0 : size), cost: cost)
     }
 }
 @_cdecl("realm_config_get_schema")
@@ -162,7 +187,7 @@ public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool
 @_cdecl("realm_config_needs_file_format_upgrade")
 public func realm_config_needs_file_format_upgrade(_ c: OpaquePointer?) -> Bool {
     guard let c = config(c) else { return false }
-    do throws(RealmError) { return try Database.needsFormatUpgrade(path: c.value.path) } catch { return failed(error) }
+    do throws(RealmError) { return try Database.needsFormatUpgrade(path: c.value.path, encryption: c.value.encryption) } catch { return failed(error) }
 }
 @_cdecl("realm_config_set_disable_format_upgrade")
 public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disable: Bool) { config(c)?.value.disablesFormatUpgrade = disable }

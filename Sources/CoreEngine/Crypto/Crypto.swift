@@ -2,12 +2,13 @@ import CSodium
 
 /// # Crypto
 ///
-/// Random bytes, secure wiping and (later) page encryption: a thin layer over libsodium; no primitive is written by hand.
+/// Random bytes, keys and page encryption: a thin layer over libsodium, and over libcrypto for Realm's own form; no primitive is written by
+/// hand. Layouts and threat model: docs/security.md.
 ///
 /// May use: Platform, Values.
 enum Crypto {
     /// libsodium picks its implementations once per process; every entry point here goes through this.
-    private static let ready: Bool = sodium_init() >= 0
+    static let ready: Bool = sodium_init() >= 0
 
     /// Fills `buffer` with unpredictable bytes.
     static func randomFill(_ buffer: UnsafeMutableRawBufferPointer) {
@@ -33,18 +34,15 @@ enum Crypto {
         return String(decoding: text.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
     /// Equality in constant time.
-    static func constantTimeEqual(_ a: [UInt8], _ b: [UInt8]) -> Bool {
-        guard ready, a.count == b.count else { return false }
-        return sodium_memcmp(a, b, a.count) == 0
+    static func isEqual(_ a: UnsafeRawPointer, _ b: UnsafeRawPointer, _ count: Int) -> Bool { sodium_memcmp(a, b, count) == 0 }
+    /// A keyed hash of `message`, 32 bytes. Source: BLAKE2b.
+    static func hash(_ message: UnsafeRawBufferPointer, key: SecretKey) throws(RealmError) -> SecretKey {
+        try SecretKey(count: 32) { out in
+            key.with { k in _ = crypto_generichash(out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), k, key.count) }
+        }
     }
-}
-
-/// A key in memory that is wiped when the last holder lets go of it.
-final class SecretKey: Sendable, Equatable {
-    let bytes: [UInt8]
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
-    deinit {
-        bytes.withUnsafeBytes { Crypto.wipe(UnsafeMutableRawBufferPointer(mutating: $0)) }
+    /// Sub-key `number` of a 32-byte key. Source: libsodium, `crypto_kdf_derive_from_key`.
+    static func subkey(_ key: SecretKey, _ number: UInt64) throws(RealmError) -> SecretKey {
+        try SecretKey(count: 32) { out in key.with { k in _ = crypto_kdf_derive_from_key(out, 32, number, "CRealm24", k) } }
     }
-    static func == (a: SecretKey, b: SecretKey) -> Bool { Crypto.constantTimeEqual(a.bytes, b.bytes) }
 }

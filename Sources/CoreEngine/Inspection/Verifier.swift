@@ -51,7 +51,7 @@ struct Verifier {
                 if !s.isTagged && s.raw != 0 { pending.append(s.ref) }
             }
         }
-        let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, oldestReachable: .max)
+        let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, oldestReachable: .max, pageSize: nil)
         for c in free.usable { spans.append((c.offset, c.end)) }
         spans.sort { $0.0 < $1.0 }
         var at = Format.headerSize

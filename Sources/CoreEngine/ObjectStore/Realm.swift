@@ -78,9 +78,6 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         isFixedView = false
         if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
         try RealmCoordinator.check(configuration)
-        if configuration.encryptionKey != nil {
-            throw RealmError(.notSupported, "Encrypted Realms cannot be opened yet", path: configuration.path)
-        }
         do throws(RealmError) {
             if try Self.needsReset(configuration) { _ = try Database.deleteFiles(path: configuration.path) }
             database = try Self.openDatabase(configuration)
@@ -89,7 +86,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
         Log.write(.storage, .debug, "Number of participants: \(database.participantCount)")
         Log.write(.storage, .debug, "Durability: \(database.durability)")
-        Log.write(.storage, .debug, "Encryption key: no")
+        Log.write(.storage, .debug, "Encryption key: \(configuration.secret == nil ? "no" : "yes")")
         if database.isEmpty { Log.write(.storage, .debug, "Empty file") }
         do throws(RealmError) {
             try readFileSchema()
@@ -112,12 +109,13 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         case .readOnly: access = FileSystem.exists(c.path) ? .readOnly : .readWrite(create: true)
         default: access = .readWrite(create: true)
         }
-        return try Database.open(path: c.path, access: access, durability: c.isInMemory ? .memoryOnly : .full, upgrades: !c.disablesFormatUpgrade)
+        return try Database.open(path: c.path, access: access, durability: c.isInMemory ? .memoryOnly : .full, upgrades: !c.disablesFormatUpgrade,
+            encryption: c.encryption)
     }
     /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects §2.2.
     private static func needsReset(_ c: RealmConfiguration) throws(RealmError) -> Bool {
         guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema, FileSystem.exists(c.path) else { return false }
-        if try Database.needsFormatUpgrade(path: c.path) { return true }
+        if try Database.needsFormatUpgrade(path: c.path, encryption: c.encryption) { return true }
         let t = try Transaction(try openDatabase(c))
         defer { t.close() }
         try t.beginRead()
@@ -372,7 +370,7 @@ enum RealmCoordinator {
         func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
         if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
         if c.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
-        if c.encryptionKey != other.encryptionKey { throw mismatch("encryption key") }
+        if c.secret != other.secret { throw mismatch("encryption key") }
         if c.schemaMode != other.schemaMode { throw mismatch("schema mode") }
         if c.schema != nil, let typed = open.first(where: { $0.configuration.schema != nil }), c.schemaVersion != typed.schemaVersion,
             typed.schemaVersion != ObjectStore.notVersioned

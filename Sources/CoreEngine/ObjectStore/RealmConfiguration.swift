@@ -8,8 +8,12 @@ public struct RealmConfiguration: Sendable {
     public var schemaVersion = UInt64.max
     public var schemaMode = SchemaMode.automatic
     public var subsetMode = SchemaSubsetMode.strict
-    /// 64 bytes, or nil for a plain file.
-    var encryptionKey: SecretKey?
+    /// Key or passphrase; nil for a plain file.
+    public var secret: Encryption.Secret?
+    /// How a new encrypted file is sealed; an existing one says itself.
+    public var pageCipher = PageCipher.xchacha20
+    /// For a new file with a passphrase.
+    public var passphraseCost = PassphraseCost()
     public var isInMemory = false
     /// Opens with the same scheduler share one instance.
     public var isCached = false
@@ -32,12 +36,24 @@ public struct RealmConfiguration: Sendable {
     }
 
     /// - Parameter key: 64 bytes; empty clears.
-    public mutating func setEncryptionKey(_ key: [UInt8]) throws(RealmError) {
+    public mutating func setEncryptionKey(_ key: UnsafeRawBufferPointer) throws(RealmError) {
         guard key.isEmpty || key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
-        encryptionKey = key.isEmpty ? nil : SecretKey(key)
+        secret = key.isEmpty ? nil : .key(try SecretKey(copying: key))
     }
-    /// The key's bytes, nil when there is none. For handing back to a caller who set it.
-    public var encryptionKeyBytes: [UInt8]? { encryptionKey?.bytes }
+    /// - Parameter words: any bytes; empty clears.
+    public mutating func setPassphrase(_ words: UnsafeRawBufferPointer, cost: PassphraseCost = PassphraseCost()) throws(RealmError) {
+        guard cost.isSensible else { throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB") }
+        secret = words.isEmpty ? nil : .passphrase(try SecretKey(copying: words))
+        passphraseCost = cost
+    }
+    /// What opens the file; nil for a plain one.
+    public var encryption: Encryption? {
+        guard let secret else { return nil }
+        var e = Encryption(secret)
+        e.cipher = pageCipher
+        e.cost = passphraseCost
+        return e
+    }
 
     /// Combinations refused before any file access. Rules: live-objects §2.1.
     func check() throws(RealmError) {
@@ -47,7 +63,10 @@ public struct RealmConfiguration: Sendable {
         }
         if initialize != nil && fixed { throw RealmError(.illegalCombination, "A data initialization function cannot be used with this schema mode") }
         if schema != nil && schemaVersion == .max { throw RealmError(.illegalCombination, "A schema version must be specified when the schema is specified") }
-        if encryptionKey != nil && isInMemory { throw RealmError(.illegalCombination, "Encryption is not supported for in-memory realms") }
+        if secret != nil && isInMemory { throw RealmError(.illegalCombination, "Encryption is not supported for in-memory realms") }
+        if case .passphrase = secret, pageCipher == .realm {
+            throw RealmError(.illegalCombination, "Realm's encrypted form takes a key of 64 bytes, not a passphrase")
+        }
         if isInMemory && schemaMode == .immutable { throw RealmError(.illegalCombination, "An in-memory Realm cannot be immutable") }
     }
 }

@@ -50,6 +50,26 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
 
+    /// Memory of our own instead of a map for bytes `[offset, offset + length)` of the file; left out of core dumps.
+    func commitMemory(offset: Int, length: Int) throws(RealmError) {
+        guard offset + length <= fileCapacity else {
+            throw RealmError(.addressSpaceExhausted, "The file outgrew the \(fileCapacity) bytes of address space reserved for it; reopen it")
+        }
+        guard mprotect(base + offset, length, PROT_READ | PROT_WRITE) == 0 else { throw RealmError(.outOfMemory, "No memory for decrypted pages") }
+        Self.hideFromDumps(base + offset, length)
+    }
+    /// Gives memory `[from, to)` in place of the file back to the system.
+    func discardMemory(from: Int, to: Int) {
+        if to > from { madvise(base + from, to - from, MADV_DONTNEED) }
+    }
+    /// Leaves the slab out of core dumps.
+    func hideSlabFromDumps() { Self.hideFromDumps(base + fileCapacity, slabCapacity) }
+    private static func hideFromDumps(_ at: UnsafeMutableRawPointer, _ count: Int) {
+        #if !canImport(Darwin)
+            if count > 0 { madvise(at, count, 16) }  // MADV_DONTDUMP
+        #endif
+    }
+
     /// Makes slab bytes `[from, to)` usable (offsets within the slab, multiples of the page size).
     func commitSlab(from: Int, to: Int) throws(RealmError) {
         guard to <= slabCapacity else { throw RealmError(.outOfMemory, "A transaction may hold at most \(slabCapacity) bytes") }
@@ -74,4 +94,17 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
         self.size = size
     }
     deinit { munmap(base, size) }
+}
+
+/// Two words for every page of an address space: zero until written, and costing memory only where they are.
+final class PageTable: @unchecked Sendable {  // Immutable but for the words, which their user guards.
+    let base: UnsafeMutableRawPointer
+    let pages: Int
+    init(pages: Int) throws(RealmError) {
+        let p = mmap(nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        guard let p, p != MAP_FAILED else { throw RealmError(.addressSpaceExhausted, "No address space for a table of \(pages) pages") }
+        base = p
+        self.pages = pages
+    }
+    deinit { munmap(base, pages * 16) }
 }

@@ -207,40 +207,27 @@ struct CommitWriter {
     /// Grows the logical size by realm-core's rule and returns the new chunk, joined with a free one just before it. Format: storage §3.5.
     private mutating func extend(by wanted: Int) throws(RealmError) -> FileChunk {
         let tail = free.takeTail(endingAt: logicalSize)
-        let request = wanted - (tail?.size ?? 0)
+        let request = wanted - (tail?.size ?? 0) + (file.isEncrypted ? file.pageSize : 0)
         let old = logicalSize
         var new = old < 1 << 20 ? 2 * old : old + (1 << 20)
-        new = Format.roundUp(max(new, old + max(request, 8)), to: Platform.pageSize)
+        new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {
             throw RealmError(.maximumFileSizeExceeded, "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
         }
         if new > physicalSize {
-            if wanted < 256 << 10 {
-                // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap overwrites.
-                try fillWithZeros(from: physicalSize, to: new)
-            } else {
-                try file.file.truncate(to: new)
-            }
+            // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap overwrites.
+            try file.resize(to: new, filled: wanted < 256 << 10)
             physicalSize = new
         }
         logicalSize = new
-        let start = tail?.offset ?? old
+        var start = tail?.offset ?? old
+        if file.isEncrypted, tail == nil {
+            // The last page may be in use.
+            start = Format.roundUp(old, to: file.pageSize)
+            free.setAside(FileChunk(offset: old, size: start - old))
+        }
         return FileChunk(offset: start, size: new - start)
     }
-    private func fillWithZeros(from: Int, to: Int) throws(RealmError) {
-        let size = min(to - from, 256 << 10)
-        guard size > 0 else { return }
-        let zeros = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 4096)
-        defer { zeros.deallocate() }
-        Platform.zero(zeros, size)
-        var at = from
-        while at < to {
-            let n = min(size, to - at)
-            try file.file.write(zeros, count: n, at: at)
-            at += n
-        }
-    }
-
     // MARK: Bytes
 
     private mutating func emit(_ word: UInt64) {
@@ -251,7 +238,7 @@ struct CommitWriter {
         if buffered + padded > bufferSize { try flushBuffer() }
         if padded > bufferSize {
             // Larger than the buffer: straight from where it lies, then the padding.
-            try file.file.write(from, count: count, at: bufferStart)
+            try file.write(from, count: count, at: bufferStart)
             bufferStart += count
             if padded > count {
                 (buffer).storeBytes(of: 0, as: UInt64.self)
@@ -264,7 +251,7 @@ struct CommitWriter {
         buffered += padded
     }
     private mutating func flushBuffer() throws(RealmError) {
-        if buffered > 0 { try file.file.write(buffer, count: buffered, at: bufferStart) }
+        if buffered > 0 { try file.write(buffer, count: buffered, at: bufferStart) }
         bufferStart += buffered
         buffered = 0
     }
@@ -288,7 +275,21 @@ struct CommitWriter {
         var u = 0, l = 0, f = 0, slot = -1
         var last = 0
         var largest = 0, newest: UInt64 = 0
-        while entries.count < total {
+        var taken = 1
+        func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
+            guard chunk.offset >= last else { throw .corrupt("free space overlaps space that was freed", at: chunk.offset) }
+            // Only the rests of pages are neighbours that can be merged.
+            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != slot, previous.at + previous.size == chunk.offset {
+                entries[entries.count - 1].size += chunk.size
+            } else {
+                entries.append((chunk.offset, chunk.size, version))
+            }
+            last = chunk.end
+            largest = max(largest, entries[entries.count - 1].size)
+            newest = max(newest, version)
+            taken += 1
+        }
+        while taken < total || slot < 0 {
             let a = u < free.usable.count ? free.usable[u].offset : Int.max
             let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
             let c = f < freed.count ? freed[f].offset : Int.max
@@ -297,26 +298,18 @@ struct CommitWriter {
                 slot = entries.count
                 entries.append((chunkEnd, extentEnd - start, 0))
                 largest = max(largest, extentEnd - start)
-                continue
-            }
-            if least == a {
-                entries.append((a, free.usable[u].size, 0))
+            } else if least == a {
+                try add(free.usable[u], 0)
                 u += 1
             } else if least == b {
-                entries.append((b, free.locked[l].chunk.size, free.locked[l].version))
-                newest = max(newest, free.locked[l].version)
+                try add(free.locked[l].chunk, free.locked[l].version)
                 l += 1
             } else {
-                entries.append((c, freed[f].size, version))
-                newest = max(newest, version)
+                try add(freed[f], version)
                 f += 1
             }
-            let e = entries[entries.count - 1]
-            guard e.at >= last else { throw .corrupt("free space overlaps space that was freed", at: e.at) }
-            last = e.at + e.size
-            largest = max(largest, e.size)
         }
-        let count = total
+        let count = entries.count
         let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(entries[count - 1].at)))
         let lengthWidth = Widths.minimal(for: Int64(largest))
         let versionWidth = Widths.minimal(for: Int64(bitPattern: newest))

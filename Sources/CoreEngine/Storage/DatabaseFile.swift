@@ -5,7 +5,11 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     let path: String
     let file: FileDescriptor
     let space: AddressSpace
+    /// Where the pages of an encrypted file are decrypted; nil for a plain one.
+    private(set) var pages: DecryptedPages?
+    let encryption: Encryption?
     private let mapLock = Lock(initial: 0)
+    private let needsSlab: Bool
 
     /// What a validated file says of its newest snapshot.
     struct State {
@@ -21,15 +25,108 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         var isStreaming: Bool
     }
 
-    init(path: String, access: FileDescriptor.Access, needsSlab: Bool) throws(RealmError) {
+    init(path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?) throws(RealmError) {
         self.path = path
+        self.encryption = encryption
+        self.needsSlab = needsSlab
         file = try FileDescriptor(path: path, access: access)
         let size = try file.size()
         var capacity = 64 << 30
         while capacity < size * 4 { capacity *= 2 }
         let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
         do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
+        if size > 0, let form = try recognise(isWritable: access != .readOnly) { try adopt(form) }
     }
+    private func adopt(_ form: any PageForm) throws(RealmError) {
+        pages = try DecryptedPages(form, space)
+        if needsSlab { space.hideSlabFromDumps() }
+    }
+    /// The form of an encrypted file, nil for a plain one. A key that does not fit, is missing or is not needed is an error.
+    private func recognise(isWritable: Bool) throws(RealmError) -> (any PageForm)? {
+        var head: (UInt64, UInt64, UInt64) = (0, 0, 0)
+        let isSealed = try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
+            _ = try file.read(into: h.baseAddress!, count: 24, at: 0)
+            return SealedForm.recognises(UnsafeRawBufferPointer(h))
+        }
+        let isPlain = withUnsafeBytes(of: head) { FileHeader(bytes: $0.baseAddress!).hasMnemonic }
+        guard let encryption else {
+            if isSealed { throw invalid("the file is encrypted, and no key was given") }
+            return nil
+        }
+        do throws(RealmError) {
+            if isSealed { return try SealedForm.open(file, encryption) }
+            let size = try file.size()
+            if isPlain, size % 4096 != 0 || head.2 & 0xFE00_0000_0000_0000 == 0 {
+                // A metadata page that happens to have the mnemonic there would authenticate.
+                guard let form = try? RealmForm(file, encryption, isWritable: false), (try? form.readHeader()) != nil else {
+                    throw RealmError(.invalidDatabase, "Realm file decryption failed (the file is not encrypted, but a key was given)")
+                }
+            }
+            let form = try RealmForm(file, encryption, isWritable: isWritable)
+            _ = try form.readHeader()
+            return form
+        } catch {
+            // At the open every failure to decrypt is one to open the database; the text says which.
+            guard error.code == .decryptionFailed || error.code == .invalidDatabase else { throw error.with(path: path) }
+            let text = error.message.hasPrefix("Realm file decryption") ? error.message : "Realm file decryption failed (\(error.message))"
+            throw invalid(text)
+        }
+    }
+
+    // MARK: Bytes
+
+    var isEncrypted: Bool { pages != nil }
+    /// What the logical size is a multiple of: a page of the system, or of the encrypted form.
+    var pageSize: Int { pages?.pageSize ?? Platform.pageSize }
+    /// Bytes of data the file has room for; 0 for an empty file.
+    func dataSize() throws(RealmError) -> Int {
+        guard let pages else { return try file.size() }
+        return try pages.withForm { (form) throws(RealmError) in form.dataSize }
+    }
+    /// Writes data; it is on disk after the next `synchronize`, for encrypted files after `select`.
+    func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
+        if let pages {
+            try ensureMapped(at + count)
+            try pages.write(from, count: count, at: at)
+        } else {
+            try file.write(from, count: count, at: at)
+        }
+    }
+    /// Grows or cuts the file to `size` bytes of data, a multiple of the page size.
+    func resize(to size: Int, filled: Bool) throws(RealmError) {
+        guard let pages else { return try file.resize(to: size, filled: filled) }
+        try pages.withForm { (form) throws(RealmError) in try form.resize(to: size / form.pageSize, filled: filled) }
+    }
+    /// Makes `topRef` the live top array: everything written so far reaches the disk first, then the header. Format: storage §4.2 steps 8–12.
+    func select(topRef: Ref, logicalSize: Int, durable: Bool) throws(RealmError) {
+        var header = try readHeader()
+        // Only the slot that is not live is written before the flip; it goes out together with the data.
+        if header.liveSlot == 0 {
+            header.topRefs.1 = UInt64(topRef.offset)
+            header.formats.1 = Format.currentVersion
+        } else {
+            header.topRefs.0 = UInt64(topRef.offset)
+            header.formats.0 = Format.currentVersion
+        }
+        try put(header, flipped: header.flags ^ 1, logicalSize: logicalSize, durable: durable)
+    }
+    /// Writes the header and then the byte that selects the live slot; an encrypted header goes out in one piece.
+    private func put(_ header: FileHeader, flipped flags: UInt8, logicalSize: Int, durable: Bool) throws(RealmError) {
+        var header = header
+        if let pages {
+            header.flags = flags
+            try pages.prepare(header, logicalSize: logicalSize)
+            if durable { try file.synchronizeData() }
+            try pages.commit()
+        } else {
+            try writeHeader(header)
+            if durable { try file.synchronizeData() }
+            try write([flags], at: 23)
+        }
+        if durable { try file.synchronizeData() }
+    }
+
+    // MARK: Reading
 
     /// Maps the file at least up to `size`, section by section.
     func ensureMapped(_ size: Int) throws(RealmError) {
@@ -37,12 +134,17 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             guard size > mapped else { return }
             let target = min(Format.roundUp(size, to: Format.sectionSize), space.fileCapacity)
             guard target >= size else { throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: self.path) }
-            try space.mapFile(file.fd, offset: mapped, length: target - mapped)
+            if pages == nil {
+                try space.mapFile(file.fd, offset: mapped, length: target - mapped)
+            } else {
+                try space.commitMemory(offset: mapped, length: target - mapped)
+            }
             mapped = target
         }
     }
 
     func readHeader() throws(RealmError) -> FileHeader {
+        if let pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader() } }
         var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
         var failure: RealmError?
         var count = 0
@@ -58,7 +160,11 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     /// Checks header and top array in the order of storage §1.4 and maps the file.
     func validate(readOnly: Bool) throws(RealmError) -> State {
-        let size = try file.size()
+        var size = try file.size()
+        if size > 0, isEncrypted {
+            _ = try readHeader()
+            size = try dataSize()
+        }
         if size == 0 { throw invalid(readOnly ? "Read-only access to empty Realm file" : "file is empty") }
         guard size >= Format.headerSize else { throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm") }
         guard size % 8 == 0 else { throw invalid("file has an invalid size (\(size))") }
@@ -69,7 +175,12 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         if streaming {
             guard size >= Format.headerSize + Format.streamingFooterSize else { throw invalid("file is in streaming format but too small (\(size) bytes)") }
             try ensureMapped(size)
-            let footer = space.base + (size - Format.streamingFooterSize)
+            let footerAt = size - Format.streamingFooterSize
+            let store = NodeStore(space: space, fileLimit: size, pages: pages)
+            store.move(toFileLimit: size, others: true)
+            defer { store.rest() }
+            try store.makeReadable(footerAt, Format.streamingFooterSize)
+            let footer = space.base + footerAt
             top = footer.loadUnaligned(as: UInt64.self).littleEndian
             let magic = footer.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian
             guard magic == FileHeader.footerMagic else { throw invalid("file in streaming format has an invalid footer cookie (\(magic)): the file is probably truncated") }
@@ -106,7 +217,8 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         var slotCount: Int
     }
     func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
-        let store = NodeStore(space: space, fileLimit: physicalSize)
+        let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)
+        store.move(toFileLimit: physicalSize, others: false)
         return try topFields(store, ref, physicalSize: physicalSize)
     }
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
@@ -149,14 +261,23 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     /// Makes an empty database of a file of size 0. Format: storage §1.2.
     func initialize(durable: Bool) throws(RealmError) {
-        var page = [UInt8](repeating: 0, count: Platform.pageSize)
-        page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+        guard let encryption else {
+            try file.resize(to: Platform.pageSize, filled: true)
+            try writeHeader(FileHeader())
+            if durable { try file.synchronizeData() }
+            return
+        }
+        let form: any PageForm =
+            encryption.cipher == .realm ? try RealmForm(file, encryption, isWritable: true) : try SealedForm.create(file, encryption)
+        try adopt(form)
+        try resize(to: form.pageSize, filled: true)
+        let page = [UInt8](repeating: 0, count: form.pageSize)
         try write(page, at: 0)
-        if durable { try file.synchronizeData() }
+        try put(FileHeader(), flipped: 0, logicalSize: 0, durable: durable)
     }
     private func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
         try bytes.withBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { try file.write(p, count: b.count, at: offset) }
+            if let p = b.baseAddress { try write(p, count: b.count, at: offset) }
         }
     }
 
@@ -165,13 +286,9 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         var header = state.header
         header.topRefs.1 = UInt64(state.topRef.offset)
         header.formats.1 = header.formats.0
-        try writeHeader(header)
-        try file.synchronizeData()
-        header.flags |= 1
-        try writeHeader(header)
-        try file.synchronizeData()
+        try put(header, flipped: header.flags | 1, logicalSize: state.logicalSize, durable: true)
     }
-    func writeHeader(_ header: FileHeader) throws(RealmError) {
+    private func writeHeader(_ header: FileHeader) throws(RealmError) {
         var bytes = [UInt8](repeating: 0, count: Format.headerSize)
         bytes.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
         try write(bytes, at: 0)
@@ -179,7 +296,11 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
     func align(_ state: State) throws(RealmError) {
-        let wanted = Format.roundUp(state.logicalSize, to: Platform.pageSize)
+        let wanted = Format.roundUp(state.logicalSize, to: pageSize)
+        guard !isEncrypted else {
+            if wanted > state.physicalSize { try resize(to: wanted, filled: false) }
+            return
+        }
         if state.topRef.isNull {
             if state.physicalSize % Platform.pageSize != 0 { try file.truncate(to: Format.roundUp(state.physicalSize, to: Platform.pageSize)) }
         } else if wanted != state.physicalSize {

@@ -3,6 +3,7 @@
 /// Invariants
 /// 1. `usable` is sorted by position, merged, and holds only chunks that no reachable snapshot uses.
 /// 2. `locked` entries are kept verbatim, each with the version that released it.
+/// 3. With a page size (encrypted files) `usable` holds whole pages only; the rests of pages are locked, with version 0.
 struct FreeSpace {
     struct Locked {
         var chunk: FileChunk
@@ -17,7 +18,9 @@ struct FreeSpace {
 
     /// Reads and checks the lists: sorted, aligned, disjoint, inside the file. A chunk is usable when the version that released it is at most
     /// `oldestReachable`.
-    init(_ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, oldestReachable: UInt64) throws(RealmError) {
+    init(
+        _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, oldestReachable: UInt64, pageSize: Int?
+    ) throws(RealmError) {
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
         let versions = lists.versions.isNull ? nil : try store.integers(lists.versions)
@@ -36,6 +39,30 @@ struct FreeSpace {
             let chunk = FileChunk(offset: Int(at), size: Int(length))
             if version > oldestReachable { locked.append(Locked(chunk: chunk, version: version)) } else { append(chunk) }
         }
+        if let pageSize { keepWholePages(pageSize) }
+    }
+    /// Sets the parts of pages aside: what else is on such a page may be in use.
+    private mutating func keepWholePages(_ pageSize: Int) {
+        var whole: [FileChunk] = [], rests: [Locked] = []
+        usableSize = 0
+        for c in usable {
+            // The header is always in use.
+            let first = max(Format.roundUp(c.offset, to: pageSize), pageSize), end = c.end / pageSize * pageSize
+            guard end > first else {
+                rests.append(Locked(chunk: c, version: 0))
+                continue
+            }
+            if first > c.offset { rests.append(Locked(chunk: FileChunk(offset: c.offset, size: first - c.offset), version: 0)) }
+            whole.append(FileChunk(offset: first, size: end - first))
+            usableSize += end - first
+            if c.end > end { rests.append(Locked(chunk: FileChunk(offset: end, size: c.end - end), version: 0)) }
+        }
+        usable = whole
+        locked = (locked + rests).sorted { $0.chunk.offset < $1.chunk.offset }
+    }
+    /// Space at the end that is never handed out, because its page is in use.
+    mutating func setAside(_ chunk: FileChunk) {
+        if chunk.size > 0 { locked.append(Locked(chunk: chunk, version: 0)) }
     }
     /// Adds a chunk that lies behind all others.
     private mutating func append(_ chunk: FileChunk) {

@@ -9,6 +9,10 @@ final class NodeStore {
     let base: UnsafeMutableRawPointer
     /// Refs below this lie in the file; it grows with the snapshot.
     private(set) var fileLimit: Int
+    /// What the quick way of translation may reach in the file: all of it, or nothing where pages must be decrypted first.
+    private var mappedLimit: Int
+    private let pages: DecryptedPages?
+    private let reader: DecryptedPages.Reader?
     /// First ref of the slab.
     let slabStart: Int
     /// End of the slab part in use (a ref).
@@ -25,20 +29,38 @@ final class NodeStore {
     /// Copies of bytes that pointed into the slab while it changes, one buffer for each role.
     private var scratch: [(bytes: UnsafeMutableRawPointer?, capacity: Int)] = [(nil, 0), (nil, 0), (nil, 0)]
 
-    init(space: AddressSpace, fileLimit: Int) {
+    init(space: AddressSpace, fileLimit: Int, pages: DecryptedPages? = nil) {
         self.space = space
         base = space.base
         self.fileLimit = fileLimit
+        mappedLimit = pages == nil ? fileLimit : 0
+        self.pages = pages
+        reader = pages?.addReader()
         slabStart = space.fileCapacity
         slabEnd = space.fileCapacity
         slabCommitted = space.fileCapacity
         bins = [Int](repeating: 0, count: Self.binCount)
     }
 
-    deinit { for s in scratch { s.bytes?.deallocate() } }
+    deinit {
+        for s in scratch { s.bytes?.deallocate() }
+        if let reader { pages?.remove(reader) }
+    }
 
-    /// Moves the view to a snapshot whose file part ends at `limit`.
-    func setFileLimit(_ limit: Int) { fileLimit = limit }
+    /// Moves the view to a snapshot whose file part ends at `limit`. Nothing read before may be used any more.
+    /// - Parameter others: whether other processes may have written since the last move.
+    func move(toFileLimit limit: Int, others: Bool) {
+        fileLimit = limit
+        if let pages, let reader { pages.move(reader, others: others) } else { mappedLimit = limit }
+    }
+    /// Lets go of the snapshot.
+    func rest() {
+        if let pages, let reader { pages.rest(reader) }
+    }
+    /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
+    func forgetPages() {
+        if let pages, let reader { pages.dropAll(reader) } else { space.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize)) }
+    }
 
     /// Starts a write transaction with an empty slab.
     func beginWrite(slabCommitted: Int) {
@@ -69,8 +91,12 @@ final class NodeStore {
     /// The node at `ref`, checked: aligned, inside the file (or slab), of a known width type, and whole.
     @inline(__always) func node(_ ref: Ref) throws(RealmError) -> Node {
         let at = ref.offset
-        let limit = at < slabStart ? fileLimit : slabEnd
-        guard at & 7 == 0, at >= Format.headerSize, at <= limit &- 8 else { throw .corrupt("ref outside the file or misaligned", at: at) }
+        let limit = at < slabStart ? mappedLimit : slabEnd
+        guard at & 7 == 0, at >= Format.headerSize, at <= limit &- 8 else { return try decrypted(ref) }
+        return try checked(ref, limit: limit)
+    }
+    @inline(__always) private func checked(_ ref: Ref, limit: Int) throws(RealmError) -> Node {
+        let at = ref.offset
         let address = base + at
         let header = NodeHeader(word: address.load(as: UInt64.self).littleEndian)
         guard let payload = header.payloadSize, 8 &+ Format.padded(payload) <= limit &- at else {
@@ -84,6 +110,21 @@ final class NodeStore {
         let slabMask = Int64(slabStart &- 1 &- at) >> 63
         return Node(
             address: address, ref: ref, count: header.count, width: header.width, flags: header.flags, refLimit: Int64(fileLimit) | slabMask & Int64.max)
+    }
+    /// The way of encrypted files: the pages of header and node first.
+    @inline(never) private func decrypted(_ ref: Ref) throws(RealmError) -> Node {
+        let at = ref.offset
+        guard let pages, let reader, at < slabStart, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8 else {
+            throw .corrupt("ref outside the file or misaligned", at: at)
+        }
+        try pages.touch(at, 8, reader)
+        let n = try checked(ref, limit: fileLimit)
+        try pages.touch(at, n.size, reader)
+        return n
+    }
+    /// Makes bytes that are no node readable; their place is the caller's business.
+    func makeReadable(_ at: Int, _ count: Int) throws(RealmError) {
+        if let pages, let reader { try pages.touch(at, count, reader) }
     }
     /// The node at `ref`, which must hold refs.
     @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {

@@ -34,6 +34,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var threadId: UInt = 0
     }
     private let writer = Lock(initial: Writer())
+    /// The newest version that this process has seen or written.
+    private let seen = Lock(initial: UInt64(0))
     /// Slab bytes committed so far; the writer's.
     private var slabCommitted = 0
 
@@ -46,38 +48,47 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
     /// backup; where `upgrades` forbids that, it is refused (1024).
-    public static func open(path: String, access: Access, durability: Durability = .full, upgrades: Bool = true) throws(RealmError) -> Database {
+    public static func open(
+        path: String, access: Access, durability: Durability = .full, upgrades: Bool = true, encryption: Encryption? = nil
+    ) throws(RealmError) -> Database {
         try registry.with { (registered) throws(RealmError) in
-            if case .immutable = access { return try Database(path: path, immutable: ()) }
+            if case .immutable = access { return try Database(immutable: path, encryption) }
             if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database,
                 db.processId == Platform.processId
             {
                 guard db.durability == durability else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
                 }
-                if case .readWrite = access, !db.isWritable { return try upgraded(path, access, durability, upgrades) }
+                guard db.file.encryption == encryption else {
+                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
+                }
+                if case .readWrite = access, !db.isWritable { return try upgraded(path, access, durability, upgrades, encryption) }
                 return db
             }
             let db: Database
             do throws(RealmError) {
-                db = try upgraded(path, access, durability, upgrades)
+                db = try upgraded(path, access, durability, upgrades, encryption)
             } catch {
                 // A folder that takes no lock file takes no writer either: read the one state there is.
                 guard case .readOnly = access, error.code == .permissionDenied else { throw error }
-                return try Database(path: path, immutable: ())
+                return try Database(immutable: path, encryption)
             }
             registered = registered.filter { $0.value.database != nil }
             registered[db.identity] = Registered(database: db)
             return db
         }
     }
-    private static func upgraded(_ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool) throws(RealmError) -> Database {
-        if let db = try upgrading(path, access, durability, upgrades) { return db }
-        return try Database(path: path, access: access, durability: durability, upgrades: upgrades)
+    private static func upgraded(
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
+    ) throws(RealmError) -> Database {
+        if let db = try upgrading(path, access, durability, upgrades, encryption) { return db }
+        return try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption)
     }
     /// nil when the file was of an older format: it is upgraded then, and must be opened again.
-    private static func upgrading(_ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool) throws(RealmError) -> Database? {
-        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades)
+    private static func upgrading(
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
+    ) throws(RealmError) -> Database? {
+        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption)
         guard db.isWritable, db.format != Format.currentVersion else { return db }
         try FormatUpgrade.run(db)
         return nil
@@ -93,11 +104,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return false
     }
 
-    private init(path: String, immutable: Void) throws(RealmError) {
+    private init(immutable path: String, _ encryption: Encryption?) throws(RealmError) {
         self.path = path
         access = .immutable
         durability = .full
-        file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
+        file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
         let state = try file.validate(readOnly: true)
         try Self.checkFormat(state, path: path, writing: false, upgrades: false)
         identity = try file.file.identity()
@@ -107,7 +118,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         removesLockFile = false
     }
 
-    private init(path: String, access: Access, durability: Durability, upgrades: Bool) throws(RealmError) {
+    private init(path: String, access: Access, durability: Durability, upgrades: Bool, _ encryption: Encryption?) throws(RealmError) {
         self.path = path
         self.access = access
         self.durability = durability
@@ -124,7 +135,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         // Refuse what we could not open before a lock file appears beside it.
         let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
         if let probe, try probe.size() > 0 {
-            let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
+            let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
             try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades)
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
@@ -140,9 +151,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let opened: (DatabaseFile, UInt8) = try lock.withControlLock { () throws(RealmError) in
             let shared = lock.shared
             let first = shared.initialised.load() == 0
-            let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing)
+            let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing, encryption: encryption)
             if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
-            if try file.file.size() == 0 {
+            if try file.dataSize() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }
                 try file.initialize(durable: durability == .full)
             }
@@ -224,6 +235,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         guard Platform.processId == processId else { return slot = -1 }
         lockFile?.shared.unpin(slot: &slot)
     }
+    /// Takes note that a snapshot is used; whether others may have written the file since the last one was.
+    func noteVersion(_ number: UInt64, isOurs: Bool = false) -> Bool {
+        seen.with { s in
+            defer { s = max(s, number) }
+            return !isOurs && number > s
+        }
+    }
     /// Members of the session, this one included.
     var participantCount: Int { lockFile?.memberCount ?? 1 }
     /// Whether nothing was ever committed.
@@ -264,6 +282,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         do {
             try lockFile?.lockForWriting()
+            if let lockFile, lockFile.shared.lastWriter.load() != lockFile.shared.owner {
+                // Whoever it was may have died in the middle of a commit.
+                lockFile.shared.lastWriter.store(lockFile.shared.owner)
+                file.pages?.beginWrite(others: true)
+            } else {
+                file.pages?.beginWrite(others: false)
+            }
             try recoverHeader()
         } catch {
             unlockForWriting()
@@ -297,21 +322,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// Makes the top array at `topRef` the newest version: flushes, flips, publishes. Format: storage §4.2 steps 8–14.
     func publish(topRef: Ref, logicalSize: Int, version: UInt64) throws(RealmError) {
         if durability != .memoryOnly {
-            var header = try file.readHeader()
-            // Only the slot that is not live is written before the flip; it goes out together with the data.
-            if header.liveSlot == 0 {
-                header.topRefs.1 = UInt64(topRef.offset)
-                header.formats.1 = Format.currentVersion
-            } else {
-                header.topRefs.0 = UInt64(topRef.offset)
-                header.formats.0 = Format.currentVersion
-            }
-            try file.writeHeader(header)
-            if durability == .full { try file.file.synchronizeData() }
-            header.flags ^= 1
-            try file.writeFlags(header.flags)
-            if durability == .full { try file.file.synchronizeData() }
+            try file.select(topRef: topRef, logicalSize: logicalSize, durable: durability == .full)
         }
+        _ = noteVersion(version, isOurs: true)
         lockFile?.shared.publish(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
     }
 
@@ -339,22 +352,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
 }
 
-extension DatabaseFile {
-    /// Writes the one byte that selects the live slot. Format: storage §4.2 step 11.
-    func writeFlags(_ flags: UInt8) throws(RealmError) {
-        try [flags].withBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { try file.write(p, count: 1, at: 23) }
-        }
-    }
-}
-
 extension Database {
     public static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
     /// Whether the file at `path` is of an older format than the one written. Looks at the file, changes nothing.
-    public static func needsFormatUpgrade(path: String) throws(RealmError) -> Bool {
+    public static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
         guard FileSystem.exists(path) else { return false }
-        let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false)
-        guard try file.file.size() > 0 else { return false }
+        let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
+        guard try file.dataSize() > 0 else { return false }
         let state = try file.validate(readOnly: true)
         return state.format != 0 && state.format < Format.currentVersion
     }

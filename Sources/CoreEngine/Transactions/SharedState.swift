@@ -6,6 +6,7 @@
 ///     16    durability
 ///     24    initialised: 1 once the ring holds a version
 ///     32    latest version
+///     40    owner that last held the write lock
 ///     64    ring of 64 published versions: version, top ref, logical size, 0
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
@@ -30,6 +31,7 @@ struct SharedState {
     var durability: SharedWord { word(16) }
     var initialised: SharedWord { word(24) }
     var latest: SharedWord { word(32) }
+    var lastWriter: SharedWord { word(40) }
     private func slot(_ i: Int) -> SharedWord { word(4096 + i * 8) }
 
     struct Version {

@@ -20,7 +20,7 @@ package final class Transaction {
 
     init(_ database: Database) throws(RealmError) {
         self.database = database
-        store = NodeStore(space: database.file.space, fileLimit: Format.headerSize)
+        store = NodeStore(space: database.file.space, fileLimit: Format.headerSize, pages: database.file.pages)
         group = try Group(store, format: database.format, names: .null, tables: .null)
     }
     deinit { close() }
@@ -48,6 +48,7 @@ package final class Transaction {
         guard stage == .reading else { return }
         database.unpin(slot: &slot)
         group.forgetTables()
+        store.rest()
         stage = .idle
     }
     /// Moves to the newest version; true when that is another one. Where `accept` throws the snapshot stays what it was.
@@ -77,12 +78,13 @@ package final class Transaction {
     }
 
     private func adopt(_ v: SharedState.Version) throws(RealmError) {
+        let others = database.noteVersion(v.number)
         if v.topRef.isNull {
-            store.setFileLimit(Format.headerSize)
+            store.move(toFileLimit: Format.headerSize, others: others)
             try group.load(names: .null, tables: .null)
         } else {
             try database.file.ensureMapped(v.logicalSize)
-            store.setFileLimit(v.logicalSize)
+            store.move(toFileLimit: v.logicalSize, others: others)
             let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId
@@ -157,6 +159,7 @@ package final class Transaction {
         do {
             written = try write(next)
         } catch {
+            database.file.pages?.abandonWrite()
             try? rollback()
             throw error
         }
@@ -171,7 +174,7 @@ package final class Transaction {
 
     private func write(_ next: UInt64) throws(RealmError) -> SharedState.Version {
         let file = database.file
-        let physical = try file.file.size()
+        let physical = try file.dataSize()
         try group.flush()
         if group.tablesRef.isNull {
             // The very first commit, without any table: the arrays exist all the same.
@@ -193,7 +196,7 @@ package final class Transaction {
             if !top.evacuation.isNull { try store.destroy(top.evacuation) }
         }
         history = try History.append(store, root: history, changeset: encoder.bytes, version: next, oldestLive: oldest)
-        let free = try FreeSpace(store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, oldestReachable: oldest)
+        let free = try FreeSpace(store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, oldestReachable: oldest, pageSize: file.isEncrypted ? file.pageSize : nil)
         try store.free(topRef)
         for r in [lists.positions, lists.lengths, lists.versions] { try store.free(r) }
 

@@ -1,0 +1,72 @@
+import CSodium
+
+/// Seals and opens blocks of CRealm's encrypted form: `nonce (24) | tag (16) | ciphertext`.
+///
+/// Every seal draws a fresh nonce. Its first 8 bytes are the block's *stamp*, its version: whoever refers to a block keeps the stamp, so that
+/// an older copy of the block is refused though it authenticates. File identity, kind, number and stamp are associated data.
+/// With AES-256-GCM each block has a key of its own, derived from the first half of its nonce; so random nonces never come near that cipher's
+/// limits. Layout: docs/security.md §3.
+///
+/// Thread rule: one thread at a time.
+final class PageSeal {
+    enum Kind: UInt8 { case root = 0, group = 1, table = 2, page = 3 }
+    static let overhead = 40
+
+    private let cipher: PageCipher
+    /// One key per kind.
+    private let keys: [SecretKey]
+    /// identity (16) | kind (1) | zero (7) | number (8) | stamp (8)
+    private var associated: [UInt8]
+    private var blockKey = [UInt8](repeating: 0, count: 32)
+
+    init(_ cipher: PageCipher, dataKey: SecretKey, fileIdentity: ArraySlice<UInt8>) throws(RealmError) {
+        guard cipher != .aes256gcm || (Crypto.ready && crypto_aead_aes256gcm_is_available() == 1) else {
+            throw RealmError(.notSupported, "The file is encrypted with AES-256-GCM, for which this processor has no instructions")
+        }
+        self.cipher = cipher
+        var keys: [SecretKey] = []
+        for kind: UInt64 in 0..<4 { keys.append(try Crypto.subkey(dataKey, kind + 1)) }
+        self.keys = keys
+        associated = Array(fileIdentity) + [UInt8](repeating: 0, count: 24)
+    }
+    deinit { blockKey.withUnsafeMutableBytes { Crypto.wipe($0) } }
+
+    private func prepare(_ kind: Kind, _ number: UInt64, _ nonce: UnsafeRawPointer) {
+        associated.withUnsafeMutableBytes {
+            $0[16] = kind.rawValue
+            $0.storeBytes(of: number.littleEndian, toByteOffset: 24, as: UInt64.self)
+            $0.storeBytes(of: nonce.loadUnaligned(as: UInt64.self), toByteOffset: 32, as: UInt64.self)
+        }
+        guard cipher == .aes256gcm else { return }
+        let key = keys[Int(kind.rawValue)]
+        blockKey.withUnsafeMutableBufferPointer { out in
+            key.with { k in _ = crypto_generichash(out.baseAddress!, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k, 32) }
+        }
+    }
+    /// Seals `count` bytes of `from` into `block`; returns the stamp, never 0.
+    func seal(_ kind: Kind, _ number: Int, from: UnsafeRawPointer, count: Int, into block: UnsafeMutableRawPointer) -> UInt64 {
+        repeat { randombytes_buf(block, 24) } while block.loadUnaligned(as: UInt64.self) == 0
+        prepare(kind, UInt64(number), block)
+        let bytes = block.assumingMemoryBound(to: UInt8.self), plain = from.assumingMemoryBound(to: UInt8.self)
+        if cipher == .aes256gcm {
+            _ = crypto_aead_aes256gcm_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, blockKey)
+        } else {
+            keys[Int(kind.rawValue)].with { k in
+                _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes, k)
+            }
+        }
+        return Self.stamp(block)
+    }
+    /// Opens `block` into `to`; false when it is not what was sealed as this kind and number of this file.
+    func open(_ kind: Kind, _ number: Int, _ block: UnsafeRawPointer, count: Int, into to: UnsafeMutableRawPointer) -> Bool {
+        prepare(kind, UInt64(number), block)
+        let bytes = block.assumingMemoryBound(to: UInt8.self), plain = to.assumingMemoryBound(to: UInt8.self)
+        if cipher == .aes256gcm {
+            return crypto_aead_aes256gcm_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, blockKey) == 0
+        }
+        return keys[Int(kind.rawValue)].with { k in
+            crypto_aead_xchacha20poly1305_ietf_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k) == 0
+        }
+    }
+    @inline(__always) static func stamp(_ block: UnsafeRawPointer) -> UInt64 { block.loadUnaligned(as: UInt64.self).littleEndian }
+}

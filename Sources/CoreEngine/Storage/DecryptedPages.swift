@@ -1,0 +1,237 @@
+import Synchronization
+
+/// The decrypted pages of an encrypted file, where a map would show a plain one: accessors read them in place.
+///
+/// A page is decrypted when it is first touched. `touched[p]` is the epoch of the last touch that was looked at, 0 when the page is not in
+/// memory. Each reader has a mark, the epoch at which it moved to its snapshot; a page touched at or after the mark is good for it, which is
+/// one load and one comparison (`isGood`). All else happens under the lock.
+///
+/// Invariants
+/// 1. A page touched since the mark of some reader stays: that reader may hold pointers into it.
+/// 2. A page that a reachable snapshot needs is never written (`PageForm`), so it can be decrypted again at any time, with the same bytes.
+/// 3. After a commit of another process every page is compared by its stamp before it is used at the new version.
+///
+/// Memory: beyond `budget`, pages that no reader has touched since it moved are dropped, the longest untouched first, whenever a reader moves.
+/// Thread rule: any; writing is the write-lock holder's.
+final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `lock`, or atomic, or the writer's.
+    /// One user of the pages, with its own snapshot.
+    final class Reader: @unchecked Sendable {  // `mark` changes under the lock of the pages and is read by the owner.
+        fileprivate(set) var mark = UInt64.max
+        fileprivate init() {}
+    }
+    private struct State {
+        var epoch: UInt64 = 1
+        /// Pages touched before this may be of a version that others have overwritten.
+        var foreign: UInt64 = 0
+        var readers: [ObjectIdentifier: Reader] = [:]
+        var resident = 0
+        /// Resident pages at which to look for some to drop, and the epoch of the last look.
+        var threshold: Int
+        var lastLook: UInt64 = 0
+        var highest = 0
+        var lastLoaded = -2
+    }
+    let form: any PageForm
+    let pageSize: Int
+    private let base: UnsafeMutableRawPointer
+    private let space: AddressSpace
+    private let table: PageTable
+    private let touched: UnsafeMutablePointer<Atomic<UInt64>>
+    private let stamps: UnsafeMutablePointer<UInt64>
+    private let isSealed: Bool
+    private let lock: Lock<State>
+    private let budget: Int
+    /// The run of pages being written: filled in memory, not yet encrypted.
+    private var run = 0..<0
+    private var writeEpoch: UInt64 = 0
+
+    /// Decrypted bytes kept although nobody uses them.
+    static let defaultBudget = 64 << 20
+
+    init(_ form: any PageForm, _ space: AddressSpace, budget: Int = defaultBudget) throws(RealmError) {
+        self.form = form
+        self.space = space
+        base = space.base
+        pageSize = form.pageSize
+        isSealed = form.pageSize == SealedForm.payload
+        table = try PageTable(pages: space.fileCapacity / form.pageSize + 1)
+        touched = table.base.assumingMemoryBound(to: Atomic<UInt64>.self)
+        stamps = (table.base + table.pages * 8).assumingMemoryBound(to: UInt64.self)
+        self.budget = max(budget / form.pageSize, 16)
+        lock = Lock(initial: State(threshold: self.budget))
+    }
+
+    @inline(__always) private func page(_ at: Int) -> Int { isSealed ? at / SealedForm.payload : at >> 12 }
+
+    // MARK: Readers
+
+    func addReader() -> Reader {
+        let r = Reader()
+        lock.with { $0.readers[ObjectIdentifier(r)] = r }
+        return r
+    }
+    func remove(_ r: Reader) { lock.with { _ = $0.readers.removeValue(forKey: ObjectIdentifier(r)) } }
+    /// The reader moves to another snapshot and holds no pointer any more. `others`: processes may have written since it last moved.
+    func move(_ r: Reader, others: Bool) {
+        lock.with { s in
+            s.epoch += 1
+            r.mark = s.epoch
+            if others {
+                s.foreign = s.epoch
+                form.forget()
+            }
+            if s.resident > s.threshold { drop(&s) }
+        }
+    }
+    /// The reader holds no pointer and has no snapshot.
+    func rest(_ r: Reader) {
+        lock.with { s in
+            r.mark = .max
+            if s.resident > s.threshold { drop(&s) }
+        }
+    }
+    private func drop(_ s: inout State) {
+        var limit = s.epoch
+        for r in s.readers.values { limit = min(limit, r.mark) }
+        // First those that nobody touched since the last look; when that leaves too many, all that nobody can hold.
+        for oldest in [min(limit, s.lastLook), limit] {
+            if s.resident > budget / 2 { dropTouched(before: oldest, &s) }
+        }
+        s.lastLook = s.epoch
+        s.threshold = max(budget, s.resident + s.resident / 4)
+    }
+    private func dropTouched(before limit: UInt64, _ s: inout State) {
+        var p = 0
+        while p <= s.highest {
+            let first = p
+            while p <= s.highest, case let t = touched[p].load(ordering: .relaxed), t > 0, t < limit {
+                touched[p].store(0, ordering: .relaxed)
+                p += 1
+            }
+            if p > first {
+                s.resident -= p - first
+                space.discardMemory(from: Format.roundUp(first * pageSize, to: Platform.pageSize), to: p * pageSize / Platform.pageSize * Platform.pageSize)
+            } else {
+                p += 1
+            }
+        }
+    }
+    /// Drops what only `r` has touched; it holds no pointer now. For walks over a whole file.
+    func dropAll(_ r: Reader) {
+        lock.with { s in
+            s.epoch += 1
+            r.mark = s.epoch
+            var limit = s.epoch
+            for r in s.readers.values { limit = min(limit, r.mark) }
+            dropTouched(before: limit, &s)
+        }
+    }
+
+    // MARK: Reading
+
+    /// Makes bytes `[at, at + count)` readable for `r`.
+    @inline(__always) func touch(_ at: Int, _ count: Int, _ r: Reader) throws(RealmError) {
+        var p = page(at)
+        let last = page(at &+ count &- 1)
+        while p <= last {
+            if touched[p].load(ordering: .acquiring) < r.mark { try load(p, through: last) }
+            p &+= 1
+        }
+    }
+    @inline(never) private func load(_ p: Int, through last: Int) throws(RealmError) {
+        try lock.with { (s) throws(RealmError) in
+            let t = touched[p].load(ordering: .relaxed)
+            var isStale = t == 0
+            if !isStale, t < s.foreign { isStale = try form.stamp(of: p) != stamps[p] }
+            if isStale {
+                stamps[p] = try form.read(p, into: base + p * pageSize)
+                if t == 0 { s.resident += 1 }
+                s.highest = max(s.highest, p)
+                readAhead(p, &s)
+            }
+            touched[p].store(s.epoch, ordering: .releasing)
+        }
+    }
+    /// Decrypts the neighbours of a page when pages are being read in order. What cannot be read is left alone.
+    private func readAhead(_ p: Int, _ s: inout State) {
+        defer { s.lastLoaded = p }
+        guard s.lastLoaded == p - 1 else { return }
+        for next in p + 1..<min(p + 8, form.pageCount) {
+            guard touched[next].load(ordering: .relaxed) == 0, !run.contains(next), let stamp = try? form.stamp(of: next), stamp != 0,
+                let read = try? form.read(next, into: base + next * pageSize)
+            else { return }
+            stamps[next] = read
+            touched[next].store(1, ordering: .releasing)
+            s.resident += 1
+            s.highest = max(s.highest, next)
+            s.lastLoaded = next
+        }
+    }
+
+    // MARK: Writing
+
+    /// A commit begins. `others`: another process has written since this one last did.
+    func beginWrite(others: Bool) {
+        lock.with { s in
+            s.epoch += 1
+            writeEpoch = s.epoch
+            run = 0..<0
+            if others {
+                s.foreign = s.epoch
+                form.forget()
+            }
+        }
+    }
+    /// Bytes for pages that no reachable snapshot needs. They are on disk after `finish`.
+    func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
+        guard count > 0 else { return }
+        let first = page(at), last = page(at + count - 1)
+        try lock.with { (s) throws(RealmError) in
+            if first < run.lowerBound || first > run.upperBound {
+                try encryptRun()
+                run = first..<first
+            }
+            for p in max(first, run.upperBound)...max(last, run.upperBound) where p <= last {
+                let t = touched[p].load(ordering: .relaxed)
+                if t == 0 { s.resident += 1 }
+                // A page of this commit that is written to again keeps what it has.
+                if t != writeEpoch { Platform.zero(base + p * pageSize, pageSize) }
+                touched[p].store(writeEpoch, ordering: .relaxed)
+                s.highest = max(s.highest, p)
+            }
+            run = run.lowerBound..<max(run.upperBound, last + 1)
+            Platform.copy(base + at, from, count)
+            // All but the last page are complete when the writer goes forward.
+            if run.count > 64 {
+                let end = last
+                try form.write(run.lowerBound, end - run.lowerBound, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
+                run = end..<run.upperBound
+            }
+        }
+    }
+    private func encryptRun() throws(RealmError) {
+        guard !run.isEmpty else { return }
+        try form.write(run.lowerBound, run.count, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
+        run = 0..<0
+    }
+    /// Encrypts what is left of the commit, and what must be on disk before `header` is.
+    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
+        try lock.with { (_) throws(RealmError) in
+            try encryptRun()
+            try form.prepare(header, logicalSize: logicalSize)
+        }
+    }
+    func commit() throws(RealmError) { try lock.with { (_) throws(RealmError) in try form.commit() } }
+    /// A commit failed: the file may hold parts of it.
+    func abandonWrite() {
+        lock.with { s in
+            run = 0..<0
+            s.epoch += 1
+            s.foreign = s.epoch
+            form.forget()
+        }
+    }
+    /// Makes the form's calls that need the lock.
+    func withForm<R>(_ body: (any PageForm) throws(RealmError) -> R) throws(RealmError) -> R { try lock.with { (_) throws(RealmError) in try body(form) } }
+    var residentBytes: Int { lock.with { $0.resident } * pageSize }
+}

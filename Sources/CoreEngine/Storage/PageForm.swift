@@ -1,0 +1,52 @@
+/// One of the two ways in which an encrypted file keeps its pages. Data positions (refs) count decrypted bytes.
+///
+/// A form encrypts, decrypts and authenticates; what is in memory is `DecryptedPages`' business, which calls it under its lock.
+/// Pages that a reachable snapshot needs are never written: the allocator of encrypted files hands out wholly free pages only, so that a torn
+/// write harms nothing but what it was to write.
+protocol PageForm: AnyObject {
+    /// Bytes of data in a page, a multiple of 8.
+    var pageSize: Int { get }
+    /// Pages that the file has room for.
+    var pageCount: Int { get }
+
+    /// Names the present content of a page; 0: never written.
+    func stamp(of page: Int) throws(RealmError) -> UInt64
+    /// Decrypts a page; returns the stamp of what was read.
+    func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64
+    /// Encrypts and writes `count` pages, and notes their new stamps.
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError)
+    /// Grows or cuts the file. With `filled`, new space is allocated now, as zeros.
+    func resize(to pages: Int, filled: Bool) throws(RealmError)
+
+    /// The database header as it is on disk now.
+    func readHeader() throws(RealmError) -> FileHeader
+    /// Writes everything that must be on disk before `header` may be. The caller flushes after it.
+    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError)
+    /// Puts the prepared header in place. The caller flushes after it.
+    func commit() throws(RealmError)
+    /// Others may have changed the file: what is remembered of it must be read again.
+    func forget()
+}
+
+extension PageForm {
+    /// Bytes of data that the file has room for.
+    var dataSize: Int { pageCount * pageSize }
+}
+
+extension FileDescriptor {
+    /// Grows or cuts; with `filled`, what is new is allocated now, so that flushing it later is cheap.
+    func resize(to size: Int, filled: Bool) throws(RealmError) {
+        let old = try self.size()
+        guard filled, size > old else { return try truncate(to: size) }
+        let step = min(size - old, 256 << 10)
+        let zeros = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
+        defer { zeros.deallocate() }
+        Platform.zero(zeros, step)
+        var at = old
+        while at < size {
+            let n = min(step, size - at)
+            try write(zeros, count: n, at: at)
+            at += n
+        }
+    }
+}

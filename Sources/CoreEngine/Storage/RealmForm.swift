@@ -1,0 +1,219 @@
+/// Realm's encrypted form: after every metadata page of 64 entries come up to 64 data pages. Format: storage §7.
+///
+/// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page write never happened.
+/// Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page 0, which holds the database header: before it
+/// is overwritten, its coming ciphertext goes into the last page of the file (data like any other, beyond the logical end); a torn page 0 is
+/// completed from there.
+final class RealmForm: PageForm {
+    let pageSize = 4096
+    private static let slots = 64
+    private let file: FileDescriptor
+    private let isWritable: Bool
+    private let cipher: RealmPageCipher
+    /// Metadata pages by block, and the generation they were read in.
+    private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
+    private var generation = 0
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * 4096, alignment: 4096)
+    private static let batch = 64
+    /// Ciphertext of the coming page 0 and its entry's first half.
+    private let first = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 4096)
+    private var firstCounter: UInt32?
+    private(set) var pageCount = 0
+
+    /// Entry: counter and MAC of the newest ciphertext, then of the one before.
+    private struct Entry {
+        let at: UnsafeMutableRawPointer
+        var counter: UInt32 { at.load(as: UInt32.self).littleEndian }
+        var olderCounter: UInt32 { at.load(fromByteOffset: 32, as: UInt32.self).littleEndian }
+        var mac: UnsafeMutableRawPointer { at + 4 }
+        var olderMac: UnsafeMutableRawPointer { at + 36 }
+        var stamp: UInt64 { counter == 0 ? 0 : max(1, mac.loadUnaligned(as: UInt64.self)) }
+    }
+
+    init(_ file: FileDescriptor, _ e: Encryption, isWritable: Bool) throws(RealmError) {
+        guard case .key(let key) = e.secret else {
+            throw RealmError(.invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase", path: file.path)
+        }
+        self.file = file
+        self.isWritable = isWritable
+        cipher = try RealmPageCipher(key)
+        pageCount = Self.pages(inFileOf: try file.size())
+    }
+    deinit {
+        for m in metadata.values { m.bytes.deallocate() }
+        buffer.deallocate()
+        first.deallocate()
+    }
+
+    // MARK: Places. Format: storage §7.2, §7.3.
+
+    private static func pages(inFileOf size: Int) -> Int {
+        let whole = size / 4096
+        return max(0, whole - (whole + slots) / (slots + 1))
+    }
+    private static func fileSize(of pages: Int) -> Int { (pages + pages / slots + 1) * 4096 }
+    private func position(_ page: Int) -> Int { (page + page / Self.slots + 1) * 4096 }
+
+    private func entry(_ page: Int) throws(RealmError) -> Entry {
+        let block = page / Self.slots
+        let known = metadata[block]
+        let bytes = known?.bytes ?? .allocate(byteCount: 4096, alignment: 64)
+        if known == nil || known?.generation != generation {
+            Platform.zero(bytes, 4096)
+            metadata[block] = (bytes, -1)
+            _ = try file.read(into: bytes, count: 4096, at: block * (Self.slots + 1) * 4096)
+            metadata[block] = (bytes, generation)
+        }
+        return Entry(at: bytes + page % Self.slots * 64)
+    }
+    private func failed(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Decryption failed: \(what)", path: file.path) }
+
+    // MARK: Pages
+
+    func stamp(of page: Int) throws(RealmError) -> UInt64 { try entry(page).stamp }
+
+    func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
+        // A writer in another process may be between the entry and the page: that passes.
+        for attempt in 0..<6 {
+            if attempt > 0 {
+                Platform.sleep(microseconds: 1000)
+                metadata[page / Self.slots]?.generation = -1
+            }
+            let entry = try entry(page)
+            guard try file.read(into: buffer, count: 4096, at: position(page)) == 4096 else {
+                throw failed("page \(page) lies beyond the end of the file: it is truncated")
+            }
+            guard entry.counter != 0 else { continue }
+            if try open(page, entry, into: to) { return entry.stamp }
+            if page == 0, attempt > 0, try recoverFirst(into: to) { return try self.entry(0).stamp }
+        }
+        if try entry(page).counter == 0 { throw failed("page \(page) has never been written to") }
+        throw failed("page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted")
+    }
+    /// Opens the ciphertext in the buffer with either half of its entry.
+    private func open(_ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) -> Bool {
+        var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &mac) { cipher.mac(buffer, into: $0.baseAddress!) }
+        func matches(_ other: UnsafeRawPointer) -> Bool { withUnsafeBytes(of: &mac) { Crypto.isEqual($0.baseAddress!, other, RealmPageCipher.macSize) } }
+        if matches(entry.mac) {
+            try cipher.decrypt(buffer, into: to, counter: entry.counter, position: page * 4096)
+            return true
+        }
+        if entry.olderCounter != 0, matches(entry.olderMac) {
+            // The writer died between entry and page: the older half counts, and the next write goes on from there.
+            try cipher.decrypt(buffer, into: to, counter: entry.olderCounter, position: page * 4096)
+            Platform.copy(entry.at, entry.at + 32, 32)
+            return true
+        }
+        if UnsafeRawBufferPointer(start: buffer, count: 4096).allSatisfy({ $0 == 0 }), entry.olderCounter != 0 {
+            Platform.zero(to, 4096)
+            return true
+        }
+        return false
+    }
+
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) {
+        var done = 0
+        while done < count {
+            let page = first + done
+            let run = min(count - done, Self.slots - page % Self.slots, Self.batch)
+            let entries = try entry(page)
+            for i in 0..<run {
+                let e = Entry(at: entries.at + i * 64)
+                try seal(from + (done + i) * 4096, page + i, e, into: buffer + i * 4096)
+                stamps[done + i] = e.stamp
+            }
+            try file.write(entries.at, count: run * 64, at: page / Self.slots * (Self.slots + 1) * 4096 + page % Self.slots * 64)
+            try file.write(buffer, count: run * 4096, at: position(page))
+            done += run
+        }
+    }
+    /// Encrypts a page under the next counter and enters that in the entry. Format: storage §7.5.
+    private func seal(_ from: UnsafeRawPointer, _ page: Int, _ e: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) {
+        Platform.copy(e.at + 32, e.at, 32)
+        repeat {
+            let counter = e.counter == .max ? 1 : e.counter + 1
+            e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
+            try cipher.encrypt(from, into: to, counter: counter, position: page * 4096)
+            cipher.mac(to, into: e.mac)
+        } while Platform.compare(e.mac, e.olderMac, RealmPageCipher.macSize) == 0
+    }
+
+    func resize(to pages: Int, filled: Bool) throws(RealmError) {
+        try file.resize(to: Self.fileSize(of: pages), filled: filled)
+        pageCount = pages
+    }
+
+    // MARK: Commit
+
+    func readHeader() throws(RealmError) -> FileHeader {
+        metadata[0]?.generation = -1
+        pageCount = max(pageCount, Self.pages(inFileOf: try file.size()))
+        let page = first + 4096
+        _ = try read(0, into: page)
+        return FileHeader(bytes: page)
+    }
+
+    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
+        let page = first + 4096
+        if try entry(0).counter == 0 { Platform.zero(page, 4096) } else { _ = try read(0, into: page) }
+        header.encode(into: page)
+        // Seal a copy of the entry: the real one is written after the flush.
+        var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        let entry = try entry(0)
+        var counter: UInt32 = 0
+        try withUnsafeMutableBytes(of: &copy) { (c) throws(RealmError) in
+            let e = Entry(at: c.baseAddress!)
+            Platform.copy(e.at, entry.at, 64)
+            try seal(page, 0, e, into: first)
+            counter = e.counter
+        }
+        firstCounter = counter
+        let needed = max(2, Format.roundUp(logicalSize, to: 4096) / 4096 + 1)
+        if pageCount < needed { try resize(to: needed, filled: true) }
+        var stamp: UInt64 = 0
+        try write(pageCount - 1, 1, from: first, stamps: &stamp)
+    }
+    func commit() throws(RealmError) {
+        guard let counter = firstCounter else { return }
+        firstCounter = nil
+        try putFirst(counter)
+    }
+    /// Writes entry and ciphertext of page 0 from `first`.
+    private func putFirst(_ counter: UInt32) throws(RealmError) {
+        let e = try entry(0)
+        if e.counter != counter { Platform.copy(e.at + 32, e.at, 32) }
+        e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
+        cipher.mac(first, into: e.mac)
+        try file.write(e.at, count: 64, at: 0)
+        try file.write(first, count: 4096, at: 4096)
+    }
+    /// Completes a torn page 0 from its copy in the last page: when the copy is what the entry announces, or what the page begins or ends with.
+    private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> Bool {
+        guard pageCount > 1 else { return false }
+        let torn = first + 4096
+        Platform.copy(torn, buffer, 4096)
+        let last = pageCount - 1
+        let lastEntry = try entry(last)
+        guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096, try open(last, lastEntry, into: first) else { return false }
+        let e = try entry(0)
+        var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+        let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
+            cipher.mac(first, into: m.baseAddress!)
+            return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+        }
+        let sharesSector = stride(from: 0, to: 4096, by: 512).contains { Platform.compare(first + $0, torn + $0, 512) == 0 }
+        guard isAnnounced || sharesSector else { return false }
+        let counter = isAnnounced ? e.counter : (e.counter == .max ? 1 : e.counter + 1)
+        try cipher.decrypt(first, into: to, counter: counter, position: 0)
+        guard FileHeader(bytes: to).hasMnemonic else { return false }
+        if isWritable { try putFirst(counter) }
+        return true
+    }
+
+    func forget() {
+        generation += 1
+        firstCounter = nil
+        if let size = try? file.size() { pageCount = Self.pages(inFileOf: size) }
+    }
+}

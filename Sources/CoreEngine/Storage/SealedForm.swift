@@ -1,0 +1,335 @@
+/// CRealm's encrypted form: blocks of 4096 bytes, each sealed by itself (`PageSeal`), and a tree of stamps over them.
+///
+///     block 0, 1   the key block, twice
+///           2, 3   root records: even and odd sequence numbers
+///           4 …    groups of 507 tables of 507 pages; each group and each table occupies two blocks, written in turn
+///
+/// A page's stamp is in its table, the table's in its group, the group's in the root: a block that is not the one its stamp names is refused.
+/// A commit writes pages, then the tables and groups that name them into the block of the pair that is not in use, flushes, and then writes the
+/// root record over the older one. A record is 512 bytes, so that no torn write leaves half of one. Layout: docs/security.md.
+final class SealedForm: PageForm {
+    static let blockSize = 4096
+    /// Bytes of data in a page: 4056.
+    static let payload = blockSize - PageSeal.overhead
+    /// Stamps in a table or group.
+    static let fanOut = payload / 8
+    private static let tableSpan = 2 + fanOut
+    private static let groupSpan = 2 + fanOut * tableSpan
+    private static let firstGroup = 4
+    private static let rootSize = 512
+    private static let rootPayload = rootSize - PageSeal.overhead
+    private static let groupLimit = (rootPayload - 48) / 8
+
+    /// The stamps of 507 pages or tables.
+    private final class Stamps {
+        let values: UnsafeMutablePointer<UInt64>
+        /// Which block of the pair holds them, and its stamp.
+        var slot = 1
+        var stamp: UInt64 = 0
+        var isChanged = false
+        init() {
+            values = .allocate(capacity: fanOut)
+            values.initialize(repeating: 0, count: fanOut)
+        }
+        deinit { values.deallocate() }
+    }
+    private struct Root {
+        var sequence: UInt64 = 0
+        var header = FileHeader()
+        var pageCount = 0
+        var groups = [UInt64](repeating: 0, count: groupLimit)
+    }
+
+    let pageSize = SealedForm.payload
+    private let file: FileDescriptor
+    private(set) var keyBlock: KeyBlock
+    private let dataKey: SecretKey
+    private let seal: PageSeal
+    private var known: Root?
+    private var next: Root?
+    private var grownTo = 0
+    private var tables: [Int: Stamps] = [:]
+    private var groups: [Int: Stamps] = [:]
+    private var changedTables: [Int] = []
+    private var changedGroups: [Int] = []
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * blockSize, alignment: 4096)
+    private static let batch = 64
+
+    private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey) throws(RealmError) {
+        self.file = file
+        self.keyBlock = keyBlock
+        self.dataKey = dataKey
+        seal = try PageSeal(keyBlock.cipher, dataKey: dataKey, fileIdentity: keyBlock.fileIdentity)
+    }
+    deinit { buffer.deallocate() }
+
+    static func recognises(_ head: UnsafeRawBufferPointer) -> Bool { KeyBlock.isPresent(in: head) }
+
+    /// Makes the form of an empty file: no data page yet.
+    static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+        let (block, dataKey) = try KeyBlock.create(e)
+        let form = try SealedForm(file, block, dataKey)
+        for copy in 0..<2 { try form.writeKeyBlock(block, copy) }
+        for sequence: UInt64 in 0..<2 {
+            var root = Root()
+            root.sequence = sequence
+            try form.writeRoot(root)
+            form.known = root
+        }
+        return form
+    }
+    static func open(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+        let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
+        defer { raw.deallocate() }
+        guard let start = raw.baseAddress, try file.read(into: start, count: raw.count, at: 0) == raw.count else {
+            throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
+        }
+        // A change of key writes the first copy last: either is the truth until they agree.
+        let first = try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: raw[..<blockSize]))
+        let second = try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: raw[blockSize...]))
+        guard first == second || second.generation == first.generation &+ 1 else {
+            throw RealmError(.invalidDatabase, "the two copies of the encryption header contradict each other")
+        }
+        var block = first
+        if first != second, try first.unwrap(e.secret) == nil { block = second }
+        guard let dataKey = try block.unwrap(e.secret) else {
+            let asked = block.wantsPassphrase ? "a passphrase" : "a key of 64 bytes"
+            let given = if case .passphrase = e.secret { true } else { false }
+            throw RealmError(
+                .invalidDatabase,
+                given == block.wantsPassphrase
+                    ? "Realm file decryption failed (wrong \(given ? "passphrase" : "encryption key"))"
+                    : "Realm file decryption failed (the file was encrypted with \(asked), but \(given ? "a passphrase" : "a key") was given)")
+        }
+        let form = try SealedForm(file, block, dataKey)
+        let root = try form.root()
+        guard try file.size() >= form.end(of: root.pageCount) * blockSize else {
+            throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
+        }
+        return form
+    }
+
+    // MARK: Places
+
+    private func groupBlock(_ g: Int) -> Int { Self.firstGroup + g * Self.groupSpan }
+    private func tableBlock(_ t: Int) -> Int { groupBlock(t / Self.fanOut) + 2 + t % Self.fanOut * Self.tableSpan }
+    private func pageBlock(_ p: Int) -> Int { tableBlock(p / Self.fanOut) + 2 + p % Self.fanOut }
+    /// Blocks of a file with room for `pages` pages.
+    private func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
+
+    private func damaged(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Encrypted Realm file is damaged: \(what)", path: file.path) }
+
+    // MARK: Root
+
+    private func root() throws(RealmError) -> Root {
+        if let known { return known }
+        var records: (Root?, Root?) = (nil, nil)
+        // Another process may be in the middle of a write: that passes.
+        for attempt in 0..<20 {
+            if attempt > 0 { Platform.sleep(microseconds: 1000) }
+            guard try file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize) == 2 * Self.blockSize else {
+                throw RealmError(.invalidDatabase, "the encrypted file is truncated")
+            }
+            records = (record(0), record(1))
+            if let even = records.0, let odd = records.1 {
+                let isEven = even.sequence > odd.sequence
+                guard isEven ? even.sequence == odd.sequence &+ 1 : odd.sequence == even.sequence &+ 1 else { continue }
+                let root = isEven ? even : odd
+                known = root
+                return root
+            }
+        }
+        throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
+    }
+    /// The record in slot `slot` of the blocks in the buffer.
+    private func record(_ slot: Int) -> Root? {
+        let block = buffer + slot * Self.blockSize
+        let rest = UnsafeRawBufferPointer(start: block + Self.rootSize, count: Self.blockSize - Self.rootSize)
+        var plain = [UInt8](repeating: 0, count: Self.rootPayload)
+        return plain.withUnsafeMutableBytes { p -> Root? in
+            guard rest.allSatisfy({ $0 == 0 }), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!) else { return nil }
+            func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
+            var r = Root()
+            r.sequence = word(0)
+            r.header = FileHeader(bytes: p.baseAddress! + 8)
+            r.pageCount = Int(truncatingIfNeeded: word(32))
+            for i in 0..<Self.groupLimit { r.groups[i] = word(48 + i * 8) }
+            guard r.sequence & 1 == UInt64(slot), r.pageCount >= 0, r.pageCount <= Self.groupLimit * Self.fanOut * Self.fanOut else { return nil }
+            return r
+        }
+    }
+    private func writeRoot(_ r: Root) throws(RealmError) {
+        var plain = [UInt8](repeating: 0, count: Self.rootPayload)
+        plain.withUnsafeMutableBytes { p in
+            p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
+            r.header.encode(into: p.baseAddress! + 8)
+            p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
+            for i in 0..<Self.groupLimit { p.storeBytes(of: r.groups[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
+        }
+        let slot = Int(r.sequence & 1)
+        let isNew = try file.size() < (3 + slot) * Self.blockSize
+        Platform.zero(buffer, Self.blockSize)
+        _ = plain.withUnsafeBytes { seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer) }
+        try file.write(buffer, count: isNew ? Self.blockSize : Self.rootSize, at: (2 + slot) * Self.blockSize)
+    }
+    private func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
+        let isNew = try file.size() < (copy + 1) * Self.blockSize
+        Platform.zero(buffer, Self.blockSize)
+        b.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
+        try file.write(buffer, count: isNew ? Self.blockSize : KeyBlock.size, at: copy * Self.blockSize)
+    }
+    /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the old one or the new one.
+    func changeSecret(_ e: Encryption) throws(RealmError) {
+        let new = try keyBlock.rewrapped(dataKey, e)
+        try writeKeyBlock(new, 1)
+        try file.synchronizeData()
+        try writeKeyBlock(new, 0)
+        try file.synchronizeData()
+        keyBlock = new
+    }
+
+    // MARK: Stamps
+
+    /// Reads the stamps that `wanted` names from the pair of blocks at `block`; nil when neither block is the one.
+    private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps? {
+        let s = Stamps()
+        guard wanted != 0 else { return s }
+        guard try file.read(into: buffer, count: 2 * Self.blockSize, at: block * Self.blockSize) == 2 * Self.blockSize else { return nil }
+        for slot in 0..<2 where PageSeal.stamp(buffer + slot * Self.blockSize) == wanted {
+            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: s.values) else { return nil }
+            s.slot = slot
+            s.stamp = wanted
+            return s
+        }
+        return nil
+    }
+    private func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
+        guard g < Self.groupLimit else { throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.groupLimit) GB", path: file.path) }
+        if let s = groups[g], s.isChanged || s.stamp == root.groups[g] { return s }
+        let s = try load(.group, g, at: groupBlock(g), wanted: root.groups[g])
+        groups[g] = s
+        return s
+    }
+    private func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
+        if let s = tables[t], s.isChanged { return s }
+        guard let group = try group(t / Self.fanOut, root) else { return nil }
+        let wanted = group.values[t % Self.fanOut]
+        if let s = tables[t], s.stamp == wanted { return s }
+        let s = try load(.table, t, at: tableBlock(t), wanted: wanted)
+        tables[t] = s
+        return s
+    }
+    /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read again.
+    private func table(ofPage page: Int) throws(RealmError) -> Stamps {
+        var tries = 0
+        while true {
+            let root = try root()
+            if let s = try table(page / Self.fanOut, root) { return s }
+            guard changedTables.isEmpty else { throw damaged("a table of stamps does not authenticate") }
+            known = nil
+            tries = try self.root().sequence == root.sequence ? tries + 1 : 0
+            guard tries < 3 else { throw damaged("a table of stamps (for page \(page)) does not authenticate") }
+        }
+    }
+
+    // MARK: Pages
+
+    var pageCount: Int { max(grownTo, known?.pageCount ?? 0) }
+
+    func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
+
+    func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
+        let wanted = try stamp(of: page)
+        guard wanted != 0 else { throw damaged("page \(page) was never written") }
+        guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize else {
+            throw damaged("it is truncated at page \(page)")
+        }
+        guard PageSeal.stamp(buffer) == wanted else { throw damaged("page \(page) is not the version that belongs here") }
+        guard seal.open(.page, page, buffer, count: Self.payload, into: to) else { throw damaged("page \(page) does not authenticate") }
+        return wanted
+    }
+
+    func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) {
+        var done = 0
+        while done < count {
+            let page = first + done
+            let table = try table(ofPage: page)
+            // Pages are neighbours on disk as far as their table reaches.
+            let run = min(count - done, Self.fanOut - page % Self.fanOut, Self.batch)
+            for i in 0..<run {
+                stamps[done + i] = seal.seal(.page, page + i, from: from + (done + i) * Self.payload, count: Self.payload, into: buffer + i * Self.blockSize)
+            }
+            try file.write(buffer, count: run * Self.blockSize, at: pageBlock(page) * Self.blockSize)
+            for i in 0..<run { table.values[page % Self.fanOut + i] = stamps[done + i] }
+            if !table.isChanged {
+                table.isChanged = true
+                changedTables.append(page / Self.fanOut)
+            }
+            done += run
+        }
+    }
+
+    func resize(to pages: Int, filled: Bool) throws(RealmError) {
+        guard pages <= Self.groupLimit * Self.fanOut * Self.fanOut else {
+            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.groupLimit) GB", path: file.path)
+        }
+        _ = try root()
+        try file.resize(to: end(of: pages) * Self.blockSize, filled: filled)
+        grownTo = pages
+    }
+
+    // MARK: Commit
+
+    func readHeader() throws(RealmError) -> FileHeader {
+        if changedTables.isEmpty { known = nil }
+        return try root().header
+    }
+
+    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
+        var root = try root()
+        root.sequence &+= 1
+        root.header = header
+        root.pageCount = pageCount
+        for t in changedTables {
+            guard let group = try group(t / Self.fanOut, root), let table = tables[t] else { throw damaged("a group of tables does not authenticate") }
+            group.values[t % Self.fanOut] = try store(.table, t, table, at: tableBlock(t))
+            if !group.isChanged {
+                group.isChanged = true
+                changedGroups.append(t / Self.fanOut)
+            }
+        }
+        for g in changedGroups {
+            if let group = groups[g] { root.groups[g] = try store(.group, g, group, at: groupBlock(g)) }
+        }
+        next = root
+    }
+    /// Writes stamps into the block of their pair that is not in use.
+    private func store(_ kind: PageSeal.Kind, _ number: Int, _ s: Stamps, at block: Int) throws(RealmError) -> UInt64 {
+        let slot = 1 - s.slot
+        let stamp = seal.seal(kind, number, from: s.values, count: Self.payload, into: buffer)
+        try file.write(buffer, count: Self.blockSize, at: (block + slot) * Self.blockSize)
+        s.slot = slot
+        s.stamp = stamp
+        return stamp
+    }
+    func commit() throws(RealmError) {
+        guard let next else { return }
+        try writeRoot(next)
+        known = next
+        self.next = nil
+        for t in changedTables { tables[t]?.isChanged = false }
+        for g in changedGroups { groups[g]?.isChanged = false }
+        changedTables.removeAll(keepingCapacity: true)
+        changedGroups.removeAll(keepingCapacity: true)
+    }
+
+    func forget() {
+        known = nil
+        next = nil
+        grownTo = 0
+        for t in changedTables { tables[t] = nil }
+        for g in changedGroups { groups[g] = nil }
+        changedTables.removeAll()
+        changedGroups.removeAll()
+    }
+}
