@@ -41,8 +41,4 @@ enum Crypto {
             key.with { k in _ = crypto_generichash(out, 32, message.baseAddress?.assumingMemoryBound(to: UInt8.self), UInt64(message.count), k, key.count) }
         }
     }
-    /// Sub-key `number` of a 32-byte key. Source: libsodium, `crypto_kdf_derive_from_key`.
-    static func subkey(_ key: SecretKey, _ number: UInt64) throws(RealmError) -> SecretKey {
-        try SecretKey(count: 32) { out in key.with { k in _ = crypto_kdf_derive_from_key(out, 32, number, "CRealm24", k) } }
-    }
 }

@@ -10,22 +10,28 @@ import CSodium
 /// Thread rule: one thread at a time.
 final class PageSeal {
     enum Kind: UInt8 { case root = 0, group = 1, table = 2, page = 3 }
-    static let overhead = 40
+    @inline(__always) static var overhead: Int { 40 }
 
     private let cipher: PageCipher
-    /// One key per kind.
-    private let keys: [SecretKey]
+    /// One key of 32 bytes per kind.
+    private let keys: SecretKey
     /// identity (16) | kind (1) | zero (7) | number (8) | stamp (8)
     private var associated: [UInt8]
     private var blockKey = [UInt8](repeating: 0, count: 32)
 
-    init(_ cipher: PageCipher, dataKey: SecretKey, fileIdentity: ArraySlice<UInt8>) throws(RealmError) {
+    /// The keys of the four kinds. Layout: docs/security.md §2.
+    static func keys(_ dataKey: SecretKey) throws(RealmError) -> SecretKey {
+        try SecretKey(count: 4 * 32) { out in
+            dataKey.with { k in
+                for kind in 0..<4 { _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", k) }
+            }
+        }
+    }
+    init(_ cipher: PageCipher, keys: SecretKey, fileIdentity: ArraySlice<UInt8>) throws(RealmError) {
         guard cipher != .aes256gcm || (Crypto.ready && crypto_aead_aes256gcm_is_available() == 1) else {
             throw RealmError(.notSupported, "The file is encrypted with AES-256-GCM, for which this processor has no instructions")
         }
         self.cipher = cipher
-        var keys: [SecretKey] = []
-        for kind: UInt64 in 0..<4 { keys.append(try Crypto.subkey(dataKey, kind + 1)) }
         self.keys = keys
         associated = Array(fileIdentity) + [UInt8](repeating: 0, count: 24)
     }
@@ -38,9 +44,10 @@ final class PageSeal {
             $0.storeBytes(of: nonce.loadUnaligned(as: UInt64.self), toByteOffset: 32, as: UInt64.self)
         }
         guard cipher == .aes256gcm else { return }
-        let key = keys[Int(kind.rawValue)]
         blockKey.withUnsafeMutableBufferPointer { out in
-            key.with { k in _ = crypto_generichash(out.baseAddress!, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k, 32) }
+            keys.with { k in
+                _ = crypto_generichash(out.baseAddress!, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k + Int(kind.rawValue) * 32, 32)
+            }
         }
     }
     /// Seals `count` bytes of `from` into `block`; returns the stamp, never 0.
@@ -51,8 +58,8 @@ final class PageSeal {
         if cipher == .aes256gcm {
             _ = crypto_aead_aes256gcm_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, blockKey)
         } else {
-            keys[Int(kind.rawValue)].with { k in
-                _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes, k)
+            keys.with { k in
+                _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes, k + Int(kind.rawValue) * 32)
             }
         }
         return Self.stamp(block)
@@ -64,8 +71,8 @@ final class PageSeal {
         if cipher == .aes256gcm {
             return crypto_aead_aes256gcm_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, blockKey) == 0
         }
-        return keys[Int(kind.rawValue)].with { k in
-            crypto_aead_xchacha20poly1305_ietf_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k) == 0
+        return keys.with { k in
+            crypto_aead_xchacha20poly1305_ietf_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k + Int(kind.rawValue) * 32) == 0
         }
     }
     @inline(__always) static func stamp(_ block: UnsafeRawPointer) -> UInt64 { block.loadUnaligned(as: UInt64.self).littleEndian }

@@ -28,6 +28,8 @@ enum Platform {
     @inline(__always) static func copy(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memcpy(to, from, count) }
     @inline(__always) static func move(_ to: UnsafeMutableRawPointer, _ from: UnsafeRawPointer, _ count: Int) { memmove(to, from, count) }
     @inline(__always) static func zero(_ at: UnsafeMutableRawPointer, _ count: Int) { memset(at, 0, count) }
+    /// Whether all of at least one byte are zero.
+    static func isZero(_ at: UnsafeRawPointer, _ count: Int) -> Bool { at.load(as: UInt8.self) == 0 && memcmp(at, at + 1, count - 1) == 0 }
     /// memcmp that accepts null pointers for empty ranges.
     @inline(__always) static func compare(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?, _ count: Int) -> Int {
         guard count > 0, let a, let b else { return 0 }

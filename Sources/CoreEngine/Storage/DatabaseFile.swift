@@ -25,7 +25,8 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         var isStreaming: Bool
     }
 
-    init(path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?) throws(RealmError) {
+    /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
+    init(path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil) throws(RealmError) {
         self.path = path
         self.encryption = encryption
         self.needsSlab = needsSlab
@@ -35,14 +36,14 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         while capacity < size * 4 { capacity *= 2 }
         let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
         do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
-        if size > 0, let form = try recognise(isWritable: access != .readOnly) { try adopt(form) }
+        if size > 0, let form = try recognise(isWritable: access != .readOnly, earlier) { try adopt(form) }
     }
     private func adopt(_ form: any PageForm) throws(RealmError) {
         pages = try DecryptedPages(form, space)
         if needsSlab { space.hideSlabFromDumps() }
     }
     /// The form of an encrypted file, nil for a plain one. A key that does not fit, is missing or is not needed is an error.
-    private func recognise(isWritable: Bool) throws(RealmError) -> (any PageForm)? {
+    private func recognise(isWritable: Bool, _ earlier: DatabaseFile?) throws(RealmError) -> (any PageForm)? {
         var head: (UInt64, UInt64, UInt64) = (0, 0, 0)
         let isSealed = try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
             _ = try file.read(into: h.baseAddress!, count: 24, at: 0)
@@ -54,16 +55,16 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             return nil
         }
         do throws(RealmError) {
-            if isSealed { return try SealedForm.open(file, encryption) }
+            if isSealed { return try SealedForm.open(file, encryption, earlier: earlier?.pages?.form as? SealedForm) }
             let size = try file.size()
             if isPlain, size % 4096 != 0 || head.2 & 0xFE00_0000_0000_0000 == 0 {
                 // A metadata page that happens to have the mnemonic there would authenticate.
-                guard let form = try? RealmForm(file, encryption, isWritable: false), (try? form.readHeader()) != nil else {
+                guard let form = try? RealmForm(file, encryption, isWritable: false), (try? form.readHeader(again: true)) != nil else {
                     throw RealmError(.invalidDatabase, "Realm file decryption failed (the file is not encrypted, but a key was given)")
                 }
             }
             let form = try RealmForm(file, encryption, isWritable: isWritable)
-            _ = try form.readHeader()
+            _ = try form.readHeader(again: true)
             return form
         } catch {
             // At the open every failure to decrypt is one to open the database; the text says which.
@@ -99,7 +100,7 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     }
     /// Makes `topRef` the live top array: everything written so far reaches the disk first, then the header. Format: storage §4.2 steps 8–12.
     func select(topRef: Ref, logicalSize: Int, durable: Bool) throws(RealmError) {
-        var header = try readHeader()
+        var header = try readHeader(again: false)
         // Only the slot that is not live is written before the flip; it goes out together with the data.
         if header.liveSlot == 0 {
             header.topRefs.1 = UInt64(topRef.offset)
@@ -143,8 +144,9 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         }
     }
 
-    func readHeader() throws(RealmError) -> FileHeader {
-        if let pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader() } }
+    /// - Parameter again: false for the holder of the write lock who has read or written it since.
+    func readHeader(again: Bool = true) throws(RealmError) -> FileHeader {
+        if let pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: again) } }
         var bytes: (UInt64, UInt64, UInt64) = (0, 0, 0)
         var failure: RealmError?
         var count = 0

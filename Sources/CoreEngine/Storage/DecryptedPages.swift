@@ -1,5 +1,19 @@
 import Synchronization
 
+/// When each page was last touched: the part of `DecryptedPages` that every translation of a ref looks at. Trivial; valid while they are.
+struct PageTimes {
+    fileprivate let touched: UnsafeMutablePointer<Atomic<UInt64>>
+    fileprivate let isSealed: Bool
+
+    @inline(__always) var pageSize: Int { isSealed ? SealedForm.payload : 4096 }
+    /// The page of a data position ≥ 0.
+    @inline(__always) func page(_ at: Int) -> Int {
+        isSealed ? Int(bitPattern: UInt(bitPattern: at) / UInt(bitPattern: SealedForm.payload)) : at >> 12
+    }
+    /// Whether page `p` can be read by the reader with `mark`.
+    @inline(__always) func isGood(_ p: Int, _ mark: UInt64) -> Bool { touched[p].load(ordering: .acquiring) >= mark }
+}
+
 /// The decrypted pages of an encrypted file, where a map would show a plain one: accessors read them in place.
 ///
 /// A page is decrypted when it is first touched. `touched[p]` is the epoch of the last touch that was looked at, 0 when the page is not in
@@ -15,8 +29,8 @@ import Synchronization
 /// Thread rule: any; writing is the write-lock holder's.
 final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `lock`, or atomic, or the writer's.
     /// One user of the pages, with its own snapshot.
-    final class Reader: @unchecked Sendable {  // `mark` changes under the lock of the pages and is read by the owner.
-        fileprivate(set) var mark = UInt64.max
+    final class Reader: @unchecked Sendable {  // `mark` is read and changed under the lock of the pages.
+        fileprivate var mark = UInt64.max
         fileprivate init() {}
     }
     private struct State {
@@ -33,12 +47,12 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     }
     let form: any PageForm
     let pageSize: Int
+    let times: PageTimes
     private let base: UnsafeMutableRawPointer
     private let space: AddressSpace
     private let table: PageTable
     private let touched: UnsafeMutablePointer<Atomic<UInt64>>
     private let stamps: UnsafeMutablePointer<UInt64>
-    private let isSealed: Bool
     private let lock: Lock<State>
     private let budget: Int
     /// The run of pages being written: filled in memory, not yet encrypted.
@@ -53,15 +67,13 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         self.space = space
         base = space.base
         pageSize = form.pageSize
-        isSealed = form.pageSize == SealedForm.payload
         table = try PageTable(pages: space.fileCapacity / form.pageSize + 1)
         touched = table.base.assumingMemoryBound(to: Atomic<UInt64>.self)
+        times = PageTimes(touched: touched, isSealed: form.pageSize == SealedForm.payload)
         stamps = (table.base + table.pages * 8).assumingMemoryBound(to: UInt64.self)
         self.budget = max(budget / form.pageSize, 16)
         lock = Lock(initial: State(threshold: self.budget))
     }
-
-    @inline(__always) private func page(_ at: Int) -> Int { isSealed ? at / SealedForm.payload : at >> 12 }
 
     // MARK: Readers
 
@@ -72,7 +84,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     }
     func remove(_ r: Reader) { lock.with { _ = $0.readers.removeValue(forKey: ObjectIdentifier(r)) } }
     /// The reader moves to another snapshot and holds no pointer any more. `others`: processes may have written since it last moved.
-    func move(_ r: Reader, others: Bool) {
+    /// - Returns: its new mark.
+    func move(_ r: Reader, others: Bool) -> UInt64 {
         lock.with { s in
             s.epoch += 1
             r.mark = s.epoch
@@ -81,6 +94,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 form.forget()
             }
             if s.resident > s.threshold { drop(&s) }
+            return s.epoch
         }
     }
     /// The reader holds no pointer and has no snapshot.
@@ -117,28 +131,24 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         }
     }
     /// Drops what only `r` has touched; it holds no pointer now. For walks over a whole file.
-    func dropAll(_ r: Reader) {
+    func dropAll(_ r: Reader) -> UInt64 {
         lock.with { s in
             s.epoch += 1
             r.mark = s.epoch
             var limit = s.epoch
             for r in s.readers.values { limit = min(limit, r.mark) }
             dropTouched(before: limit, &s)
+            return s.epoch
         }
     }
 
     // MARK: Reading
 
-    /// Makes bytes `[at, at + count)` readable for `r`.
-    @inline(__always) func touch(_ at: Int, _ count: Int, _ r: Reader) throws(RealmError) {
-        var p = page(at)
-        let last = page(at &+ count &- 1)
-        while p <= last {
-            if touched[p].load(ordering: .acquiring) < r.mark { try load(p, through: last) }
-            p &+= 1
-        }
+    /// Makes pages `[p, last]` readable for the reader with `mark`.
+    @inline(never) func load(_ first: Int, through last: Int, _ mark: UInt64) throws(RealmError) {
+        for p in first...max(first, last) where !times.isGood(p, mark) { try load(p) }
     }
-    @inline(never) private func load(_ p: Int, through last: Int) throws(RealmError) {
+    @inline(never) func load(_ p: Int) throws(RealmError) {
         try lock.with { (s) throws(RealmError) in
             let t = touched[p].load(ordering: .relaxed)
             var isStale = t == 0
@@ -185,7 +195,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     /// Bytes for pages that no reachable snapshot needs. They are on disk after `finish`.
     func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
         guard count > 0 else { return }
-        let first = page(at), last = page(at + count - 1)
+        let first = times.page(at), last = times.page(at + count - 1)
         try lock.with { (s) throws(RealmError) in
             if first < run.lowerBound || first > run.upperBound {
                 try encryptRun()

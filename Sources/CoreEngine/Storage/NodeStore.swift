@@ -13,6 +13,10 @@ final class NodeStore {
     private var mappedLimit: Int
     private let pages: DecryptedPages?
     private let reader: DecryptedPages.Reader?
+    /// What the quick look at a page needs; no reference, so that nothing is counted.
+    private let pageTimes: PageTimes?
+    /// The reader's mark.
+    private var mark = UInt64.max
     /// First ref of the slab.
     let slabStart: Int
     /// End of the slab part in use (a ref).
@@ -36,6 +40,7 @@ final class NodeStore {
         mappedLimit = pages == nil ? fileLimit : 0
         self.pages = pages
         reader = pages?.addReader()
+        pageTimes = pages?.times
         slabStart = space.fileCapacity
         slabEnd = space.fileCapacity
         slabCommitted = space.fileCapacity
@@ -51,15 +56,17 @@ final class NodeStore {
     /// - Parameter others: whether other processes may have written since the last move.
     func move(toFileLimit limit: Int, others: Bool) {
         fileLimit = limit
-        if let pages, let reader { pages.move(reader, others: others) } else { mappedLimit = limit }
+        if let pages, let reader { mark = pages.move(reader, others: others) } else { mappedLimit = limit }
     }
     /// Lets go of the snapshot.
     func rest() {
-        if let pages, let reader { pages.rest(reader) }
+        guard let pages, let reader else { return }
+        pages.rest(reader)
+        mark = .max
     }
     /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
     func forgetPages() {
-        if let pages, let reader { pages.dropAll(reader) } else { space.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize)) }
+        if let pages, let reader { mark = pages.dropAll(reader) } else { space.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize)) }
     }
 
     /// Starts a write transaction with an empty slab.
@@ -96,12 +103,17 @@ final class NodeStore {
         return try checked(ref, limit: limit)
     }
     @inline(__always) private func checked(_ ref: Ref, limit: Int) throws(RealmError) -> Node {
+        var size = 0
+        return try checked(ref, limit: limit, &size)
+    }
+    @inline(__always) private func checked(_ ref: Ref, limit: Int, _ size: inout Int) throws(RealmError) -> Node {
         let at = ref.offset
         let address = base + at
         let header = NodeHeader(word: address.load(as: UInt64.self).littleEndian)
         guard let payload = header.payloadSize, 8 &+ Format.padded(payload) <= limit &- at else {
             throw .corrupt("node runs past the end of the file", at: at)
         }
+        size = 8 &+ payload
         // Elements of arrays of refs are read by bit width: another width type would make the checked size mean something else.
         if header.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag) != 0 {
             guard header.widthTypeBits == 0, header.hasRefs else { throw .corrupt("array of refs of an impossible width type", at: at) }
@@ -111,20 +123,25 @@ final class NodeStore {
         return Node(
             address: address, ref: ref, count: header.count, width: header.width, flags: header.flags, refLimit: Int64(fileLimit) | slabMask & Int64.max)
     }
-    /// The way of encrypted files: the pages of header and node first.
+    /// The way of encrypted files: first the pages of header and node.
     @inline(never) private func decrypted(_ ref: Ref) throws(RealmError) -> Node {
         let at = ref.offset
-        guard let pages, let reader, at < slabStart, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8 else {
+        guard let pageTimes, at < slabStart, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8 else {
             throw .corrupt("ref outside the file or misaligned", at: at)
         }
-        try pages.touch(at, 8, reader)
-        let n = try checked(ref, limit: fileLimit)
-        try pages.touch(at, n.size, reader)
+        let page = pageTimes.page(at)
+        if !pageTimes.isGood(page, mark) { try load(page, through: page) }
+        var size = 0
+        let n = try checked(ref, limit: fileLimit, &size)
+        // A header never lies across two pages, its node may.
+        let last = at &+ size &- 1
+        if last >= (page &+ 1) &* pageTimes.pageSize { try load(page &+ 1, through: pageTimes.page(last)) }
         return n
     }
+    @inline(never) private func load(_ first: Int, through last: Int) throws(RealmError) { try pages?.load(first, through: last, mark) }
     /// Makes bytes that are no node readable; their place is the caller's business.
     func makeReadable(_ at: Int, _ count: Int) throws(RealmError) {
-        if let pages, let reader { try pages.touch(at, count, reader) }
+        if let pageTimes { try load(pageTimes.page(at), through: pageTimes.page(at + count - 1)) }
     }
     /// The node at `ref`, which must hold refs.
     @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {

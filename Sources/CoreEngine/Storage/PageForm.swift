@@ -18,8 +18,8 @@ protocol PageForm: AnyObject {
     /// Grows or cuts the file. With `filled`, new space is allocated now, as zeros.
     func resize(to pages: Int, filled: Bool) throws(RealmError)
 
-    /// The database header as it is on disk now.
-    func readHeader() throws(RealmError) -> FileHeader
+    /// The database header: as it is on disk now, or (for the holder of the write lock) as it was read or written last.
+    func readHeader(again: Bool) throws(RealmError) -> FileHeader
     /// Writes everything that must be on disk before `header` may be. The caller flushes after it.
     func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError)
     /// Puts the prepared header in place. The caller flushes after it.

@@ -105,7 +105,7 @@ final class RealmForm: PageForm {
             Platform.copy(entry.at, entry.at + 32, 32)
             return true
         }
-        if UnsafeRawBufferPointer(start: buffer, count: 4096).allSatisfy({ $0 == 0 }), entry.olderCounter != 0 {
+        if Platform.isZero(buffer, 4096), entry.olderCounter != 0 {
             Platform.zero(to, 4096)
             return true
         }
@@ -146,8 +146,8 @@ final class RealmForm: PageForm {
 
     // MARK: Commit
 
-    func readHeader() throws(RealmError) -> FileHeader {
-        metadata[0]?.generation = -1
+    func readHeader(again: Bool) throws(RealmError) -> FileHeader {
+        if again { metadata[0]?.generation = -1 }
         pageCount = max(pageCount, Self.pages(inFileOf: try file.size()))
         let page = first + 4096
         _ = try read(0, into: page)

@@ -4,21 +4,23 @@
 ///           2, 3   root records: even and odd sequence numbers
 ///           4 …    groups of 507 tables of 507 pages; each group and each table occupies two blocks, written in turn
 ///
-/// A page's stamp is in its table, the table's in its group, the group's in the root: a block that is not the one its stamp names is refused.
+/// A page's stamp is in its table, the table's in its group, the group's in the root (in files of up to 53 tables the table's is in the root):
+/// a block that is not the one its stamp names is refused.
 /// A commit writes pages, then the tables and groups that name them into the block of the pair that is not in use, flushes, and then writes the
 /// root record over the older one. A record is 512 bytes, so that no torn write leaves half of one. Layout: docs/security.md.
 final class SealedForm: PageForm {
-    static let blockSize = 4096
+    @inline(__always) static var blockSize: Int { 4096 }
     /// Bytes of data in a page: 4056.
-    static let payload = blockSize - PageSeal.overhead
+    @inline(__always) static var payload: Int { blockSize - PageSeal.overhead }
     /// Stamps in a table or group.
-    static let fanOut = payload / 8
+    @inline(__always) static var fanOut: Int { payload / 8 }
     private static let tableSpan = 2 + fanOut
     private static let groupSpan = 2 + fanOut * tableSpan
     private static let firstGroup = 4
     private static let rootSize = 512
     private static let rootPayload = rootSize - PageSeal.overhead
-    private static let groupLimit = (rootPayload - 48) / 8
+    private static let rootStamps = (rootPayload - 48) / 8
+    private static let pageLimit = rootStamps * fanOut * fanOut
 
     /// The stamps of 507 pages or tables.
     private final class Stamps {
@@ -37,13 +39,17 @@ final class SealedForm: PageForm {
         var sequence: UInt64 = 0
         var header = FileHeader()
         var pageCount = 0
-        var groups = [UInt64](repeating: 0, count: groupLimit)
+        /// Of groups; while the file is small, of tables.
+        var stamps = [UInt64](repeating: 0, count: rootStamps)
+        /// Whether the stamps are those of tables.
+        var isSmall: Bool { pageCount <= rootStamps * fanOut }
     }
 
     let pageSize = SealedForm.payload
     private let file: FileDescriptor
     private(set) var keyBlock: KeyBlock
     private let dataKey: SecretKey
+    private let keys: SecretKey
     private let seal: PageSeal
     private var known: Root?
     private var next: Root?
@@ -55,11 +61,12 @@ final class SealedForm: PageForm {
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * blockSize, alignment: 4096)
     private static let batch = 64
 
-    private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey) throws(RealmError) {
+    private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey) throws(RealmError) {
         self.file = file
         self.keyBlock = keyBlock
         self.dataKey = dataKey
-        seal = try PageSeal(keyBlock.cipher, dataKey: dataKey, fileIdentity: keyBlock.fileIdentity)
+        self.keys = keys
+        seal = try PageSeal(keyBlock.cipher, keys: keys, fileIdentity: keyBlock.fileIdentity)
     }
     deinit { buffer.deallocate() }
 
@@ -68,7 +75,7 @@ final class SealedForm: PageForm {
     /// Makes the form of an empty file: no data page yet.
     static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
         let (block, dataKey) = try KeyBlock.create(e)
-        let form = try SealedForm(file, block, dataKey)
+        let form = try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey))
         for copy in 0..<2 { try form.writeKeyBlock(block, copy) }
         for sequence: UInt64 in 0..<2 {
             var root = Root()
@@ -78,7 +85,8 @@ final class SealedForm: PageForm {
         }
         return form
     }
-    static func open(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+    /// - Parameter earlier: an earlier look at the file with the same secret; its keys serve while the key block is the same.
+    static func open(_ file: FileDescriptor, _ e: Encryption, earlier: SealedForm? = nil) throws(RealmError) -> SealedForm {
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
         defer { raw.deallocate() }
         guard let start = raw.baseAddress, try file.read(into: start, count: raw.count, at: 0) == raw.count else {
@@ -90,6 +98,7 @@ final class SealedForm: PageForm {
         guard first == second || second.generation == first.generation &+ 1 else {
             throw RealmError(.invalidDatabase, "the two copies of the encryption header contradict each other")
         }
+        if let earlier, first == second, earlier.keyBlock == first { return try SealedForm(file, first, earlier.dataKey, earlier.keys).checked() }
         var block = first
         if first != second, try first.unwrap(e.secret) == nil { block = second }
         guard let dataKey = try block.unwrap(e.secret) else {
@@ -101,12 +110,14 @@ final class SealedForm: PageForm {
                     ? "Realm file decryption failed (wrong \(given ? "passphrase" : "encryption key"))"
                     : "Realm file decryption failed (the file was encrypted with \(asked), but \(given ? "a passphrase" : "a key") was given)")
         }
-        let form = try SealedForm(file, block, dataKey)
-        let root = try form.root()
-        guard try file.size() >= form.end(of: root.pageCount) * blockSize else {
+        return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
+    }
+    /// Itself, when the root record is good and the file as long as it says.
+    private func checked() throws(RealmError) -> SealedForm {
+        guard try file.size() >= end(of: try root().pageCount) * Self.blockSize else {
             throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
         }
-        return form
+        return self
     }
 
     // MARK: Places
@@ -144,17 +155,16 @@ final class SealedForm: PageForm {
     /// The record in slot `slot` of the blocks in the buffer.
     private func record(_ slot: Int) -> Root? {
         let block = buffer + slot * Self.blockSize
-        let rest = UnsafeRawBufferPointer(start: block + Self.rootSize, count: Self.blockSize - Self.rootSize)
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         return plain.withUnsafeMutableBytes { p -> Root? in
-            guard rest.allSatisfy({ $0 == 0 }), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!) else { return nil }
+            guard Platform.isZero(block + Self.rootSize, Self.blockSize - Self.rootSize), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!) else { return nil }
             func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
             var r = Root()
             r.sequence = word(0)
             r.header = FileHeader(bytes: p.baseAddress! + 8)
             r.pageCount = Int(truncatingIfNeeded: word(32))
-            for i in 0..<Self.groupLimit { r.groups[i] = word(48 + i * 8) }
-            guard r.sequence & 1 == UInt64(slot), r.pageCount >= 0, r.pageCount <= Self.groupLimit * Self.fanOut * Self.fanOut else { return nil }
+            for i in 0..<Self.rootStamps { r.stamps[i] = word(48 + i * 8) }
+            guard r.sequence & 1 == UInt64(slot), r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
             return r
         }
     }
@@ -164,7 +174,7 @@ final class SealedForm: PageForm {
             p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
             r.header.encode(into: p.baseAddress! + 8)
             p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
-            for i in 0..<Self.groupLimit { p.storeBytes(of: r.groups[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
+            for i in 0..<Self.rootStamps { p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
         }
         let slot = Int(r.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
@@ -204,16 +214,21 @@ final class SealedForm: PageForm {
         return nil
     }
     private func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        guard g < Self.groupLimit else { throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.groupLimit) GB", path: file.path) }
-        if let s = groups[g], s.isChanged || s.stamp == root.groups[g] { return s }
-        let s = try load(.group, g, at: groupBlock(g), wanted: root.groups[g])
+        guard g < Self.rootStamps else { throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path) }
+        if let s = groups[g], s.isChanged || s.stamp == root.stamps[g] { return s }
+        let s = try load(.group, g, at: groupBlock(g), wanted: root.stamps[g])
         groups[g] = s
         return s
     }
     private func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
         if let s = tables[t], s.isChanged { return s }
-        guard let group = try group(t / Self.fanOut, root) else { return nil }
-        let wanted = group.values[t % Self.fanOut]
+        let wanted: UInt64
+        if root.isSmall {
+            wanted = t < Self.rootStamps ? root.stamps[t] : 0
+        } else {
+            guard let group = try group(t / Self.fanOut, root) else { return nil }
+            wanted = group.values[t % Self.fanOut]
+        }
         if let s = tables[t], s.stamp == wanted { return s }
         let s = try load(.table, t, at: tableBlock(t), wanted: wanted)
         tables[t] = s
@@ -270,8 +285,8 @@ final class SealedForm: PageForm {
     }
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
-        guard pages <= Self.groupLimit * Self.fanOut * Self.fanOut else {
-            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.groupLimit) GB", path: file.path)
+        guard pages <= Self.pageLimit else {
+            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
         }
         _ = try root()
         try file.resize(to: end(of: pages) * Self.blockSize, filled: filled)
@@ -280,8 +295,8 @@ final class SealedForm: PageForm {
 
     // MARK: Commit
 
-    func readHeader() throws(RealmError) -> FileHeader {
-        if changedTables.isEmpty { known = nil }
+    func readHeader(again: Bool) throws(RealmError) -> FileHeader {
+        if again && changedTables.isEmpty { known = nil }
         return try root().header
     }
 
@@ -289,7 +304,24 @@ final class SealedForm: PageForm {
         var root = try root()
         root.sequence &+= 1
         root.header = header
+        let wasSmall = root.isSmall
         root.pageCount = pageCount
+        if root.isSmall {
+            for t in changedTables {
+                if let table = tables[t] { root.stamps[t] = try store(.table, t, table, at: tableBlock(t)) }
+            }
+            next = root
+            return
+        }
+        if wasSmall {
+            // The file outgrows what the root alone can name: its stamps move into the first group.
+            let first = Stamps()
+            for i in 0..<Self.rootStamps { first.values[i] = root.stamps[i] }
+            first.isChanged = true
+            groups[0] = first
+            changedGroups.append(0)
+            root.stamps = [UInt64](repeating: 0, count: Self.rootStamps)
+        }
         for t in changedTables {
             guard let group = try group(t / Self.fanOut, root), let table = tables[t] else { throw damaged("a group of tables does not authenticate") }
             group.values[t % Self.fanOut] = try store(.table, t, table, at: tableBlock(t))
@@ -299,7 +331,7 @@ final class SealedForm: PageForm {
             }
         }
         for g in changedGroups {
-            if let group = groups[g] { root.groups[g] = try store(.group, g, group, at: groupBlock(g)) }
+            if let group = groups[g] { root.stamps[g] = try store(.group, g, group, at: groupBlock(g)) }
         }
         next = root
     }

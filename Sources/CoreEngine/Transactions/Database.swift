@@ -134,9 +134,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         // Refuse what we could not open before a lock file appears beside it.
         let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
+        var earlier: DatabaseFile?
         if let probe, try probe.size() > 0 {
             let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
             try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades)
+            earlier = early
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
         }
@@ -151,7 +153,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let opened: (DatabaseFile, UInt8) = try lock.withControlLock { () throws(RealmError) in
             let shared = lock.shared
             let first = shared.initialised.load() == 0
-            let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing, encryption: encryption)
+            let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing, encryption: encryption, earlier: earlier)
             if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
             if try file.dataSize() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }
