@@ -232,7 +232,8 @@ private final class Driver {
     func operation() throws {
         switch below(100) {
         case 0..<22: try create()
-        case 22..<28: try delete()
+        case 22..<27: try delete()
+        case 27: try deleteMany()
         default:
             guard let k = anyKey("All") else { return }
             let properties = schema["All"]!.properties
@@ -269,6 +270,17 @@ private final class Driver {
         guard let k = anyKey(c) else { return }
         try object(c, k).delete()
         model.delete(c, k)
+    }
+    /// Some objects of a class together, now and then all: in any order, with keys that occur twice or name nothing.
+    private func deleteMany() throws {
+        let c = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
+        let all = (model.objects[c] ?? [:]).keys.sorted()
+        let oneIn = coin(10) ? 1 : 2 + below(20)
+        var keys = all.filter { _ in coin(oneIn) }
+        for k in keys { model.delete(c, k) }
+        if let k = keys.first { keys += [k, -1, k + 1 << 40] }
+        if coin(2) { keys.shuffle(using: &random) }
+        try realm.delete(object(c, 0).table, keys.map { ObjKey($0) })
     }
     private func fill(_ e: RealmObject) throws -> Plain {
         let x = scalar(.int), name = scalar(.string, nullable: true)

@@ -107,6 +107,60 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
     try compare(tree, [:])
 }
 
+@Test(arguments: 1...8) func clusterTreeLosesManyRowsAtOnce(seed: Int) throws {
+    var random = Seeded(UInt64(seed))
+    let s = try memoryStore()
+    let tree = try rows(s)
+    var model: [Int64: Int64] = [:]
+    let text = [UInt8](repeating: 65, count: 80)
+    func add(_ k: Int64) throws {
+        guard try tree.insert(ObjKey(k)) else { return }
+        _ = try tree.set(ObjKey(k), 0, .int(k &* 3))
+        // A cluster's strings are all short, or up to medium or big size.
+        let longest = [4, 20, 80][Int(k >> 9) % 3]
+        try withBytes(Array(text[..<(Int(k) % longest)])) { _ = try tree.set(ObjKey(k), 1, k % 7 == 0 ? .null : .string($0)) }
+        model[k] = k &* 3
+    }
+    for i in 0..<Int64(seed % 4 == 3 ? 70_000 : 3000) {
+        try add(seed % 4 == 2 ? (i & 0xFF) | (i >> 8) << 16 : (seed % 4 == 1 ? Int64(random.below(1 << 30)) : i))
+    }
+    while !model.isEmpty {
+        let all = model.keys.sorted()
+        var leaving: [Int64]
+        switch random.below(6) {
+        case 0: leaving = all.filter { _ in random.below(2) == 0 }
+        case 1: leaving = all.filter { _ in random.below(50) == 0 }
+        case 2:
+            // A stretch, so that whole clusters go.
+            let first = random.below(all.count)
+            leaving = Array(all[first..<min(all.count, first + 1 + random.below(2000))])
+        case 3: leaving = all.filter { _ in random.below(10) > 0 }
+        case 4: leaving = [all[random.below(all.count)]]
+        default: leaving = random.below(4) == 0 ? all : Array(all.suffix(40))
+        }
+        try tree.erase(leaving.map { ObjKey($0) }[...])
+        for k in leaving { model[k] = nil }
+        try compare(tree, model)
+        for k in model.keys.prefix(300) {
+            let value = try tree.get(ObjKey(k), 1)
+            if k % 7 == 0 {
+                #expect(value?.isNull == true)
+            } else if case .string(let b)? = value {
+                #expect(b.count == Int(k) % [4, 20, 80][Int(k >> 9) % 3] && b.allSatisfy { $0 == 65 })
+            } else {
+                Issue.record("object \(k) has no string")
+            }
+        }
+        // Rows can be added as ever.
+        try add(Int64(random.below(1 << 30)))
+        if model.count < 20 {
+            try tree.erase(model.keys.sorted().map { ObjKey($0) }[...])
+            model = [:]
+            try compare(tree, model)
+        }
+    }
+}
+
 @Test func clusterTreeOfTwoInnerLevels() throws {
     let s = try memoryStore()
     let tree = try rows(s)
@@ -163,6 +217,53 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
                 var got: [Int64] = []
                 try index.findAll(w == nil ? .null : .string(b)) { (k) throws(RealmError) in got.append(k.raw) }
                 #expect(got == model.filter { $0.value == w }.keys.sorted(), "\(w ?? "null")")
+            }
+        }
+        #expect(try index.entryCount() == model.count)
+    }
+}
+
+@Test(arguments: 1...8) func searchIndexLosesManyEntriesAtOnce(seed: Int) throws {
+    var random = Seeded(UInt64(seed))
+    let s = try memoryStore()
+    let tree = try rows(s)
+    let column = seed % 2
+    var index = SearchIndex(s, root: try SearchIndex.create(s), rows: tree, column: column)
+    index.capacity = seed < 5 ? 8 : 1000
+    let long = String(repeating: "abcd", count: 60)
+    let words = ["", "X", "a", "abcd", "abcdX", "abcdefgh", long, long + "1", String(long.dropLast()), "é"] + (0..<40).map { "city\($0)" }
+    var model: [Int64: Int] = [:]
+    func with<R>(_ v: Int, _ body: (Mixed) throws -> R) rethrows -> R {
+        if column == 0 { return try body(.int(Int64(v) &* 0x1_0000_0001)) }
+        return try withBytes(Array((v < words.count ? words[v] : "number \(v)").utf8)) { try body(.string($0)) }
+    }
+    // Many of one value, so that their list becomes a tree, and many values.
+    for k in 0..<Int64(6000) {
+        let v = k % 2 == 0 ? 11 : random.below(seed % 3 == 0 ? 4000 : 60)
+        _ = try tree.insert(ObjKey(k))
+        try with(v) { m in
+            #expect(try tree.set(ObjKey(k), column, m))
+            try index.insert(m, ObjKey(k))
+        }
+        model[k] = v
+    }
+    while !model.isEmpty {
+        let oneIn = [1, 2, 2, 10, 100, 1000][random.below(6)]
+        let keys = model.keys.sorted().filter { _ in random.below(oneIn) == 0 }
+        var leaving = SearchIndex.Leaving()
+        for k in keys { if let v = try tree.get(ObjKey(k), column) { leaving.append(v, ObjKey(k)) } }
+        // Entries that are not there do not matter.
+        if let k = model.keys.first { with(5000) { leaving.append($0, ObjKey(k)) } }
+        leaving.append(.int(77), ObjKey(1 << 30))
+        try index.erase(leaving)
+        try tree.erase(keys.map { ObjKey($0) }[...])
+        for k in keys { model[k] = nil }
+        let byValue = Dictionary(grouping: model.keys.sorted()) { model[$0]! }
+        for v in Array(byValue.keys.prefix(80)) + [11, 12] {
+            try with(v) { m in
+                var got: [Int64] = []
+                try index.findAll(m) { (k) throws(RealmError) in got.append(k.raw) }
+                #expect(got == byValue[v] ?? [], "\(v)")
             }
         }
         #expect(try index.entryCount() == model.count)

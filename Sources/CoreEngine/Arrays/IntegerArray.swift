@@ -12,7 +12,7 @@ extension NodeStore {
         }
         return n
     }
-    func makeIntegers(_ values: [Int64]) throws(RealmError) -> Node {
+    func makeIntegers(_ values: some Sequence<Int64>) throws(RealmError) -> Node {
         var n = try makeIntegers()
         for v in values { try appendInteger(&n, v) }
         return n

@@ -115,7 +115,7 @@ extension Realm {
             return (all, e.column.oppositeTable)
         }
         guard !targets.isEmpty, let t = try reading().group.table(table) else { return }
-        try changing { () throws(RealmError) in for k in targets where try t.isValid(k) { try t.group.delete(t, k) } }
+        try changing { () throws(RealmError) in try t.group.delete(t, targets) }
     }
     package func insertIntoSet(_ value: Mixed, _ path: CollectionPath) throws(RealmError) -> (index: Int, inserted: Bool) {
         try editing(path, .set) { (e) throws(RealmError) in

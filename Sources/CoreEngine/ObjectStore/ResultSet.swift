@@ -464,7 +464,7 @@ extension Realm {
     func delete(_ table: TableKey, _ keys: [ObjKey]) throws(RealmError) {
         let t = try self.table(table)
         _ = try writing()
-        try changing { () throws(RealmError) in for k in keys where try t.isValid(k) { try t.group.delete(t, k) } }
+        try changing { () throws(RealmError) in try t.group.delete(t, keys) }
     }
     /// Index of an object in key order.
     func objectIndex(_ table: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {

@@ -79,4 +79,7 @@ struct ColumnFacts {
     let elementKind: LeafKind?
     /// Type of dictionary keys.
     let keyType: ColumnType
+
+    /// Values of the column may be links, or hold some.
+    var holdsLinks: Bool { type == .link || type == .mixed || type == .typedLink }
 }

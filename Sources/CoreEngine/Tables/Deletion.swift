@@ -3,6 +3,13 @@ extension Group {
     /// Objects that wait for deletion: embedded objects whose owner went.
     struct Cascade {
         var pending: [(Table, ObjKey)] = []
+        /// Objects of one table that go together: links between them are nobody's to undo.
+        var leaving: (table: TableKey, keys: KeySet)?
+
+        @inline(__always) func isLeaving(_ t: TableKey, _ k: ObjKey) -> Bool {
+            guard let leaving, leaving.table == t else { return false }
+            return leaving.keys.contains(k)
+        }
     }
 
     /// Deletes an object: incoming links become null or leave their collections, outgoing links lose their backlinks, embedded objects that
@@ -15,7 +22,7 @@ extension Group {
     func delete(_ cascade: inout Cascade) throws(RealmError) {
         while let (t, k) = cascade.pending.popLast() {
             guard try t.isValid(k) else { continue }
-            try t.removeIncoming(k)
+            try t.removeIncoming(k, cascade)
             try t.removeOutgoing(k, &cascade)
             try t.removeRow(k)
         }
@@ -25,15 +32,18 @@ extension Group {
 
 extension Table {
     /// Makes every reference to `key` forget it.
-    fileprivate func removeIncoming(_ key: ObjKey) throws(RealmError) {
-        for case let b? in facts where b.type == .backlink {
-            let list = try backlinks(key, b.key)
-            guard list.count > 0 else { continue }
-            guard let origin = try group.table(b.oppositeTable), let c = origin.facts(b.oppositeColumn) else {
-                throw .corrupt("backlink column without its origin")
-            }
-            for from in try list.allKeys() { try origin.forget(self.key, key, in: from, c) }
+    fileprivate func removeIncoming(_ key: ObjKey, _ cascade: borrowing Group.Cascade) throws(RealmError) {
+        for case let b? in facts where b.type == .backlink { try removeIncoming(key, b, cascade) }
+    }
+    /// The same for the links of one backlink column.
+    func removeIncoming(_ key: ObjKey, _ b: ColumnFacts, _ cascade: borrowing Group.Cascade) throws(RealmError) {
+        let list = try backlinks(key, b.key)
+        guard list.count > 0 else { return }
+        if let only = list.single, cascade.isLeaving(b.oppositeTable, only) { return }
+        guard let origin = try group.table(b.oppositeTable), let c = origin.facts(b.oppositeColumn) else {
+            throw .corrupt("backlink column without its origin")
         }
+        for from in try list.allKeys() where !cascade.isLeaving(b.oppositeTable, from) { try origin.forget(self.key, key, in: from, c) }
     }
 
     /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the target.
@@ -153,7 +163,7 @@ extension Table {
     /// Removes the backlinks of everything `key` links to.
     fileprivate func removeOutgoing(_ key: ObjKey, _ cascade: inout Group.Cascade) throws(RealmError) {
         for case let c? in facts {
-            guard c.type == .link || c.type == .mixed || c.type == .typedLink, let value = try rows.get(key, c.key.index) else { continue }
+            guard c.holdsLinks, let value = try rows.get(key, c.key.index) else { continue }
             try removeLinks(in: value, from: key, c, cascading: &cascade)
         }
     }
@@ -208,7 +218,9 @@ extension Table {
     private func removeLink(
         _ t: TableKey, _ k: ObjKey, from key: ObjKey, _ c: ColumnFacts, _ cascade: UnsafeMutablePointer<Group.Cascade>?
     ) throws(RealmError) {
-        guard !k.isNull, !k.isUnresolved, let target = try group.table(t) else { return }
+        guard !k.isNull, !k.isUnresolved else { return }
+        if let cascade, cascade.pointee.isLeaving(t, k) { return }
+        guard let target = try group.table(t) else { return }
         let column: ColKey
         if c.type == .link && !c.oppositeColumn.raw.isMax {
             column = c.oppositeColumn
@@ -226,30 +238,35 @@ extension Table {
         markModified()
         try settlePending()
         for column in indexed {
-            guard let c = facts[column], !c.isCollection, let value = try rows.get(key, column) else { continue }
-            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-            if c.isFullTextIndexed {
-                if case .string(let text) = value {
-                    for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
-                }
-            } else {
+            guard let c = facts[column] else { continue }
+            if c.isCollection || c.isFullTextIndexed {
+                try removeWords(key, c)
+            } else if let value = try rows.get(key, column) {
+                var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
                 try index.erase(value, key)
+                indexRoots[column] = index.root
             }
-            indexRoots[column] = index.root
-        }
-        // An index over a list of strings: one entry per distinct string.
-        for column in indexed {
-            guard let c = facts[column], c.isCollection, case .slot(let s)? = try rows.get(key, column), !s.isTagged, s.raw != 0 else { continue }
-            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-            let tree = BPlusTree(store, kind: .string, root: s.ref)
-            for i in 0..<(try tree.count()) {
-                if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } else { try index.eraseWord(nil, key) }
-            }
-            indexRoots[column] = index.root
         }
         try dropCollisionEntry(key)
         guard try rows.erase(key) else { return }
         group.log?.objectRemoved(self.key, key)
+    }
+    /// Takes an object out of an index of whole words: over a text, or over a list of strings with one entry per distinct string.
+    func removeWords(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) {
+        let column = c.key.index
+        guard let value = try rows.get(key, column) else { return }
+        var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
+        switch value {
+        case .string(let text):
+            for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
+        case .slot(let s) where !s.isTagged && s.raw != 0:
+            let tree = BPlusTree(store, kind: .string, root: s.ref)
+            for i in 0..<(try tree.count()) {
+                if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } else { try index.eraseWord(nil, key) }
+            }
+        default: return
+        }
+        indexRoots[column] = index.root
     }
 }
 

@@ -560,6 +560,7 @@ final class Table {
         s.setSlot(top, 8, try s.makeIntegers(ordered.map { ($0?.oppositeColumn ?? .null).raw }).ref)
         specModified = false
     }
+    var hasCollisionEntries: Bool { !collisionMap.isNull }
 
     /// An object of a pk table left or all rows went: forget derived keys of old formats.
     func dropCollisionEntry(_ key: ObjKey) throws(RealmError) {

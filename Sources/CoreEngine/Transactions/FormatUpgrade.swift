@@ -14,7 +14,7 @@ enum FormatUpgrade {
         for i in group.liveIndexes { try group.table(at: i).upgradeLinkListKeys() }
         for i in group.liveIndexes {
             let table = try group.table(at: i)
-            if group.format == 22 && table.kind == .asymmetric { for key in try table.allKeys() { try group.delete(table, key) } }
+            if group.format == 22 && table.kind == .asymmetric { try group.delete(table, try table.allKeys()) }
             try table.upgradeCollections(from: group.format)
             if group.format < 22, let pk = table.primaryKey, try table.index(of: pk.index) == nil { try table.addIndex(pk.index, fullText: false) }
         }

@@ -226,12 +226,12 @@ extension ClusterTree {
         }
     }
 
-    private func levels(of n: Node) throws(RealmError) -> Int {
+    func levels(of n: Node) throws(RealmError) -> Int {
         let d = try n.slot(1)
         guard d.isTagged, d.integer >= 1, d.integer < 8 else { throw .corrupt("inner cluster of impossible depth", at: n.ref.offset) }
         return Int(d.integer)
     }
-    private func offsetOfChild(_ n: Node, _ i: Int, levels: Int) throws(RealmError) -> UInt64 {
+    func offsetOfChild(_ n: Node, _ i: Int, levels: Int) throws(RealmError) -> UInt64 {
         let first = try n.slot(0)
         if first.raw == 0 { return UInt64(i) << UInt64(8 * levels) }
         let offsets = try store.integers(first.ref)
@@ -256,7 +256,7 @@ extension ClusterTree {
     }
 
     /// Keys of a leaf in general form; the leaf's slot 0 is updated.
-    private func generalKeys(_ n: Node) throws(RealmError) -> Node {
+    func generalKeys(_ n: Node) throws(RealmError) -> Node {
         let first = try n.slot(0)
         if !first.isTagged {
             let k = try store.integers(first.ref)
@@ -268,7 +268,7 @@ extension ClusterTree {
         store.setSlot(n, 0, k.ref)
         return k
     }
-    private func generalOffsets(_ n: Node, levels: Int) throws(RealmError) -> Node {
+    func generalOffsets(_ n: Node, levels: Int) throws(RealmError) -> Node {
         let first = try n.slot(0)
         if first.raw != 0 { return try store.integers(first.ref) }
         let o = try store.makeUnsigned((0..<UInt64(max(0, n.count - 3))).map { $0 << UInt64(8 * levels) })
@@ -345,7 +345,7 @@ extension ClusterTree {
         return children
     }
 
-    private func nodeSize(_ ref: Ref) throws(RealmError) -> Int {
+    func nodeSize(_ ref: Ref) throws(RealmError) -> Int {
         let n = try store.refsNode(ref)
         return n.isInner ? n.count - 3 : try subtreeSize(ref)
     }
@@ -383,7 +383,7 @@ extension ClusterTree {
     }
 
     /// Adds `f` to every key below `n`, whose own offset drops by as much.
-    private func rebase(_ n: Node, by f: UInt64, depth: Int = 0) throws(RealmError) {
+    func rebase(_ n: Node, by f: UInt64, depth: Int = 0) throws(RealmError) {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
         if !n.isInner {
             var k = try generalKeys(n)
@@ -400,7 +400,7 @@ extension ClusterTree {
     }
 
     /// Moves everything of `b`, which starts `distance` after `a`, into `a`.
-    private func merge(_ a: inout Node, _ b: Node, distance: UInt64) throws(RealmError) {
+    func merge(_ a: inout Node, _ b: Node, distance: UInt64) throws(RealmError) {
         guard a.isInner == b.isInner else { throw .corrupt("cluster tree of uneven depth", at: a.ref.offset) }
         if !a.isInner {
             var k = try generalKeys(a)

@@ -7,7 +7,7 @@
 /// Values are not stored: the index asks the cluster tree when it has to tell two apart. Format: logical §9.
 struct SearchIndex {
     let store: NodeStore
-    private(set) var root: Ref
+    var root: Ref
     /// Where real values are read.
     let rows: ClusterTree
     let column: Int
@@ -33,13 +33,13 @@ struct SearchIndex {
     // MARK: Looking up
 
     /// One node opened for reading.
-    @inline(__always) private func open(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
+    @inline(__always) func open(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
         let n = try store.refsNode(ref)
         let keys = try store.integers(Ref(Int(try n.slot(0).raw)))
         guard n.context, keys.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
         return (n, keys)
     }
-    @inline(__always) private static func search(_ keys: Node, _ chunk: Int32) -> Int {
+    @inline(__always) static func search(_ keys: Node, _ chunk: Int32) -> Int {
         guard keys.width == 32 else { return keys.lowerBound(Int64(chunk)) }
         let p = keys.payload.assumingMemoryBound(to: Int32.self)
         var low = 0
@@ -358,7 +358,7 @@ struct SearchIndex {
         }
         return try place(&ref, position, chunk, try change(nil), inner: false)
     }
-    private func lastKey(_ ref: Ref) throws(RealmError) -> Int64 {
+    func lastKey(_ ref: Ref) throws(RealmError) -> Int64 {
         let (_, keys) = try open(ref)
         guard keys.count > 0 else { throw .corrupt("empty index node below another", at: ref.offset) }
         return keys.get(keys.count - 1)
@@ -426,7 +426,7 @@ struct SearchIndex {
         root = ref
     }
     /// The entry without `key`: nil when nothing is left.
-    private func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
+    func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
         if entry.isTagged { return Int64(entry.integer) == key.raw ? nil : entry }
         var list = BPlusTree(store, kind: .int, root: entry.ref)
         let count = try list.count()
@@ -505,7 +505,7 @@ struct SearchIndex {
         return keys.count == 0
     }
     /// An inner root with one child gives way to it.
-    private func lower(_ ref: inout Ref) throws(RealmError) {
+    func lower(_ ref: inout Ref) throws(RealmError) {
         for _ in 0..<Trees.maxDepth {
             let (n, keys) = try open(ref)
             guard n.isInner, n.count == 2 else { return }

@@ -1,0 +1,60 @@
+/// A set of live object keys for one task: a bitmap where they lie close together, else a hash table. Trivial; whoever made it frees it.
+struct KeySet {
+    private let words: UnsafeMutablePointer<UInt64>
+    /// Bitmap: key of bit 0. Hash table: not used.
+    private let base: Int64
+    /// Bitmap: number of bits. Hash table: number of slots less one; a free slot is all ones.
+    private let limit: UInt64
+    private let isBitmap: Bool
+
+    /// An empty set with room for `keys`, and for no others. Negative keys are never in.
+    init(for keys: [ObjKey]) {
+        var low = Int64.max, high: Int64 = 0
+        for k in keys where k.raw >= 0 { (low, high) = (min(low, k.raw), max(high, k.raw)) }
+        let span = low <= high ? UInt64(high - low) + 1 : 0
+        isBitmap = span <= UInt64(keys.count) * 128
+        let count: Int
+        if isBitmap {
+            base = low
+            limit = span
+            count = Int(span >> 6) + 1
+        } else {
+            var slots = 64
+            while slots < keys.count * 2 { slots *= 2 }
+            base = 0
+            limit = UInt64(slots - 1)
+            count = slots
+        }
+        words = .allocate(capacity: count)
+        words.initialize(repeating: isBitmap ? 0 : .max, count: count)
+    }
+    func deallocate() { words.deallocate() }
+
+    /// Where the key stands, or the free slot where it would.
+    @inline(__always) private func slot(_ k: UInt64) -> Int {
+        var i = (k &* 0x9E37_79B9_7F4A_7C15) >> 20 & limit
+        while words[Int(i)] != k && words[Int(i)] != .max { i = (i &+ 1) & limit }
+        return Int(i)
+    }
+    @inline(__always) func contains(_ key: ObjKey) -> Bool {
+        guard key.raw >= 0 else { return false }
+        if isBitmap {
+            let bit = UInt64(bitPattern: key.raw &- base)
+            return bit < limit && words[Int(bit >> 6)] >> (bit & 63) & 1 != 0
+        }
+        let k = UInt64(bitPattern: key.raw)
+        return words[slot(k)] == k
+    }
+    /// - Returns: whether the key was not there.
+    func insert(_ key: ObjKey) -> Bool {
+        if key.raw < 0 || contains(key) { return false }
+        if isBitmap {
+            let bit = UInt64(bitPattern: key.raw &- base)
+            words[Int(bit >> 6)] |= 1 << (bit & 63)
+        } else {
+            let k = UInt64(bitPattern: key.raw)
+            words[slot(k)] = k
+        }
+        return true
+    }
+}

@@ -1,0 +1,285 @@
+/// Taking many objects out of an index in one walk over its nodes: entries are sorted by their chunk, every node and every list of keys is
+/// closed up once. The index is afterwards what taking out one by one would leave, but for how long lists are cut into leaves.
+extension SearchIndex {
+    /// Values with their objects, in key order. The bytes of the values stay where they are until the entries are out.
+    struct Leaving {
+        fileprivate var values: [IndexData] = []
+        fileprivate var keys: [ObjKey] = []
+        mutating func reserve(_ n: Int) {
+            values.reserveCapacity(n)
+            keys.reserveCapacity(n)
+        }
+        @inline(__always) mutating func append(_ v: Mixed, _ key: ObjKey) {
+            guard let data = IndexData(v) else { return }
+            values.append(data)
+            keys.append(key)
+        }
+    }
+    /// The same in memory that is neither counted nor checked: the values, their keys, and room for sorting.
+    private struct Entries {
+        let values: UnsafePointer<IndexData>
+        let keys: UnsafePointer<ObjKey>
+        let spare: UnsafeMutablePointer<UInt64>
+    }
+
+    /// Removes the entries; missing ones are tolerated.
+    mutating func erase(_ leaving: Leaving) throws(RealmError) {
+        let count = leaving.keys.count
+        guard count > 0, count < 1 << 32 else { return }
+        let order = UnsafeMutablePointer<UInt64>.allocate(capacity: count * 2)
+        defer { order.deallocate() }
+        for i in 0..<count { order[i] = UInt64(i) }
+        var ref = root
+        var failure: RealmError?
+        leaving.values.withUnsafeBufferPointer { values in
+            leaving.keys.withUnsafeBufferPointer { keys in
+                do throws(RealmError) {
+                    guard let v = values.baseAddress, let k = keys.baseAddress else { return }
+                    let entries = Entries(values: v, keys: k, spare: order + count)
+                    let all = UnsafeMutableBufferPointer(start: order, count: count)
+                    Self.sort(all, entries, 0)
+                    _ = try erase(&ref, all, entries, 0, depth: 0)
+                    try lower(&ref)
+                } catch { failure = error }
+            }
+        }
+        if let failure { throw failure }
+        root = ref
+    }
+
+    /// Chunk of a sorted entry; below it stands the number of the entry.
+    @inline(__always) private static func chunk(_ e: UInt64) -> Int32 {
+        Int32(bitPattern: UInt32(truncatingIfNeeded: e >> 32) ^ 0x8000_0000)
+    }
+    @inline(__always) private static func number(_ e: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: e)) }
+
+    /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order. Radix sort, bytes that all share are skipped.
+    private static func sort(_ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int) {
+        let count = order.count
+        guard let base = order.baseAddress, count > 0 else { return }
+        var differing: UInt64 = 0
+        for i in 0..<count {
+            let n = number(base[i])
+            base[i] = UInt64(UInt32(bitPattern: entries.values[n].chunk(offset)) ^ 0x8000_0000) << 32 | UInt64(n)
+            differing |= (base[i] ^ base[0]) >> 32
+        }
+        if differing == 0 { return }
+        if count < 64 {
+            // The numbers below the chunks ascend: whole words compare as wanted.
+            for i in 1..<count {
+                let e = base[i]
+                var j = i
+                while j > 0 && base[j &- 1] > e {
+                    base[j] = base[j &- 1]
+                    j &-= 1
+                }
+                base[j] = e
+            }
+            return
+        }
+        var from = base, to = entries.spare
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
+            var shift: UInt64 = 32
+            while shift < 64 {
+                defer { shift += 8 }
+                if differing >> (shift - 32) & 0xFF == 0 { continue }
+                for i in 0..<256 { starts[i] = 0 }
+                for i in 0..<count { starts[Int(from[i] >> shift & 0xFF)] &+= 1 }
+                var sum = 0
+                for i in 0..<256 {
+                    let n = starts[i]
+                    starts[i] = sum
+                    sum &+= n
+                }
+                for i in 0..<count {
+                    let d = Int(from[i] >> shift & 0xFF)
+                    to[starts[d]] = from[i]
+                    starts[d] &+= 1
+                }
+                swap(&from, &to)
+            }
+        }
+        if from != base { base.update(from: from, count: count) }
+    }
+
+    /// Removes entries, sorted for `offset`, below `ref`; true when the node became empty.
+    private func erase(
+        _ ref: inout Ref, _ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int, depth: Int
+    ) throws(RealmError) -> Bool {
+        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
+        var (n, chunks) = try open(ref)
+        let total = chunks.count
+        guard total > 0 else { return false }
+        // Places that stay, while any has gone.
+        let kept = UnsafeMutablePointer<UInt16>.allocate(capacity: min(total, 1 << 16))
+        defer { kept.deallocate() }
+        guard total <= 1 << 16 else { throw .corrupt("index node of an impossible size", at: ref.offset) }
+        var keptCount = 0, done = 0
+        let isDense = order.count * 8 > total
+        var at = 0, position = 0
+        while at < order.count && position < total {
+            let chunk = Self.chunk(order[at])
+            if isDense || n.isInner {
+                while position < total && chunks.get(position) < Int64(chunk) { position &+= 1 }
+            } else {
+                position = max(position, Self.search(chunks, chunk))
+            }
+            guard position < total else { break }
+            // The entries that belong here: up to the last chunk of a child, or of one chunk.
+            let bound = chunks.get(position)
+            var end = at
+            while end < order.count, Int64(Self.chunk(order[end])) <= bound, n.isInner || order[end] >> 32 == order[at] >> 32 { end &+= 1 }
+            if end == at {
+                // The chunk is not in this leaf.
+                at &+= 1
+                continue
+            }
+            let group = UnsafeMutableBufferPointer(rebasing: order[at..<end])
+            at = end
+            if !n.isInner && bound != Int64(chunk) { continue }
+            let entry = try n.slot(position &+ 1)
+            let new: RefOrTagged?
+            if n.isInner {
+                var child = entry.ref
+                if try erase(&child, group, entries, offset, depth: depth + 1) {
+                    try store.destroy(child)
+                    new = nil
+                } else {
+                    new = RefOrTagged(child)
+                    let last = try lastKey(child)
+                    if bound != last {
+                        try store.setInteger(&chunks, position, last)
+                        n = try store.writableRefs(n)
+                        store.setSlot(n, 0, chunks.ref)
+                        ref = n.ref
+                    }
+                }
+            } else if !entry.isTagged, try store.node(entry.ref).context {
+                var child = entry.ref
+                Self.sort(group, entries, offset + 4)
+                if try erase(&child, group, entries, offset + 4, depth: depth + 1) {
+                    try store.destroy(child)
+                    new = nil
+                } else {
+                    try lower(&child)
+                    new = RefOrTagged(child)
+                }
+            } else {
+                new = try remove(entry, UnsafeBufferPointer(group), entries)
+            }
+            if let new {
+                if new != entry {
+                    n = try store.writableRefs(n)
+                    ref = n.ref
+                    store.setSlot(n, position &+ 1, new)
+                }
+            } else {
+                while done < position {
+                    kept[keptCount] = UInt16(truncatingIfNeeded: done)
+                    keptCount &+= 1
+                    done &+= 1
+                }
+                done = position &+ 1
+            }
+            position &+= 1
+        }
+        guard done > 0 else { return false }
+        while done < total {
+            kept[keptCount] = UInt16(truncatingIfNeeded: done)
+            keptCount &+= 1
+            done &+= 1
+        }
+        n = try store.writableRefs(n)
+        ref = n.ref
+        let rows = KeptRows(rows: kept, count: keptCount, total: total)
+        try store.keepIntegers(&chunks, rows)
+        if keptCount == 0 {
+            store.setWidth(&chunks, 32)
+            store.storeHeader(chunks)
+        }
+        store.setSlot(n, 0, chunks.ref)
+        try store.keepSlots(&n, rows, first: 1)
+        return keptCount == 0
+    }
+
+    /// The entry without the objects of a group; nil when nothing is left.
+    private func remove(_ entry: RefOrTagged, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError) -> RefOrTagged? {
+        if group.count > 1, !entry.isTagged {
+            let n = try store.node(entry.ref)
+            if !n.isInner {
+                if let leaf = try close(try store.integers(entry.ref), group, entries) {
+                    if leaf.count > 0 { return RefOrTagged(leaf.ref) }
+                    store.free(leaf)
+                    return nil
+                }
+            } else if try group.count > BPlusTree.count(store, .int, entry.ref) / 32 {
+                if let left = try difference(BPlusTree(store, kind: .int, root: entry.ref), group, entries) {
+                    try store.destroy(entry.ref)
+                    return left.isEmpty ? nil : RefOrTagged(try BPlusTree.make(store, integers: left).root)
+                }
+            }
+        }
+        // Few of many, or not in ascending order: one by one.
+        var rest = entry
+        for e in group {
+            guard let next = try remove(rest, entries.keys[Self.number(e)]) else { return nil }
+            rest = next
+        }
+        return rest
+    }
+    /// Takes the keys of a group out of a list in one leaf; nil, and nothing changed, when the list does not hold all of them in order.
+    private func close(_ list: Node, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError) -> Node? {
+        let total = list.count
+        guard total >= group.count, total <= Format.treeCapacity else { return nil }
+        let kept = UnsafeMutablePointer<UInt16>.allocate(capacity: total)
+        defer { kept.deallocate() }
+        var count = 0, g = 0
+        for i in 0..<total {
+            if g < group.count && list.get(i) == entries.keys[Self.number(group[g])].raw {
+                g &+= 1
+            } else {
+                kept[count] = UInt16(truncatingIfNeeded: i)
+                count &+= 1
+            }
+        }
+        guard g == group.count else { return nil }
+        var leaf = list
+        try store.keepIntegers(&leaf, KeptRows(rows: kept, count: count, total: total))
+        return leaf
+    }
+    /// Elements of a list that are not in a group; nil when the list does not hold the whole group in order.
+    private func difference(_ list: BPlusTree, _ group: UnsafeBufferPointer<UInt64>, _ entries: Entries) throws(RealmError) -> [Int64]? {
+        var left: [Int64] = []
+        var g = 0
+        try list.forEachLeaf { (leaf, _, _) throws(RealmError) in
+            let n = try store.integers(leaf)
+            for i in 0..<n.count {
+                let k = n.get(i)
+                if g < group.count && k == entries.keys[Self.number(group[g])].raw { g &+= 1 } else { left.append(k) }
+            }
+            return true
+        }
+        return g == group.count ? left : nil
+    }
+}
+
+extension BPlusTree {
+    /// A tree of integers, leaf after leaf.
+    static func make(_ store: NodeStore, integers values: [Int64]) throws(RealmError) -> BPlusTree {
+        var leaves: [RefOrTagged] = []
+        var at = 0
+        repeat {
+            let end = min(at + Format.treeCapacity, values.count)
+            leaves.append(RefOrTagged(try store.makeIntegers(values[at..<end]).ref))
+            at = end
+        } while at < values.count && leaves.count < Format.treeCapacity
+        guard leaves.count > 1 else { return BPlusTree(store, kind: .int, root: leaves[0].ref) }
+        let slots = [RefOrTagged(tagged: Format.treeCapacity)] + leaves + [RefOrTagged(tagged: at)]
+        var tree = BPlusTree(store, kind: .int, root: try store.makeRefs(slots, inner: true).ref)
+        while at < values.count {
+            try tree.append(.int(values[at]))
+            at += 1
+        }
+        return tree
+    }
+}
