@@ -136,26 +136,30 @@ struct SearchIndex {
         }
         throw .corrupt("index too deep", at: root.offset)
     }
-    /// All objects with this value, in key order.
-    func findAll(_ value: Mixed, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
-        guard let data = IndexData(value) else { return }
+    /// Where the objects with one value stand.
+    private enum Place {
+        case nowhere
+        case alone(ObjKey)
+        case list(BPlusTree, Range<Int>)
+    }
+    private func place(of value: Mixed) throws(RealmError) -> Place {
+        guard let data = IndexData(value) else { return .nowhere }
         var ref = root
         var offset = 0
         for _ in 0..<512 {
             let (n, keys) = try open(ref)
             let chunk = data.chunk(offset)
             let position = Self.search(keys, chunk)
-            if position == keys.count { return }
+            if position == keys.count { return .nowhere }
             let entry = try n.slot(position + 1)
             if n.isInner {
                 ref = entry.ref
                 continue
             }
-            guard keys.get(position) == Int64(chunk) else { return }
+            guard keys.get(position) == Int64(chunk) else { return .nowhere }
             if entry.isTagged {
                 let key = ObjKey(Int64(entry.integer))
-                if try matches(key, value) { try body(key) }
-                return
+                return try matches(key, value) ? .alone(key) : .nowhere
             }
             let child = try store.node(entry.ref)
             if child.context {
@@ -164,10 +168,31 @@ struct SearchIndex {
                 continue
             }
             let list = BPlusTree(store, kind: .int, root: entry.ref)
-            for i in try equalRange(list, value, offset) { try body(try key(list, i)) }
-            return
+            return .list(list, try equalRange(list, value, offset))
         }
         throw .corrupt("index too deep", at: root.offset)
+    }
+    /// All objects with this value, in key order.
+    func findAll(_ value: Mixed, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
+        switch try place(of: value) {
+        case .nowhere: return
+        case .alone(let key): try body(key)
+        case .list(let list, let range):
+            try list.forEachLeaf { (leaf, first, count) throws(RealmError) in
+                let n = try store.integers(leaf)
+                let from = max(range.lowerBound, first), to = min(range.upperBound, first + count)
+                if from < to { for i in from..<to { try body(ObjKey(n.get(i &- first))) } }
+                return first + count < range.upperBound
+            }
+        }
+    }
+    /// Number of objects with this value.
+    func count(of value: Mixed) throws(RealmError) -> Int {
+        switch try place(of: value) {
+        case .nowhere: 0
+        case .alone: 1
+        case .list(_, let range): range.count
+        }
     }
 
     private func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
