@@ -36,7 +36,7 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         while capacity < size * 4 { capacity *= 2 }
         let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
         do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
-        if size > 0, let form = try recognise(isWritable: access != .readOnly, earlier) { try adopt(form) }
+        if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(isWritable: access != .readOnly, earlier) { try adopt(form) }
     }
     private func adopt(_ form: any PageForm) throws(RealmError) {
         pages = try DecryptedPages(form, space)
@@ -264,18 +264,34 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     /// Makes an empty database of a file of size 0. Format: storage §1.2.
     func initialize(durable: Bool) throws(RealmError) {
         guard let encryption else {
-            try file.resize(to: Platform.pageSize, filled: true)
-            try writeHeader(FileHeader())
+            var page = [UInt8](repeating: 0, count: Platform.pageSize)
+            page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+            try write(page, at: 0)
             if durable { try file.synchronizeData() }
             return
         }
-        let form: any PageForm =
-            encryption.cipher == .realm ? try RealmForm(file, encryption, isWritable: true) : try SealedForm.create(file, encryption)
+        let sealed = encryption.cipher == .realm ? nil : try SealedForm.create(file, encryption)
+        let form: any PageForm = if let sealed { sealed } else { try RealmForm(file, encryption, isWritable: true) }
         try adopt(form)
         try resize(to: form.pageSize, filled: true)
-        let page = [UInt8](repeating: 0, count: form.pageSize)
+        var page = [UInt8](repeating: 0, count: form.pageSize)
+        page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
         try write(page, at: 0)
         try put(FileHeader(), flipped: 0, logicalSize: 0, durable: durable)
+        try sealed?.finishCreation()
+        if durable { try file.synchronizeData() }
+    }
+    /// Whether whoever made an encrypted file died before it was one: nothing was ever committed to it. Format: docs/security.md §5.
+    func isUnfinished() throws(RealmError) -> Bool { try Self.isUnfinished(file, encryption) }
+    static func isUnfinished(_ file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
+        guard encryption != nil else { return false }
+        let start = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 16)
+        defer { start.deallocate() }
+        Platform.zero(start, 2 * 4096)
+        guard try file.size() > 0, try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
+        // The first block comes last in CRealm's form. In Realm's, the first entry comes before the first page.
+        if Platform.isZero(start, 4096) { return Platform.isZero(start + 4096, 4096) || SealedForm.recognises(UnsafeRawBufferPointer(start: start + 4096, count: 8)) }
+        return start.load(as: UInt32.self).littleEndian == 1 && Platform.isZero(start + 32, 4096 - 32) && Platform.isZero(start + 4096, 4096)
     }
     private func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
         try bytes.withBytes { (b) throws(RealmError) in

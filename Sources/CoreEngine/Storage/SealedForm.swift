@@ -70,13 +70,19 @@ final class SealedForm: PageForm {
     }
     deinit { buffer.deallocate() }
 
+    func finishCreation() throws(RealmError) {
+        try file.synchronizeData()
+        try writeKeyBlock(keyBlock, 0)
+    }
     static func recognises(_ head: UnsafeRawBufferPointer) -> Bool { KeyBlock.isPresent(in: head) }
 
-    /// Makes the form of an empty file: no data page yet.
+    /// Makes the form of an empty file: no data page yet. `finishCreation` follows the first commit.
     static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
         let (block, dataKey) = try KeyBlock.create(e)
         let form = try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey))
-        for copy in 0..<2 { try form.writeKeyBlock(block, copy) }
+        // The first copy comes last: without it there is no file yet.
+        try file.resize(to: blockSize, filled: true)
+        try form.writeKeyBlock(block, 1)
         for sequence: UInt64 in 0..<2 {
             var root = Root()
             root.sequence = sequence
@@ -249,7 +255,7 @@ final class SealedForm: PageForm {
 
     // MARK: Pages
 
-    var pageCount: Int { max(grownTo, known?.pageCount ?? 0) }
+    var pageCount: Int { max(grownTo, (try? root().pageCount) ?? 0) }
 
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
 

@@ -135,7 +135,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         // Refuse what we could not open before a lock file appears beside it.
         let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
         var earlier: DatabaseFile?
-        if let probe, try probe.size() > 0 {
+        let isUnfinished = if writing, let probe { try DatabaseFile.isUnfinished(probe, encryption) } else { false }
+        if let probe, !isUnfinished, try probe.size() > 0 {
             let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
             try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades)
             earlier = early
@@ -155,7 +156,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             let first = shared.initialised.load() == 0
             let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing, encryption: encryption, earlier: earlier)
             if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
-            if try file.dataSize() == 0 {
+            if first && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
+            if try file.file.size() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }
                 try file.initialize(durable: durability == .full)
             }
@@ -360,7 +362,7 @@ extension Database {
     public static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
         guard FileSystem.exists(path) else { return false }
         let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
-        guard try file.dataSize() > 0 else { return false }
+        guard try file.file.size() > 0 else { return false }
         let state = try file.validate(readOnly: true)
         return state.format != 0 && state.format < Format.currentVersion
     }
