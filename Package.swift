@@ -33,6 +33,6 @@ let package = Package(
                 .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1"],
                              .when(platforms: [.linux]))
             ]),
-        .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL"], swiftSettings: [.swiftLanguageMode(.v6)]),
     ]
 )

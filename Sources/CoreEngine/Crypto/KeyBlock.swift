@@ -118,7 +118,8 @@ struct KeyBlock: Equatable {
     /// The data key; nil when the secret is not the one.
     func unwrap(_ secret: Encryption.Secret) throws(RealmError) -> SecretKey? {
         switch (bytes[9], secret) {
-        case (0, .key), (1, .passphrase): break
+        case (0, .key(let key)) where key.count == 64: break
+        case (1, .passphrase): break
         default: return nil
         }
         let key = try wrappingKey(secret)
