@@ -36,14 +36,14 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         while capacity < size * 4 { capacity *= 2 }
         let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
         do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
-        if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(isWritable: access != .readOnly, earlier) { try adopt(form) }
+        if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
     }
     private func adopt(_ form: any PageForm) throws(RealmError) {
         pages = try DecryptedPages(form, space)
         if needsSlab { space.hideSlabFromDumps() }
     }
     /// The form of an encrypted file, nil for a plain one. A key that does not fit, is missing or is not needed is an error.
-    private func recognise(isWritable: Bool, _ earlier: DatabaseFile?) throws(RealmError) -> (any PageForm)? {
+    private func recognise(_ earlier: DatabaseFile?) throws(RealmError) -> (any PageForm)? {
         var head: (UInt64, UInt64, UInt64) = (0, 0, 0)
         let isSealed = try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
             _ = try file.read(into: h.baseAddress!, count: 24, at: 0)
@@ -59,12 +59,15 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             let size = try file.size()
             if isPlain, size % 4096 != 0 || head.2 & 0xFE00_0000_0000_0000 == 0 {
                 // A metadata page that happens to have the mnemonic there would authenticate.
-                guard let form = try? RealmForm(file, encryption, isWritable: false), (try? form.readHeader(again: true)) != nil else {
+                guard let form = try? RealmForm(file, encryption), let header = try? form.readHeader(again: true), header.hasMnemonic else {
                     throw RealmError(.invalidDatabase, "Realm file decryption failed (the file is not encrypted, but a key was given)")
                 }
             }
-            let form = try RealmForm(file, encryption, isWritable: isWritable)
-            _ = try form.readHeader(again: true)
+            let form = try RealmForm(file, encryption)
+            guard try form.readHeader(again: true).hasMnemonic else {
+                // The HMAC half of the key fits, or what is there was never encrypted.
+                throw RealmError(.invalidDatabase, "Realm file decryption failed (wrong encryption key, or not a Realm file)")
+            }
             return form
         } catch {
             // At the open every failure to decrypt is one to open the database; the text says which.
@@ -131,6 +134,8 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     /// Maps the file at least up to `size`, section by section.
     func ensureMapped(_ size: Int) throws(RealmError) {
+        // The last page is needed whole.
+        let size = if let pages { Format.roundUp(size, to: pages.pageSize) } else { size }
         try mapLock.with { (mapped) throws(RealmError) in
             guard size > mapped else { return }
             let target = min(Format.roundUp(size, to: Format.sectionSize), space.fileCapacity)
@@ -139,6 +144,7 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
                 try space.mapFile(file.fd, offset: mapped, length: target - mapped)
             } else {
                 try space.commitMemory(offset: mapped, length: target - mapped)
+                pages?.noteCommitted(target)
             }
             mapped = target
         }
@@ -160,8 +166,19 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     func invalid(_ what: String) -> RealmError { RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': \(what)", path: path) }
 
-    /// Checks header and top array in the order of storage §1.4 and maps the file.
+    /// Checks header and top array in the order of storage §1.4 and maps the file. Writers in other processes do not wait for it: what was
+    /// found wrong is looked at again when the header has changed meanwhile.
     func validate(readOnly: Bool) throws(RealmError) -> State {
+        for _ in 0..<100 {
+            let before = try? readHeader()
+            do { return try examine(readOnly: readOnly) } catch {
+                guard let before, let after = try? readHeader(), after != before else { throw error }
+            }
+        }
+        return try examine(readOnly: readOnly)
+    }
+    private func examine(readOnly: Bool) throws(RealmError) -> State {
+        pages?.distrust()
         var size = try file.size()
         if size > 0, isEncrypted {
             _ = try readHeader()
@@ -179,7 +196,7 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             try ensureMapped(size)
             let footerAt = size - Format.streamingFooterSize
             let store = NodeStore(space: space, fileLimit: size, pages: pages)
-            store.move(toFileLimit: size, others: true)
+            store.move(toFileLimit: size, version: 0)
             defer { store.rest() }
             try store.makeReadable(footerAt, Format.streamingFooterSize)
             let footer = space.base + footerAt
@@ -220,7 +237,7 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     }
     func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
         let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)
-        store.move(toFileLimit: physicalSize, others: false)
+        store.move(toFileLimit: physicalSize, version: 0)
         return try topFields(store, ref, physicalSize: physicalSize)
     }
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
@@ -271,7 +288,7 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             return
         }
         let sealed = encryption.cipher == .realm ? nil : try SealedForm.create(file, encryption)
-        let form: any PageForm = if let sealed { sealed } else { try RealmForm(file, encryption, isWritable: true) }
+        let form: any PageForm = if let sealed { sealed } else { try RealmForm(file, encryption) }
         try adopt(form)
         try resize(to: form.pageSize, filled: true)
         var page = [UInt8](repeating: 0, count: form.pageSize)
@@ -281,14 +298,15 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         try sealed?.finishCreation()
         if durable { try file.synchronizeData() }
     }
-    /// Whether whoever made an encrypted file died before it was one: nothing was ever committed to it. Format: docs/security.md §5.
+    /// Whether whoever made an encrypted file died before it was one: nothing was ever committed to it. A longer file may have held something,
+    /// whatever became of its first blocks. Format: docs/security.md §5.
     func isUnfinished() throws(RealmError) -> Bool { try Self.isUnfinished(file, encryption) }
     static func isUnfinished(_ file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
         guard encryption != nil else { return false }
         let start = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 16)
         defer { start.deallocate() }
         Platform.zero(start, 2 * 4096)
-        guard try file.size() > 0, try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
+        guard try file.size() > 0, try file.size() <= SealedForm.sizeWhenNew, try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
         // The first block comes last in CRealm's form. In Realm's, the first entry comes before the first page.
         if Platform.isZero(start, 4096) { return Platform.isZero(start + 4096, 4096) || SealedForm.recognises(UnsafeRawBufferPointer(start: start + 4096, count: 8)) }
         return start.load(as: UInt32.self).littleEndian == 1 && Platform.isZero(start + 32, 4096 - 32) && Platform.isZero(start + 4096, 4096)
@@ -315,7 +333,8 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
     func align(_ state: State) throws(RealmError) {
         let wanted = Format.roundUp(state.logicalSize, to: pageSize)
-        guard !isEncrypted else {
+        if let pages {
+            try pages.withForm { (form) throws(RealmError) in try form.repair() }
             if wanted > state.physicalSize { try resize(to: wanted, filled: false) }
             return
         }

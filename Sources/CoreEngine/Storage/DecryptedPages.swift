@@ -24,6 +24,7 @@ struct PageTimes {
 /// 1. A page touched since the mark of some reader stays: that reader may hold pointers into it.
 /// 2. A page that a reachable snapshot needs is never written (`PageForm`), so it can be decrypted again at any time, with the same bytes.
 /// 3. After a commit of another process every page is compared by its stamp before it is used at the new version.
+/// 4. Pages of the commit in progress stay until they are encrypted, and until the commit writes no more: it may come back to one.
 ///
 /// Memory: beyond `budget`, pages that no reader has touched since it moved are dropped, the longest untouched first, whenever a reader moves.
 /// Thread rule: any; writing is the write-lock holder's.
@@ -37,11 +38,17 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         var epoch: UInt64 = 1
         /// Pages touched before this may be of a version that others have overwritten.
         var foreign: UInt64 = 0
+        /// The newest version that this process has moved to or written.
+        var seen: UInt64 = 0
+        /// Bytes of the address space that are memory.
+        var committed = 0
         var readers: [ObjectIdentifier: Reader] = [:]
         var resident = 0
         /// Resident pages at which to look for some to drop, and the epoch of the last look.
         var threshold: Int
         var lastLook: UInt64 = 0
+        /// What was touched since then was held at the last look.
+        var heldFrom = UInt64.max
         var highest = 0
         var lastLoaded = -2
     }
@@ -58,6 +65,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     /// The run of pages being written: filled in memory, not yet encrypted.
     private var run = 0..<0
     private var writeEpoch: UInt64 = 0
+    /// `writeEpoch` while a commit has pages in memory that it may come back to.
+    private var keepFrom = UInt64.max
 
     /// Decrypted bytes kept although nobody uses them.
     static let defaultBudget = 64 << 20
@@ -82,36 +91,68 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         lock.with { $0.readers[ObjectIdentifier(r)] = r }
         return r
     }
-    func remove(_ r: Reader) { lock.with { _ = $0.readers.removeValue(forKey: ObjectIdentifier(r)) } }
-    /// The reader moves to another snapshot and holds no pointer any more. `others`: processes may have written since it last moved.
+    func remove(_ r: Reader) {
+        lock.with { s in
+            s.readers.removeValue(forKey: ObjectIdentifier(r))
+            look(&s, after: r.mark)
+        }
+    }
+    /// The reader moves to the snapshot of `version` and holds no pointer any more. When another process made that version, all that is in
+    /// memory is compared before it is used again: in one step with the move, or a second reader could be faster than the comparison.
     /// - Returns: its new mark.
-    func move(_ r: Reader, others: Bool) -> UInt64 {
+    func move(_ r: Reader, to version: UInt64) -> UInt64 {
         lock.with { s in
             s.epoch += 1
             r.mark = s.epoch
-            if others {
-                s.foreign = s.epoch
-                form.forget()
+            if version > s.seen {
+                s.seen = version
+                suspect(&s)
             }
-            if s.resident > s.threshold { drop(&s) }
+            look(&s, after: .max)
             return s.epoch
         }
     }
+    /// This process is about to publish `version`.
+    func noteOwn(_ version: UInt64) { lock.with { $0.seen = max($0.seen, version) } }
+    /// What is in memory may be older than the file. Not during a commit of this process.
+    func distrust() {
+        lock.with { s in
+            s.epoch += 1
+            suspect(&s)
+        }
+    }
+    private func suspect(_ s: inout State) {
+        s.foreign = s.epoch
+        form.forget()
+    }
+    /// Bytes `[0, size)` of the address space are memory now.
+    func noteCommitted(_ size: Int) { lock.with { $0.committed = size } }
     /// The reader holds no pointer and has no snapshot.
     func rest(_ r: Reader) {
         lock.with { s in
+            let mark = r.mark
             r.mark = .max
-            if s.resident > s.threshold { drop(&s) }
+            look(&s, after: mark)
         }
     }
-    private func drop(_ s: inout State) {
-        var limit = s.epoch
+    /// Drops pages when there are many: more than at the last look, some time after it, or when the reader goes that held the most, from `mark`.
+    private func look(_ s: inout State, after mark: UInt64) {
+        if s.resident > budget, s.resident > s.threshold || s.epoch - s.lastLook >= 64 || mark <= s.heldFrom { drop(&s) }
+    }
+    /// Pages touched before it are nobody's.
+    private func unheldBefore(_ s: State) -> UInt64 {
+        var limit = min(s.epoch, keepFrom)
         for r in s.readers.values { limit = min(limit, r.mark) }
+        return limit
+    }
+    private func drop(_ s: inout State) {
+        let limit = unheldBefore(s)
         // First those that nobody touched since the last look; when that leaves too many, all that nobody can hold.
         for oldest in [min(limit, s.lastLook), limit] {
             if s.resident > budget / 2 { dropTouched(before: oldest, &s) }
         }
         s.lastLook = s.epoch
+        s.heldFrom = limit
         s.threshold = max(budget, s.resident + s.resident / 4)
     }
     private func dropTouched(before limit: UInt64, _ s: inout State) {
@@ -124,20 +165,33 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             }
             if p > first {
                 s.resident -= p - first
-                space.discardMemory(from: Format.roundUp(first * pageSize, to: Platform.pageSize), to: p * pageSize / Platform.pageSize * Platform.pageSize)
+                discard(first..<p)
             } else {
                 p += 1
             }
         }
+    }
+    /// Gives the memory of dropped pages back. A page of the system at either end goes when nothing else that lies in it is in memory.
+    private func discard(_ dropped: Range<Int>) {
+        let unit = Platform.pageSize
+        var from = dropped.lowerBound * pageSize, to = dropped.upperBound * pageSize
+        let start = from / unit * unit, end = Format.roundUp(to, to: unit)
+        from = isAbsent(start, from) ? start : start + unit
+        to = isAbsent(to, end) ? end : end - unit
+        space.discardMemory(from: from, to: to)
+    }
+    /// Whether no page in bytes `[from, to)` is in memory.
+    private func isAbsent(_ from: Int, _ to: Int) -> Bool {
+        guard to > from else { return true }
+        for p in times.page(from)...min(times.page(to - 1), table.pages - 1) where touched[p].load(ordering: .relaxed) != 0 { return false }
+        return true
     }
     /// Drops what only `r` has touched; it holds no pointer now. For walks over a whole file.
     func dropAll(_ r: Reader) -> UInt64 {
         lock.with { s in
             s.epoch += 1
             r.mark = s.epoch
-            var limit = s.epoch
-            for r in s.readers.values { limit = min(limit, r.mark) }
-            dropTouched(before: limit, &s)
+            dropTouched(before: unheldBefore(s), &s)
             return s.epoch
         }
     }
@@ -166,7 +220,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     private func readAhead(_ p: Int, _ s: inout State) {
         defer { s.lastLoaded = p }
         guard s.lastLoaded == p - 1 else { return }
-        for next in p + 1..<min(p + 8, form.pageCount) {
+        // The file may have grown beyond what this process has memory for.
+        for next in stride(from: p + 1, to: min(p + 8, form.pageCount, s.committed / pageSize), by: 1) {
             guard touched[next].load(ordering: .relaxed) == 0, !run.contains(next), let stamp = try? form.stamp(of: next), stamp != 0,
                 let read = try? form.read(next, into: base + next * pageSize)
             else { return }
@@ -186,10 +241,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             s.epoch += 1
             writeEpoch = s.epoch
             run = 0..<0
-            if others {
-                s.foreign = s.epoch
-                form.forget()
-            }
+            keepFrom = .max
+            if others { suspect(&s) }
         }
     }
     /// Bytes for pages that no reachable snapshot needs. They are on disk after `finish`.
@@ -201,6 +254,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 try encryptRun()
                 run = first..<first
             }
+            keepFrom = writeEpoch
             for p in max(first, run.upperBound)...max(last, run.upperBound) where p <= last {
                 let t = touched[p].load(ordering: .relaxed)
                 if t == 0 { s.resident += 1 }
@@ -228,6 +282,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
         try lock.with { (_) throws(RealmError) in
             try encryptRun()
+            keepFrom = .max
             try form.prepare(header, logicalSize: logicalSize)
         }
     }
@@ -236,9 +291,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     func abandonWrite() {
         lock.with { s in
             run = 0..<0
+            keepFrom = .max
             s.epoch += 1
-            s.foreign = s.epoch
-            form.forget()
+            suspect(&s)
         }
     }
     /// Makes the form's calls that need the lock.

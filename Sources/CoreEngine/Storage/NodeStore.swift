@@ -52,11 +52,10 @@ final class NodeStore {
         if let reader { pages?.remove(reader) }
     }
 
-    /// Moves the view to a snapshot whose file part ends at `limit`. Nothing read before may be used any more.
-    /// - Parameter others: whether other processes may have written since the last move.
-    func move(toFileLimit limit: Int, others: Bool) {
+    /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used any more.
+    func move(toFileLimit limit: Int, version: UInt64) {
         fileLimit = limit
-        if let pages, let reader { mark = pages.move(reader, others: others) } else { mappedLimit = limit }
+        if let pages, let reader { mark = pages.move(reader, to: version) } else { mappedLimit = limit }
     }
     /// Lets go of the snapshot.
     func rest() {

@@ -26,11 +26,14 @@ protocol PageForm: AnyObject {
     func commit() throws(RealmError)
     /// Others may have changed the file: what is remembered of it must be read again.
     func forget()
+    /// Completes what a crash left half-written. Only while nobody else writes.
+    func repair() throws(RealmError)
 }
 
 extension PageForm {
     /// Bytes of data that the file has room for.
     var dataSize: Int { pageCount * pageSize }
+    func repair() throws(RealmError) {}
 }
 
 extension FileDescriptor {

@@ -8,7 +8,6 @@ final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
     private let file: FileDescriptor
-    private let isWritable: Bool
     private let cipher: RealmPageCipher
     /// Metadata pages by block, and the generation they were read in.
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
@@ -18,6 +17,8 @@ final class RealmForm: PageForm {
     /// Ciphertext of the coming page 0 and its entry's first half.
     private let first = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 4096)
     private var firstCounter: UInt32?
+    /// Page 0 was last read from its copy.
+    private var isFirstTorn = false
     private(set) var pageCount = 0
 
     /// Entry: counter and MAC of the newest ciphertext, then of the one before.
@@ -30,12 +31,11 @@ final class RealmForm: PageForm {
         var stamp: UInt64 { counter == 0 ? 0 : max(1, mac.loadUnaligned(as: UInt64.self)) }
     }
 
-    init(_ file: FileDescriptor, _ e: Encryption, isWritable: Bool) throws(RealmError) {
+    init(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) {
         guard case .key(let key) = e.secret else {
             throw RealmError(.invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase", path: file.path)
         }
         self.file = file
-        self.isWritable = isWritable
         cipher = try RealmPageCipher(key)
         pageCount = Self.pages(inFileOf: try file.size())
     }
@@ -84,8 +84,14 @@ final class RealmForm: PageForm {
                 throw failed("page \(page) lies beyond the end of the file: it is truncated")
             }
             guard entry.counter != 0 else { continue }
-            if try open(page, entry, into: to) { return entry.stamp }
-            if page == 0, attempt > 0, try recoverFirst(into: to) { return try self.entry(0).stamp }
+            if try open(page, entry, into: to) {
+                if page == 0 { isFirstTorn = false }
+                return entry.stamp
+            }
+            if page == 0, attempt > 0, try recoverFirst(into: to) != nil {
+                isFirstTorn = true
+                return try self.entry(0).stamp
+            }
         }
         if try entry(page).counter == 0 { throw failed("page \(page) has never been written to") }
         throw failed("page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted")
@@ -156,7 +162,13 @@ final class RealmForm: PageForm {
 
     func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
         let page = first + 4096
-        if try entry(0).counter == 0 { Platform.zero(page, 4096) } else { _ = try read(0, into: page) }
+        if try entry(0).counter == 0 {
+            Platform.zero(page, 4096)
+        } else {
+            _ = try read(0, into: page)
+            // The copy in the last page is about to go.
+            if isFirstTorn { try repair() }
+        }
         header.encode(into: page)
         // Seal a copy of the entry: the real one is written after the flush.
         var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
@@ -188,14 +200,24 @@ final class RealmForm: PageForm {
         try file.write(e.at, count: 64, at: 0)
         try file.write(first, count: 4096, at: 4096)
     }
-    /// Completes a torn page 0 from its copy in the last page: when the copy is what the entry announces, or what the page begins or ends with.
-    private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> Bool {
-        guard pageCount > 1 else { return false }
+    func repair() throws(RealmError) {
+        let page = first + 4096
+        guard pageCount > 1, try entry(0).counter != 0 else { return }
+        _ = try read(0, into: page)
+        guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(0)) == 4096, let counter = try recoverFirst(into: page) else { return }
+        try putFirst(counter)
+        try file.synchronizeData()
+        isFirstTorn = false
+    }
+    /// Completes a torn page 0, in the buffer, from its copy in the last page: when the copy is what the entry announces, or shares a sector with
+    /// the page. Returns the counter under which it was encrypted. The file stays as it is: a writer may be alive and at it.
+    private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
+        guard pageCount > 1 else { return nil }
         let torn = first + 4096
         Platform.copy(torn, buffer, 4096)
         let last = pageCount - 1
         let lastEntry = try entry(last)
-        guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096, try open(last, lastEntry, into: first) else { return false }
+        guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096, try open(last, lastEntry, into: first) else { return nil }
         let e = try entry(0)
         var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
@@ -203,12 +225,10 @@ final class RealmForm: PageForm {
             return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
         }
         let sharesSector = stride(from: 0, to: 4096, by: 512).contains { Platform.compare(first + $0, torn + $0, 512) == 0 }
-        guard isAnnounced || sharesSector else { return false }
+        guard isAnnounced || sharesSector else { return nil }
         let counter = isAnnounced ? e.counter : (e.counter == .max ? 1 : e.counter + 1)
         try cipher.decrypt(first, into: to, counter: counter, position: 0)
-        guard FileHeader(bytes: to).hasMnemonic else { return false }
-        if isWritable { try putFirst(counter) }
-        return true
+        return FileHeader(bytes: to).hasMnemonic ? counter : nil
     }
 
     func forget() {

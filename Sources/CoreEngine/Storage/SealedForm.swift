@@ -20,6 +20,8 @@ final class SealedForm: PageForm {
     private static let rootSize = 512
     private static let rootPayload = rootSize - PageSeal.overhead
     private static let rootStamps = (rootPayload - 48) / 8
+    /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
+    static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     private static let pageLimit = rootStamps * fanOut * fanOut
 
     /// The stamps of 507 pages or tables.

@@ -34,8 +34,6 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var threadId: UInt = 0
     }
     private let writer = Lock(initial: Writer())
-    /// The newest version that this process has seen or written.
-    private let seen = Lock(initial: UInt64(0))
     /// Slab bytes committed so far; the writer's.
     private var slabCommitted = 0
 
@@ -239,13 +237,6 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         guard Platform.processId == processId else { return slot = -1 }
         lockFile?.shared.unpin(slot: &slot)
     }
-    /// Takes note that a snapshot is used; whether others may have written the file since the last one was.
-    func noteVersion(_ number: UInt64, isOurs: Bool = false) -> Bool {
-        seen.with { s in
-            defer { s = max(s, number) }
-            return !isOurs && number > s
-        }
-    }
     /// Members of the session, this one included.
     var participantCount: Int { lockFile?.memberCount ?? 1 }
     /// Whether nothing was ever committed.
@@ -328,7 +319,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         if durability != .memoryOnly {
             try file.select(topRef: topRef, logicalSize: logicalSize, durable: durability == .full)
         }
-        _ = noteVersion(version, isOurs: true)
+        file.pages?.noteOwn(version)
         lockFile?.shared.publish(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
     }
 

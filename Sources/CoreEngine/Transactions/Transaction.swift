@@ -78,13 +78,12 @@ package final class Transaction {
     }
 
     private func adopt(_ v: SharedState.Version) throws(RealmError) {
-        let others = database.noteVersion(v.number)
         if v.topRef.isNull {
-            store.move(toFileLimit: Format.headerSize, others: others)
+            store.move(toFileLimit: Format.headerSize, version: v.number)
             try group.load(names: .null, tables: .null)
         } else {
             try database.file.ensureMapped(v.logicalSize)
-            store.move(toFileLimit: v.logicalSize, others: others)
+            store.move(toFileLimit: v.logicalSize, version: v.number)
             let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId
