@@ -19,7 +19,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash bench install clean tidy
+.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-encryption bench install clean tidy
 
 all: lib
 
@@ -69,8 +69,14 @@ test-fixtures: lib
 test-fuzz: lib
 	@Tests/Fuzz/run.sh $(SANITIZE) $(FIXTURES) $(or $(COUNT),20000) $(or $(SEED),1)
 
+# The plain file, then both encrypted forms.
 test-crash: lib
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50
+	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher xchacha
+	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
+
+test-encryption: lib
+	@Scripts/run-encryption-tests.sh --long
 
 bench: lib
 	@Scripts/need.sh cc sqlite python3

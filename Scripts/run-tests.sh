@@ -29,7 +29,13 @@ if [ -d "$fixtures/ops" ]; then
 else
     echo "!!! NO FIXTURES at $fixtures: no file was mutated !!!"
 fi
-part "killed writers (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-10}" --kills 8
+part "encrypted files (short)" Scripts/run-encryption-tests.sh
+part "killed writers (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-6}" --kills 6
+if "$python" -c 'import cryptography' 2>/dev/null; then
+    for cipher in xchacha realm; do
+        part "killed writers, $cipher (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-2}" --kills 5 --cipher $cipher
+    done
+fi
 part "engine" swift test --quiet
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -33,7 +33,8 @@ enum { ACCOUNTS = 64, START = 1000, MARKS = 40 };
     X(realm_object_create_with_primary_key) X(realm_object_find_with_primary_key)                 \
     X(realm_object_find_all) X(realm_object_delete) X(realm_object_as_link) X(realm_get_value)    \
     X(realm_set_value) X(realm_get_linked_object) X(realm_get_backlinks) X(realm_results_count)   \
-    X(realm_results_get_object) X(crealm_verify) X(realm_free)
+    X(realm_results_get_object) X(crealm_verify) X(realm_free) X(realm_config_set_encryption_key)  \
+    X(crealm_config_set_page_cipher)
 #define MEMBER(name) __typeof__(&name) name;
 static struct { FUNCTIONS(MEMBER) } L;
 
@@ -84,6 +85,18 @@ static inline realm_value_t integer(int64_t i) {
     v.type = RLM_TYPE_INT;
     v.integer = i;
     return v;
+}
+
+/* With LEDGER_KEY, a file of 64 bytes, the ledger is encrypted; LEDGER_CIPHER says how. */
+static void set_encryption(realm_config_t* config) {
+    const char *name = getenv("LEDGER_KEY"), *cipher = getenv("LEDGER_CIPHER");
+    if (!name) return;
+    uint8_t key[64];
+    FILE* file = fopen(name, "rb");
+    MUST(file && fread(key, 1, sizeof key, file) == sizeof key);
+    fclose(file);
+    MUST(L.realm_config_set_encryption_key(config, key, sizeof key));
+    if (cipher) L.crealm_config_set_page_cipher(config, (crealm_page_cipher_e)atoi(cipher));
 }
 
 /* ---- Schema ------------------------------------------------------------------------------------- */
@@ -139,6 +152,7 @@ static void open_ledger(const char* path) {
     realm_config_t* config = L.realm_config_new();
     MUST(schema && config);
     L.realm_config_set_path(config, path);
+    set_encryption(config);
     L.realm_config_set_schema(config, schema);
     L.realm_config_set_schema_version(config, 1);
     L.realm_config_set_automatic_change_notifications(config, false);

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
 """Kills a writing process over and over while others read the same file.
 
-    run.py LIBRARY [--tools DIR] [--seconds 60] [--readers 4] [--kills 50] [--seed N] [--keep DIR]
+    run.py LIBRARY [--tools DIR] [--seconds 60] [--readers 4] [--kills 50] [--seed N] [--keep DIR] [--cipher xchacha|gcm|realm]
 
 One writer commits to a ledger (ledger.h) and notes each commit that returned; readers check every
 snapshot they see. The writer is killed with SIGKILL at random moments, at least --kills times and for
 at least --seconds, and the next one checks, with the readers still running, that nothing noted is lost.
 Now and then a reader is killed, too. Every few kills, while no writer runs, the file is copied: the copy
 must pass realm_storage_check.py and realm_data_check.py of --tools and a check through the library. No
-refresh may take longer than a second. With --keep the file is kept after a failure.
+refresh may take longer than a second. With --cipher the file is encrypted; its copies are decrypted by
+../Encryption/reader.py first. With --keep the file is kept after a failure.
 Prints a line per failure and 'N passed, M failed'."""
 import argparse
+import os
 import pathlib
 import random
 import shutil
@@ -32,6 +34,8 @@ arguments.add_argument('--readers', type=int, default=4)
 arguments.add_argument('--kills', type=int, default=50)
 arguments.add_argument('--seed', type=int, default=None)
 arguments.add_argument('--keep', type=pathlib.Path)
+arguments.add_argument('--cipher', choices=['xchacha', 'gcm', 'realm'])
+arguments.add_argument('--key', type=pathlib.Path, help='64 bytes; without it a key is made')
 options = arguments.parse_args()
 library = options.library.resolve()
 seed = options.seed if options.seed is not None else int(time.time())
@@ -85,6 +89,12 @@ class Ledger:
     def __init__(self, folder):
         self.folder, self.file, self.journal = folder, folder / 'ledger.realm', folder / 'journal'
         self.count = 0
+        if options.cipher:
+            self.key = options.key or folder / 'key'
+            if not options.key:
+                self.key.write_bytes(chance.randbytes(64))
+            os.environ['LEDGER_KEY'] = str(self.key)
+            os.environ['LEDGER_CIPHER'] = str(['xchacha', 'gcm', 'realm'].index(options.cipher))
 
     def writer(self, *more):
         self.count += 1
@@ -104,9 +114,15 @@ class Ledger:
         copy, journal = copies / 'copy.realm', copies / 'journal'
         shutil.copy(self.file, copy)
         shutil.copy(self.journal, journal)
-        if options.tools:
+        plain = copy
+        if options.cipher:
+            plain = copies / 'plain.realm'
+            run = subprocess.run([sys.executable, HERE.parent / 'Encryption/reader.py', copy, '--key', self.key, '--used', '--out', plain], capture_output=True, text=True)
+            if not check(f'{label}: reader.py', run.returncode == 0, (run.stdout + run.stderr).strip()[-300:]):
+                plain = None
+        if options.tools and plain:
             for tool in ['realm_storage_check.py'], ['realm_data_check.py', '--check']:
-                run = subprocess.run([sys.executable, options.tools / tool[0], *tool[1:], copy], capture_output=True, text=True)
+                run = subprocess.run([sys.executable, options.tools / tool[0], *tool[1:], plain], capture_output=True, text=True)
                 good = check(f'{label}: {tool[0]}', run.returncode == 0, (run.stdout + run.stderr).strip()[-300:])
                 if not good and options.keep:
                     options.keep.mkdir(parents=True, exist_ok=True)

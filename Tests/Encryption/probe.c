@@ -4,13 +4,16 @@
  *     cc -shared -fPIC -Iinclude probe.c -ldl -o probe.so;  ctypes.CDLL('probe.so')
  *
  * probe_read digests everything that a file holds: two files with the same digest hold the same data. probe_write makes
- * random commits over a small schema; the same seed gives the same data, whatever the form of the file.
+ * random commits over a small schema; the same seed gives the same data, whatever the form of the file. Any thread may call; a realm
+ * stays in its own.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include "crealm.h"
 
@@ -21,8 +24,8 @@ static void* library;
 enum { PLAIN, KEY, PASSPHRASE };
 
 /* Of the last call. */
-static char message[1000];
-static int failure;
+static __thread char message[1000];
+static __thread int failure;
 static int fail(const char* where) {
     realm_error_t e;
     memset(&e, 0, sizeof e);
@@ -65,7 +68,7 @@ static realm_config_t* config_of(const char* path, int how, const void* secret, 
 
 /* ---- Reading ---- */
 
-static uint64_t digest;
+static __thread uint64_t digest;
 static void mix(const void* data, size_t n) {
     const uint8_t* p = data;
     uint64_t h = digest;
@@ -140,7 +143,7 @@ static int read_all(realm_t* realm) {
         TRY(F(realm_get_class)(realm, keys[c], &info));
         text(info.name), text(info.primary_key), number(info.flags);
         TRY(F(realm_get_class_properties)(realm, info.key, properties, 128, &count));
-        for (size_t i = 0; i < count; i++) text(properties[i].name), number(properties[i].type), number(properties[i].key);
+        for (size_t i = 0; i < count; i++) text(properties[i].name), number(properties[i].type);
         realm_results_t* all = F(realm_object_find_all)(realm, info.key);
         TRY(all && F(realm_results_count)(all, &n));
         number((int64_t)n);
@@ -156,7 +159,8 @@ static int read_all(realm_t* realm) {
     return 0;
 }
 
-/* 0, and the digest of all data; else the number of the error. `verify` also checks every invariant of the snapshot.
+/* 0 or the number of the error; and the digest of all data, 0 when they could not be read. `verify` also checks every invariant of
+ * the snapshot, after that.
  * Objects of a failed read are not released: the process soon ends. */
 int probe_read(const char* path, int how, const void* secret, size_t size, int read_write, int verify, uint64_t* out) {
     message[0] = 0;
@@ -166,6 +170,7 @@ int probe_read(const char* path, int how, const void* secret, size_t size, int r
     F(realm_release)(config);
     if (!realm) return fail("open");
     int status = read_all(realm);
+    *out = status ? 0 : digest;
     if (!status && verify) {
         char* report = NULL;
         if (!F(crealm_verify)(realm, &report)) {
@@ -175,13 +180,12 @@ int probe_read(const char* path, int how, const void* secret, size_t size, int r
     }
     F(realm_close)(realm);
     F(realm_release)(realm);
-    *out = digest;
     return status;
 }
 
 /* ---- Writing ---- */
 
-static uint64_t state;
+static __thread uint64_t state;
 static uint64_t below(uint64_t n) { return state ^= state << 13, state ^= state >> 7, state ^= state << 17, n ? state % n : 0; }
 
 static realm_schema_t* schema_of(void) {
@@ -218,7 +222,7 @@ int probe_digest(realm_t* realm, uint64_t* out) { int status = read_all(realm); 
 
 /* One commit of `operations` random changes among `things` objects with values of up to `largest` bytes. */
 int probe_commit(realm_t* realm, int operations, int things, int largest) {
-    static uint8_t bytes[1 << 20];
+    static __thread uint8_t bytes[1 << 20];
     bool found;
     realm_class_info_t info;
     realm_property_info_t p[5];
@@ -279,4 +283,102 @@ int probe_write(const char* path, int how, const void* secret, size_t size, int 
     for (int i = 0; i < commits && !status; i++) status = probe_commit(realm, operations, things, largest);
     probe_close(realm);
     return status;
+}
+
+/* ---- Following others ---- */
+
+int probe_version(realm_t* realm, uint64_t* out) {
+    bool found;
+    realm_version_id_t version;
+    realm_class_info_t info;
+    size_t n;
+    /* There is a version only once something was read. */
+    TRY(F(realm_find_class)(realm, "Thing", &found, &info) && found && F(realm_get_num_objects)(realm, info.key, &n));
+    TRY(F(realm_get_version_id)(realm, &found, &version));
+    *out = found ? version.version : 0;
+    return 0;
+}
+/* Reads `count` objects from the `first` on; for walks over big files. */
+int probe_read_some(realm_t* realm, size_t first, size_t count) {
+    bool found;
+    realm_class_info_t info;
+    realm_property_info_t properties[8];
+    size_t n, columns;
+    TRY(F(realm_find_class)(realm, "Thing", &found, &info) && found);
+    TRY(F(realm_get_class_properties)(realm, info.key, properties, 8, &columns));
+    realm_results_t* all = F(realm_object_find_all)(realm, info.key);
+    TRY(all && F(realm_results_count)(all, &n));
+    for (size_t k = first; k < n && k < first + count; k++) {
+        realm_object_t* object = F(realm_results_get_object)(all, k);
+        TRY(object);
+        for (size_t i = 0; i < columns; i++) { int status = read_property(object, &properties[i]); if (status) return status; }
+        F(realm_release)(object);
+    }
+    F(realm_release)(all);
+    return 0;
+}
+/* `count` objects with `size` bytes each, from id `first` on, in one commit. */
+int probe_fill(realm_t* realm, int first, int count, size_t size) {
+    bool found;
+    realm_class_info_t info;
+    realm_property_info_t p[5];
+    size_t n;
+    uint8_t* bytes = malloc(size);
+    TRY(F(realm_find_class)(realm, "Thing", &found, &info) && found);
+    TRY(F(realm_get_class_properties)(realm, info.key, p, 5, &n));
+    TRY(F(realm_begin_write)(realm));
+    for (int i = first; i < first + count; i++) {
+        realm_value_t v;
+        memset(&v, 0, sizeof v);
+        v.type = RLM_TYPE_INT, v.integer = i;
+        realm_object_t* object = F(realm_object_get_or_create_with_primary_key)(realm, info.key, v, &found);
+        TRY(object);
+        memset(bytes, i, size);
+        v.type = RLM_TYPE_BINARY, v.binary.data = bytes, v.binary.size = size;
+        TRY(F(realm_set_value)(object, p[2].key, v, false));
+        F(realm_release)(object);
+    }
+    TRY(F(realm_commit)(realm));
+    free(bytes);
+    return 0;
+}
+static double now(void) {
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+/* Follows a file that others write, up to version `last`: a realm that moves on all the time and one that stays behind for a while.
+ * Notes each version with its digest; returns how many, or minus the number of an error, or -1 when a snapshot changed. */
+int probe_follow(const char* path, int how, const void* secret, size_t size, uint64_t seed, uint64_t last, double seconds,
+                 uint64_t* versions, uint64_t* digests, int room) {
+    probe_seed(seed);
+    double end = now() + seconds;
+    int n = 0, status = 0;
+    uint64_t version = 0;
+    while (version < last && now() < end) {
+        realm_t *ahead = probe_open(path, how, secret, size, -1), *behind = probe_open(path, how, secret, size, -1);
+        if (!ahead || !behind) return -failure;
+        uint64_t old = 0, seen = 0;
+        for (uint64_t turns = 5 + below(40); turns && version < last && now() < end; turns--) {
+            if ((status = probe_refresh(ahead)) || (status = probe_version(ahead, &version)) || (status = read_all(ahead))) return -status;
+            if (n < room) versions[n] = version, digests[n++] = digest;
+            seen = digest;
+            if (below(4) == 0) {
+                usleep((useconds_t)below(3000));
+                if ((status = read_all(ahead))) return -status;
+                if (digest != seen) { snprintf(message, sizeof message, "the snapshot of version %llu changed", (unsigned long long)version); return -1; }
+            }
+            if (below(12) == 0) {
+                if ((status = read_all(behind))) return -status;
+                if (old && digest != old) { snprintf(message, sizeof message, "an old snapshot changed"); return -1; }
+                if ((status = probe_refresh(behind)) || (status = read_all(behind))) return -status;
+                old = digest;
+                uint64_t at;
+                if ((status = probe_version(behind, &at))) return -status;
+                if (n < room) versions[n] = at, digests[n++] = old;
+            }
+        }
+        probe_close(ahead), probe_close(behind);
+    }
+    return n;
 }

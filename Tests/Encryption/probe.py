@@ -1,6 +1,9 @@
 """The library as the tests of encrypted files see it: probe.c in this process, and what a test counts."""
 import ctypes
+import os
 import pathlib
+import pickle
+import signal
 import subprocess
 import tempfile
 
@@ -33,8 +36,10 @@ class Probe:
         self.c = ctypes.CDLL(str(so))
         self.c.probe_message.restype = ctypes.c_char_p
         self.c.probe_open.restype = ctypes.c_void_p
-        for name in 'probe_close', 'probe_refresh', 'probe_digest', 'probe_commit':
-            getattr(self.c, name).argtypes = [ctypes.c_void_p] + {'probe_digest': [ctypes.c_void_p], 'probe_commit': [ctypes.c_int] * 3}.get(name, [])
+        realm, number, place = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
+        for name, types in (('close', []), ('refresh', []), ('digest', [place]), ('version', [place]), ('commit', [number] * 3),
+                            ('read_some', [ctypes.c_size_t] * 2), ('fill', [number, number, ctypes.c_size_t])):
+            getattr(self.c, f'probe_{name}').argtypes = [realm, *types]
         if not self.c.probe_load(str(library).encode()):
             raise SystemExit(self.message())
 
@@ -42,10 +47,16 @@ class Probe:
         return self.c.probe_message().decode(errors='replace')
 
     def read(self, path, how, secret, write=False, verify=False):
-        """(0, digest, '') or (error number, None, message)."""
+        """(0, digest, '') or (error number, digest or 0, message)."""
         digest = ctypes.c_uint64()
         status = self.c.probe_read(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), int(write), int(verify), ctypes.byref(digest))
-        return (status, digest.value, '') if status == 0 else (status, None, self.message())
+        return status, digest.value, self.message() if status else ''
+
+    def continue_file(self, path, how, secret):
+        """One more commit."""
+        status = self.c.probe_write(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), -1, ctypes.c_uint64(4711), 1, 6, 5, 300)
+        if status:
+            raise SystemExit(f'a commit fails: {status} {self.message()}')
 
     def open(self, path, how, secret, cipher=-1):
         return self.c.probe_open(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), cipher)
@@ -57,12 +68,78 @@ class Probe:
         digest = ctypes.c_uint64()
         return (self.c.probe_digest(realm, ctypes.byref(digest)), digest.value)
 
+    def version(self, realm):
+        version = ctypes.c_uint64()
+        status = self.c.probe_version(realm, ctypes.byref(version))
+        return version.value if status == 0 else None
+
+    def follow(self, path, how, secret, seed, last, seconds):
+        """(number of snapshots or error, [(version, digest)], message)."""
+        room = 20000
+        versions, digests = (ctypes.c_uint64 * room)(), (ctypes.c_uint64 * room)()
+        n = self.c.probe_follow(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), ctypes.c_uint64(seed), ctypes.c_uint64(last),
+                                ctypes.c_double(seconds), versions, digests, room)
+        return n, [(versions[i], digests[i]) for i in range(max(n, 0))], self.message() if n < 0 else ''
+
     def write(self, path, form, seed, commits, operations=10, things=40, largest=2000):
         how, secret, cipher = FORMS[form]
         status = self.c.probe_write(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), cipher, ctypes.c_uint64(seed), commits,
                                     operations, things, largest)
         if status:
             raise SystemExit(f'writing {path}: error {status}: {self.message()}')
+
+
+CHUNK, PATIENCE = 400, 120
+
+
+class Case:
+    """A file to be read: its bytes, how it is opened, and which digests are fine."""
+
+    def __init__(self, name, raw, good, how=KEY, secret=KEY_BYTES, write=False, must_fail=False, may_fail=True, commit=False):
+        self.name, self.raw, self.good, self.how, self.secret, self.write = name, raw, good, how, secret, write
+        self.must_fail, self.may_fail, self.commit = must_fail, may_fail, commit
+
+
+def outcomes(library, folder, cases, check):
+    """Reads every case in a child process, a few hundred at a time: (status, digest, message, unchanged), or None for a crash."""
+    results = []
+    pending = list(cases)
+    while pending:
+        part = pending[:CHUNK]
+        back, out = os.pipe()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(PATIENCE)
+            probe = Probe(library.resolve(), folder)
+            with os.fdopen(out, 'wb') as pipe:
+                for case in part:
+                    file = folder / 'case.realm'
+                    file.write_bytes(case.raw)
+                    result = probe.read(file, case.how, case.secret, write=case.write, verify=True)
+                    if case.commit and result[0] == 0:
+                        # What opens must also take a commit.
+                        probe.continue_file(file, case.how, case.secret)
+                        again = probe.read(file, case.how, case.secret, verify=True)
+                        result = result if again[0] == 0 else again
+                    pickle.dump((*result, file.read_bytes() == bytes(case.raw)), pipe)
+                    pipe.flush()
+            os._exit(0)
+        os.close(out)
+        done = 0
+        with os.fdopen(back, 'rb') as pipe:
+            while True:
+                try:
+                    results.append(pickle.load(pipe))
+                    done += 1
+                except EOFError:
+                    break
+        _, status = os.waitpid(child, 0)
+        if done < len(part):
+            results.append(None)
+            check(part[done].name, False, f'the process ends with status {status}')
+            done += 1
+        pending = pending[done:]
+    return results
 
 
 class Count:

@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""What a loss of power may leave of a commit.
+
+    torn.py LIBRARY [--commits N] [--seed N]
+
+Records all writes, cuts and flushes of some commits (shim.c), then builds the file as it may be on the disk: everything before
+a write and each prefix of it in sectors of 512 bytes; any single sector of it; and of the writes between two flushes, each one
+missing, each one alone, and random subsets of their sectors. Each such file must open for writing, hold the data of the
+version before the commit or of the commit, and every now and then take another commit. Plain files and both encrypted forms."""
+import argparse
+import collections
+import os
+import pathlib
+import random
+import struct
+import subprocess
+import sys
+
+from probe import FORMS, Case, Count, Probe, build, outcomes, scratch
+
+SECTOR = 512
+HERE = pathlib.Path(__file__).resolve().parent
+
+arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+arguments.add_argument('library', type=pathlib.Path)
+arguments.add_argument('--commits', type=int, default=3)
+arguments.add_argument('--seed', type=int, default=1)
+arguments.add_argument('--forms', default='xchacha,realm,plain')
+arguments.add_argument('--record', nargs=3, help='(for itself)')
+options = arguments.parse_args()
+count = Count()
+check = count.check
+small = dict(operations=8, things=6, largest=3000)
+
+
+def record(file, form, folder):
+    """In a process of its own, under the shim: commits, a mark and the digest after each."""
+    import ctypes
+    probe = Probe(options.library.resolve(), folder)
+    mark = ctypes.CDLL(None).shim_mark
+    mark.argtypes = [ctypes.c_uint64]
+    how, secret, cipher = FORMS[form]
+    probe.c.probe_seed(ctypes.c_uint64(options.seed + 50))
+    realm = probe.open(file, how, secret, cipher)
+    if not realm:
+        raise SystemExit(probe.message())
+    mark(0)
+    for n in range(options.commits):
+        if probe.commit(realm, **small):
+            raise SystemExit(probe.message())
+        mark(n + 1)
+        print(probe.digest(realm)[1], flush=True)
+    os._exit(0)
+
+
+def parse(log):
+    """(kind, position, size, data) of everything that happened, and the number of the commit it belongs to."""
+    operations, at, commit = [], 0, 0
+    while at < len(log):
+        kind, position, size = struct.unpack_from('<QQQ', log, at)
+        at += 24
+        if kind == 4:
+            commit = position + 1
+            continue
+        data = log[at:at + size] if kind == 1 else b''
+        at += len(data)
+        operations.append((kind, position, size, data, commit))
+    return operations
+
+
+def apply(image, operation):
+    kind, position, size, data, _ = operation
+    if kind == 1:
+        if len(image) < position + len(data):
+            image.extend(bytes(position + len(data) - len(image)))
+        image[position:position + len(data)] = data
+    elif kind == 2:
+        if size < len(image):
+            del image[size:]
+        else:
+            image.extend(bytes(size - len(image)))
+
+
+def sectors(operation):
+    """A write as writes to sectors."""
+    _, position, _, data, commit = operation
+    pieces, at = [], position
+    while at < position + len(data):
+        end = min((at // SECTOR + 1) * SECTOR, position + len(data))
+        pieces.append((1, at, end - at, data[at - position:end - position], commit))
+        at = end
+    return pieces
+
+
+def states(initial, operations, chance):
+    """(what, image, number of the commit under way) of each state that a crash may leave."""
+    image, whole = bytearray(initial), []
+    base, window = bytearray(initial), []
+    for n, operation in enumerate(operations):
+        kind, commit = operation[0], operation[4]
+        if kind == 3:
+            # A window ends: each write of it missing, each alone, and subsets of sectors.
+            writes = [o for o in window if o[0] == 1]
+            for k, one in enumerate(writes):
+                for alone in (False, True):
+                    state = bytearray(base)
+                    for o in window:
+                        if o[0] != 1 or (o is one) == alone:
+                            apply(state, o)
+                    yield f'write {k} of {len(writes)} {"alone" if alone else "missing"} before flush {n}', state, commit
+            pieces = [p for o in writes for p in sectors(o)]
+            for k in range(min(2 * len(pieces), 40)):
+                share = chance.random()
+                state = bytearray(base)
+                for o in window:
+                    if o[0] == 2:
+                        apply(state, o)
+                for p in pieces:
+                    if chance.random() < share:
+                        apply(state, p)
+                yield f'subset {k} of sectors before flush {n}', state, commit
+            for o in window:
+                apply(base, o)
+            window = []
+            continue
+        if kind == 1:
+            pieces = sectors(operation)
+            for k in range(len(pieces)):
+                if 0 < k:
+                    state = bytearray(image)
+                    for p in pieces[:k]:
+                        apply(state, p)
+                    yield f'write {n} up to sector {k} of {len(pieces)}', state, commit
+                # Nothing but this sector, and everything but it.
+                for others in (False, True):
+                    state = bytearray(image)
+                    for j, p in enumerate(pieces):
+                        if (j == k) != others:
+                            apply(state, p)
+                    yield f'write {n}, sector {k} of {len(pieces)} {"missing" if others else "alone"}', state, commit
+        apply(image, operation)
+        window.append(operation)
+        yield f'after operation {n}', bytearray(image), commit
+
+
+def check_form(form, folder, shim):
+    how, secret, _ = FORMS[form]
+    probe = Probe(options.library.resolve(), folder)
+    file, log = folder / f'{form}.realm', folder / f'{form}.log'
+    probe.write(file, form, options.seed, 4, **small)
+    initial = file.read_bytes()
+    digests = [probe.read(file, how, secret)[1]]
+    environment = {**os.environ, 'LD_PRELOAD': str(shim), 'SHIM_FILE': str(file), 'SHIM_LOG': str(log)}
+    run = subprocess.run([sys.executable, __file__, str(options.library), '--commits', str(options.commits), '--seed', str(options.seed),
+                          '--record', str(file), form, str(folder)], env=environment, capture_output=True, text=True)
+    if not check(f'{form}: recorded', run.returncode == 0 and log.exists(), run.stderr[-300:]):
+        return
+    digests += [int(line) for line in run.stdout.split()]
+    operations = parse(log.read_bytes())
+    image = bytearray(initial)
+    for o in operations:
+        apply(image, o)
+    check(f'{form}: everything was recorded', bytes(image) == file.read_bytes())
+    digest_of = {n: {digests[max(n - 1, 0)], digests[min(n, options.commits)]} for n in range(options.commits + 2)}
+    cases = []
+    seen = set()
+    kinds = collections.Counter()
+    for k, (what, state, commit) in enumerate(states(initial, operations, random.Random(options.seed))):
+        raw = bytes(state)
+        if (raw, commit) in seen:
+            continue
+        seen.add((raw, commit))
+        cases.append(Case(f'{form}, commit {commit}: {what}', raw, digest_of[commit], how, secret, write=True, commit=k % 7 == 0))
+        kinds[what.split()[0]] += 1
+    for case, result in zip(cases, outcomes(options.library, folder, cases, check)):
+        if result is None:
+            continue
+        status, digest, message, _ = result
+        if not check(case.name, status == 0 and digest in case.good, f'{status} {message} {"other data" if digest not in case.good else ""}') and os.environ.get('KEEP'):
+            (pathlib.Path(os.environ['KEEP']) / f'{case.name.replace(" ", "-")}.realm').write_bytes(case.raw)
+    flushes = sum(1 for o in operations if o[0] == 3)
+    print(f'  {form:8} {len(operations)} operations with {flushes} flushes in {options.commits} commits, {len(cases)} states')
+
+
+def main():
+    if options.record:
+        return record(pathlib.Path(options.record[0]), options.record[1], pathlib.Path(options.record[2]))
+    with scratch() as name:
+        folder = pathlib.Path(name)
+        shim = build('shim.c', folder / 'shim.so', '-shared', '-fPIC')
+        for form in options.forms.split(','):
+            check_form(form, folder, shim)
+    count.end()
+
+
+main()
