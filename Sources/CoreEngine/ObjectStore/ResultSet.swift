@@ -338,10 +338,7 @@ package final class ResultSet {
             if isWholeTable {
                 let scan = ClusterScan(t)
                 var total = Aggregator(op, type)
-                try scan.run(ConstantCondition(true)) { (_) throws(RealmError) in
-                    try total.add(scan, column, f.kind)
-                    return true
-                }
+                while try scan.next() { try total.add(scan, column, f.kind) }
                 return total.result
             }
             try update()

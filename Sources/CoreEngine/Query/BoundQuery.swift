@@ -115,12 +115,17 @@ package final class BoundQuery {
             return min(n, limit)
         }
         if isAll { return min(try t.count(), limit) }
-        if let keys = try condition.lookup(t) { return min(keys.count, limit) }
+        if let n = try condition.lookupCount(t) { return min(n, limit) }
         var n = 0
-        let scan = ClusterScan(t)
-        try scan.run(condition) { (mask) throws(RealmError) in
+        let scan = ClusterScan(t), mask = scan.scratch()
+        while n < limit, try scan.next() {
+            if let hits = try condition.tally(scan) {
+                n += hits
+                continue
+            }
+            mask.fill(scan.count)
+            try condition.narrow(scan, mask)
             n += mask.count(scan.count)
-            return n < limit
         }
         return min(n, limit)
     }

@@ -14,6 +14,10 @@ class Condition {
     }
     /// The test of one property that says as much, when there is one; after `prepare`.
     var leafTest: (column: ColKey, test: ColumnTest)? { nil }
+    /// Number of matching rows of the present cluster, when they can be counted without marking them.
+    func tally(_ scan: ClusterScan) throws(RealmError) -> Int? { nil }
+    /// Number of rows that match, when an index answers without a scan; nil: scan.
+    func lookupCount(_ table: Table) throws(RealmError) -> Int? { try lookup(table)?.count }
     /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.
     func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
 }
@@ -72,13 +76,26 @@ final class OrCondition: Condition {
         self.parts = parts
         ordered = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
     }
-    /// Beside each part the opposite of its leaf test, where it has one.
-    private var opposites: [(column: ColKey, test: ColumnTest)?] = []
+    /// What a cluster is narrowed by, one after the other: the opposite of a leaf test where there is one, else a part.
+    private enum Step {
+        case opposite(ColKey, ColumnTest, of: Unmanaged<Condition>)
+        case part(Unmanaged<Condition>)
+    }
+    private var steps: [Step] = []
     override func prepare(_ group: Group) throws(RealmError) {
         for p in parts { try p.prepare(group) }
-        opposites = ordered.map { p in
-            guard let t = p.leafTest, let opposite = t.test.negation else { return nil }
-            return (t.column, opposite)
+        steps = []
+        for p in ordered {
+            guard let t = p.leafTest, let opposite = t.test.negation else {
+                steps.append(.part(.passUnretained(p)))
+                continue
+            }
+            // Equality with several constants: one pass over the leaf.
+            if case .opposite(let column, let last, let first)? = steps.last, column == t.column, let both = last.intersected(opposite) {
+                steps[steps.count - 1] = .opposite(column, both, of: first)
+            } else {
+                steps.append(.opposite(t.column, opposite, of: .passUnretained(p)))
+            }
         }
     }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
@@ -90,18 +107,26 @@ final class OrCondition: Condition {
     override func text(_ p: QueryPrinter) -> String { p.or(parts) }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         // What no part has accepted yet is offered to the next.
-        let open = scan.scratch(), tried = scan.scratch()
-        defer { scan.release(2) }
-        open.copy(mask, scan.count)
-        for (i, p) in ordered.enumerated() {
-            // Where a test knows its opposite, the rows it accepts go out in one loop.
-            if i < opposites.count, let o = opposites[i], try o.test.narrow(scan, o.column, open) { continue }
-            tried.copy(open, scan.count)
-            try p.narrow(scan, tried)
-            open.subtract(tried, scan.count)
-            if open.isEmpty(scan.count) { return }
+        let open = scan.scratch(), count = scan.count
+        defer { scan.release(1) }
+        open.copy(mask, count)
+        for step in steps {
+            let part: Unmanaged<Condition>
+            switch step {
+            case .opposite(let column, let test, let p):
+                // The rows that a test accepts go out in one loop; a leaf that it does not know is the part's.
+                if try test.narrow(scan, column, open) { continue }
+                part = p
+            case .part(let p): part = p
+            }
+            let tried = scan.scratch()
+            defer { scan.release(1) }
+            tried.copy(open, count)
+            try part.borrow { (p) throws(RealmError) in try p.narrow(scan, tried) }
+            open.subtract(tried, count)
+            if open.isEmpty(count) { return }
         }
-        mask.subtract(open, scan.count)
+        mask.subtract(open, count)
     }
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         var all: [ObjKey] = []

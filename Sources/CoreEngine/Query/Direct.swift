@@ -41,6 +41,10 @@ final class DirectCondition: Condition {
         if let test, try test.narrow(scan, column, mask) { return }
         try super.narrow(scan, mask)
     }
+    override func tally(_ scan: ClusterScan) throws(RealmError) -> Int? {
+        guard let test else { return nil }
+        return try test.tally(scan, column)
+    }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var cost: Int {
         switch type {
@@ -107,9 +111,17 @@ final class DirectCondition: Condition {
         }
     }
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        guard op == .equal, !folds, let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false else { return nil }
-        if constant.isNaN { return nil }
+        guard let index = try index(table) else { return nil }
         return try Direct.lookup(index, constant, table, column)
+    }
+    override func lookupCount(_ table: Table) throws(RealmError) -> Int? {
+        guard let index = try index(table), table.facts(column)?.type != .mixed else { return nil }
+        return try index.count(of: constant)
+    }
+    /// The index that answers the condition.
+    private func index(_ table: Table) throws(RealmError) -> SearchIndex? {
+        guard op == .equal, !folds, !constant.isNaN, table.facts(column)?.isFullTextIndexed == false else { return nil }
+        return try table.index(of: column.index)
     }
 }
 
@@ -119,8 +131,12 @@ enum Direct {
         // Equal Mixed values of other types stand elsewhere in the index.
         if table.facts(column)?.type == .mixed { return nil }
         var keys: [ObjKey] = []
-        try index.findAll(value) { (k) throws(RealmError) in keys.append(k) }
-        return keys.sorted()
+        var ascending = true
+        try index.findAll(value) { (k) throws(RealmError) in
+            if let last = keys.last, last > k { ascending = false }
+            keys.append(k)
+        }
+        return ascending ? keys : keys.sorted()
     }
 }
 
@@ -164,6 +180,13 @@ final class InCondition: Condition {
         found.clear(scan.count)
         LeafLoops.among(n, 0, scan.count, few, found, scan.unpacked)
         mask.keep(found, scan.count, negated: false)
+    }
+    override func tally(_ scan: ClusterScan) throws(RealmError) -> Int? {
+        guard kind == .int, let few else { return nil }
+        let n = try scan.store.integers(try scan.columnLeaf(column))
+        guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        scan.learn(column, n.payloadSize)
+        return LeafLoops.count(n, scan.count, among: few, scan.unpacked)
     }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var cost: Int { 20 }
@@ -224,5 +247,9 @@ final class BetweenCondition: Condition {
         if let test, try test.test.narrow(scan, test.column, mask) { return }
         try low.narrow(scan, mask)
         try high.narrow(scan, mask)
+    }
+    override func tally(_ scan: ClusterScan) throws(RealmError) -> Int? {
+        guard let test else { return nil }
+        return try test.test.tally(scan, test.column)
     }
 }

@@ -73,6 +73,67 @@ enum LeafLoops {
         let flip: UInt8 = negated ? 1 : 0, p = n.payload.assumingMemoryBound(to: Float.self)
         for i in 0..<count { mask[i] &= (p[i] >= low && p[i] <= high ? 1 : 0) ^ flip }
     }
+    /// Clears the rows whose value is `a` or `b`.
+    static func neither(_ n: Node, _ count: Int, _ a: Int64, _ b: Int64, _ mask: RowMask, _ unpacked: UnsafeMutablePointer<Int8>) {
+        switch n.width {
+        case 64: neither(n.payload.assumingMemoryBound(to: Int64.self), count, a, b, mask)
+        case 32: neither(n.payload.assumingMemoryBound(to: Int32.self), count, a, b, mask)
+        case 16: neither(n.payload.assumingMemoryBound(to: Int16.self), count, a, b, mask)
+        case 8: neither(n.payload.assumingMemoryBound(to: Int8.self), count, a, b, mask)
+        default:
+            unpack(n, 0, count, unpacked)
+            neither(UnsafePointer(unpacked), count, a, b, mask)
+        }
+    }
+    @inline(__always)
+    private static func neither<T: FixedWidthInteger & SignedInteger>(
+        _ p: UnsafePointer<T>, _ count: Int, _ a: Int64, _ b: Int64, _ mask: RowMask
+    ) {
+        let m = mask.bytes
+        // One that does not fit the leaf stands nowhere: then the other counts twice.
+        guard let x = T(exactly: a) ?? T(exactly: b), let y = T(exactly: b) ?? T(exactly: a) else { return }
+        for i in 0..<count { m[i] &= (p[i] == x ? 0 : 1) & (p[i] == y ? 0 : 1) }
+    }
+    /// Number of elements in `low … high`.
+    static func count(_ n: Node, _ first: Int, _ count: Int, _ low: Int64, _ high: Int64, _ unpacked: UnsafeMutablePointer<Int8>) -> Int {
+        switch n.width {
+        case 64: return self.count(n.payload.assumingMemoryBound(to: Int64.self) + first, count, low, high)
+        case 32: return self.count(n.payload.assumingMemoryBound(to: Int32.self) + first, count, low, high)
+        case 16: return self.count(n.payload.assumingMemoryBound(to: Int16.self) + first, count, low, high)
+        case 8: return self.count(n.payload.assumingMemoryBound(to: Int8.self) + first, count, low, high)
+        case 0: return low <= 0 && high >= 0 ? count : 0
+        default:
+            unpack(n, first, count, unpacked)
+            return self.count(UnsafePointer(unpacked), count, low, high)
+        }
+    }
+    /// Sums of elements as wide as those of the leaf, each of so few that it cannot wrap.
+    @inline(__always)
+    private static func count<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ low: Int64, _ high: Int64) -> Int {
+        if low > high || low > Int64(T.max) || high < Int64(T.min) { return 0 }
+        let a = T(clamping: low), b = T(clamping: high)
+        var sum = 0, start = 0
+        while start < count {
+            let end = min(start &+ 64, count)
+            var part: T = 0
+            // Both bounds always, joined by `&`: a single comparison would become a branch per element.
+            for i in start..<end { part = part &+ ((p[i] >= a ? 1 : 0) & (p[i] <= b ? 1 : 0)) }
+            sum &+= Int(part)
+            start = end
+        }
+        return sum
+    }
+    static func count(_ p: UnsafePointer<Double>, _ count: Int, _ low: Double, _ high: Double) -> Int {
+        var sum: Int64 = 0
+        for i in 0..<count { sum = sum &+ ((p[i] >= low ? 1 : 0) & (p[i] <= high ? 1 : 0)) }
+        return Int(sum)
+    }
+    /// Number of elements that are one of `values`, which differ.
+    static func count(_ n: Node, _ count: Int, among values: [Int64], _ unpacked: UnsafeMutablePointer<Int8>) -> Int {
+        var sum = 0
+        for v in values { sum &+= self.count(n, 0, count, v, v, unpacked) }
+        return sum
+    }
     /// Marks in `found` the rows whose value is one of `values`.
     static func among(_ n: Node, _ first: Int, _ count: Int, _ values: [Int64], _ found: RowMask, _ unpacked: UnsafeMutablePointer<Int8>) {
         switch n.width {

@@ -16,8 +16,15 @@ struct RowMask {
         for i in 0..<n { bytes[i] &= other.bytes[i] ^ flip }
     }
     func count(_ n: Int) -> Int {
-        var sum = 0
-        for i in 0..<n { sum &+= Int(bytes[i]) }
+        var sum = 0, start = 0
+        while start < n {
+            // So few that a byte holds their sum.
+            let end = min(start &+ 128, n)
+            var part: UInt8 = 0
+            for i in start..<end { part = part &+ bytes[i] }
+            sum &+= Int(part)
+            start = end
+        }
         return sum
     }
     func isEmpty(_ n: Int) -> Bool {
@@ -27,16 +34,34 @@ struct RowMask {
     }
 }
 
-/// A walk over the clusters of a table. Conditions see one cluster at a time.
+/// A walk over the clusters of a table in key order. Conditions see one cluster at a time.
+///
+/// The nodes of a cluster are scattered over the file: while one is worked on, the next ones are asked for, the farther the nearer to
+/// the top of their tree.
 final class ClusterScan {
     let table: Table
+    let store: NodeStore
     /// Rows of the present cluster.
     private(set) var count = 0
     private(set) var leaf = ClusterTree.noNode
     private var keys: Node?
     private var offset: UInt64 = 0
-    /// Columns that were asked for, a bit each.
+    /// Inner nodes from the root to the present cluster.
+    private struct Level {
+        var node: Node
+        var offsets: Node?
+        var shift: UInt64
+        var base: UInt64
+        /// Slot of the next child.
+        var next: Int
+    }
+    private let levels: UnsafeMutablePointer<Level>
+    private var depth = -1
+    /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and how many cache
+    /// lines their leaves last spanned: for texts of the offsets and of the bytes.
     private var touched: UInt64 = 0
+    private var texts: UInt64 = 0
+    private let lines: UnsafeMutablePointer<(UInt8, UInt8)>
     /// Masks in use and those given back.
     private var masks: [RowMask] = []
     private var used = 0
@@ -45,11 +70,17 @@ final class ClusterScan {
 
     init(_ table: Table) {
         self.table = table
+        store = table.store
         unpacked = .allocate(capacity: Format.clusterCapacity + 8)
+        levels = .allocate(capacity: Trees.maxDepth)
+        lines = .allocate(capacity: 64)
+        lines.initialize(repeating: (16, 16), count: 64)
     }
     deinit {
         for m in masks { m.bytes.deallocate() }
         unpacked.deallocate()
+        levels.deallocate()
+        lines.deallocate()
     }
 
     @inline(__always) func key(_ row: Int) -> ObjKey {
@@ -65,62 +96,106 @@ final class ClusterScan {
 
     /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
     func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
-        used = 0
         let mask = scratch()
-        _ = try visit(table.rows.root, 0, depth: 0) { () throws(RealmError) in
+        while try next() {
             mask.fill(count)
             try condition.narrow(self, mask)
-            return try body(mask)
+            if try !body(mask) { return }
         }
     }
-    private func visit(_ ref: Ref, _ base: UInt64, depth: Int, _ body: () throws(RealmError) -> Bool) throws(RealmError) -> Bool {
-        let store = table.store
-        guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
+    /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
+    func next() throws(RealmError) -> Bool {
+        if depth < 0 {
+            depth = 0
+            if try open(table.rows.root, 0) { return true }
+        }
+        while depth > 0 {
+            let l = levels + (depth &- 1)
+            let i = l.pointee.next
+            guard i < l.pointee.node.count else {
+                depth &-= 1
+                continue
+            }
+            l.pointee.next = i &+ 1
+            if l.pointee.shift == 8 { try announce(l.pointee.node, i) }
+            var o = UInt64(i &- 3) << l.pointee.shift
+            if let offsets = l.pointee.offsets {
+                guard i &- 3 < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: l.pointee.node.ref.offset) }
+                o = offsets.getUnsigned(i &- 3)
+            }
+            if try open(try l.pointee.node.child(i), l.pointee.base &+ o) { return true }
+        }
+        return false
+    }
+    /// Opens a cluster, or goes down into an inner node; whether there are rows now.
+    @inline(__always) private func open(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Bool {
         let n = try store.refsNode(ref)
         let first = try n.slot(0)
-        if !n.isInner {
-            leaf = n
-            offset = base
-            if first.isTagged {
-                guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: ref.offset) }
-                keys = nil
-                count = Int(first.integer)
-            } else {
-                let k = try store.integers(first.ref)
-                guard k.count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: ref.offset) }
-                keys = k
-                count = k.count
+        if n.isInner {
+            guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
+            let height = try n.slot(1)
+            guard height.isTagged, height.integer >= 1, height.integer < 8, n.count > 3 else {
+                throw .corrupt("inner cluster of impossible depth", at: ref.offset)
             }
-            return count == 0 ? true : try body()
+            let offsets = first.raw == 0 ? nil : try store.integers(first.ref)
+            (levels + depth).initialize(to: Level(node: n, offsets: offsets, shift: 8 * height.integer, base: base, next: 3))
+            depth += 1
+            return false
         }
-        let levels = try n.slot(1)
-        guard levels.isTagged, levels.integer >= 1, levels.integer < 8, n.count > 3 else { throw .corrupt("inner cluster of impossible depth", at: ref.offset) }
-        let offsets = first.raw == 0 ? nil : try store.integers(first.ref)
-        for i in 0..<(n.count - 3) {
-            if levels.integer == 1 { try announce(n, i + 4) }
-            let o: UInt64
-            if let offsets {
-                guard i < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: ref.offset) }
-                o = offsets.getUnsigned(i)
-            } else {
-                o = UInt64(i) << (8 * levels.integer)
-            }
-            if try !visit(try n.child(i + 3), base &+ o, depth: depth + 1, body) { return false }
+        leaf = n
+        offset = base
+        if first.isTagged {
+            guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: ref.offset) }
+            keys = nil
+            count = Int(first.integer)
+        } else {
+            let k = try store.integers(first.ref)
+            guard k.count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: ref.offset) }
+            keys = k
+            count = k.count
         }
-        return true
+        return count > 0
     }
-    /// Asks for the columns in use of the cluster in slot `i`, and for the head of the one after: they are scattered over the file.
+    /// Asks for what the clusters after slot `i` need.
     @inline(__always) private func announce(_ n: Node, _ i: Int) throws(RealmError) {
-        let store = table.store
-        guard touched != 0, i < n.count else { return }
-        if i + 1 < n.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: n.get(i + 1)), lines: 2) }
-        let next = try store.refsNode(try n.child(i))
-        var rest = touched
+        guard touched != 0 else { return }
+        let head = i &+ 6, leaves = i &+ 3, parts = i &+ 1
+        if head < n.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: n.get(head)), lines: 2) }
+        if leaves < n.count {
+            let next = try store.refsNode(try n.child(leaves))
+            var rest = touched
+            while rest != 0 {
+                let column = rest.trailingZeroBitCount
+                rest &= rest &- 1
+                guard column &+ 1 < next.count else { continue }
+                let isText = texts >> UInt64(column) & 1 != 0
+                Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column &+ 1)), lines: isText ? 1 : Int(lines[column].0))
+            }
+        }
+        guard texts != 0, parts < n.count else { return }
+        let next = try store.refsNode(try n.child(parts))
+        var rest = texts
         while rest != 0 {
             let column = rest.trailingZeroBitCount
-            rest &= rest - 1
-            if column + 1 < next.count { Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column + 1)), lines: 16) }
+            rest &= rest &- 1
+            guard column &+ 1 < next.count, case let slot = try next.slot(column &+ 1), !slot.isTagged, slot.raw != 0 else { continue }
+            let leaf = try store.node(slot.ref)
+            guard leaf.hasRefs, !leaf.context, leaf.count > 2 else { continue }
+            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
+            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(1)), lines: Int(lines[column].1))
+            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(2)), lines: 1)
         }
+    }
+    /// Says how many bytes the present leaf of a column has.
+    @inline(__always) func learn(_ column: ColKey, _ bytes: Int) {
+        lines[column.index & 63].0 = UInt8(truncatingIfNeeded: min(bytes >> 6 &+ 1, 40))
+    }
+    /// The same for a text in three nodes.
+    @inline(__always) func learn(_ column: ColKey, offsets: Int, text: Int) {
+        texts |= 1 << UInt64(column.index & 63)
+        lines[column.index & 63] = (
+            UInt8(truncatingIfNeeded: min(offsets >> 6 &+ 1, 24)), UInt8(truncatingIfNeeded: min(text >> 6 &+ 1, 48))
+        )
     }
     /// The leaf of a column in the present cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {

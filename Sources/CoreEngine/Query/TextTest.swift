@@ -1,0 +1,311 @@
+/// A pattern of at least one byte against the strings of a leaf, found in the leaf's bytes without opening each string.
+///
+/// A class, so that passing it on costs one reference; the pattern's bytes lie in memory of its own.
+final class TextTest {
+    private let op: CompareOperator
+    private let pattern: Pattern
+    private let length: Int
+    /// The pattern's bytes, letters in lower case when they are folded, and beside each byte the bit by which its two cases differ, or 0.
+    /// A byte of a string fits when it is the same with that bit set.
+    private let letters: UnsafeMutableRawPointer, cases: UnsafeMutableRawPointer
+    /// Bytes decide: nothing is folded, or ASCII only.
+    private let isPlain: Bool
+    /// Of a plain pattern, eight bytes that tell most strings apart: the last eight, or all there are.
+    private let word: UInt64, wordCases: UInt64, wordMask: UInt64
+
+    init?(_ op: CompareOperator, _ b: Bytes, folding: Bool) {
+        switch op {
+        case .equal, .notEqual, .beginsWith, .endsWith, .contains, .like: break
+        default: return nil
+        }
+        self.op = op
+        pattern = Pattern(op == .notEqual ? .equal : op, b, folding: folding)
+        length = b.count
+        let lower = folding ? CaseMap.mapped(pattern.bytes, upper: false) : pattern.bytes
+        let upper = folding ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes
+        letters = .allocate(byteCount: length + 8, alignment: 8)
+        cases = .allocate(byteCount: length + 8, alignment: 8)
+        Platform.zero(letters, length + 8)
+        Platform.zero(cases, length + 8)
+        for i in 0..<length {
+            cases.storeBytes(of: lower[i] ^ upper[i], toByteOffset: i, as: UInt8.self)
+            letters.storeBytes(of: lower[i] | (lower[i] ^ upper[i]), toByteOffset: i, as: UInt8.self)
+        }
+        isPlain = !folding || pattern.bytes.allSatisfy { $0 < 0x80 }
+        let at = max(0, length - 8)
+        word = letters.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        wordCases = cases.loadUnaligned(fromByteOffset: at, as: UInt64.self)
+        wordMask = length >= 8 ? .max : (1 << UInt64(length * 8)) - 1
+    }
+    private init(_ other: TextTest, _ op: CompareOperator) {
+        self.op = op
+        pattern = other.pattern
+        length = other.length
+        letters = .allocate(byteCount: length + 8, alignment: 8)
+        cases = .allocate(byteCount: length + 8, alignment: 8)
+        Platform.copy(letters, other.letters, length + 8)
+        Platform.copy(cases, other.cases, length + 8)
+        isPlain = other.isPlain
+        (word, wordCases, wordMask) = (other.word, other.wordCases, other.wordMask)
+    }
+    deinit {
+        letters.deallocate()
+        cases.deallocate()
+    }
+
+    /// Of equality only.
+    var negation: TextTest? {
+        switch op {
+        case .equal: TextTest(self, .notEqual)
+        case .notEqual: TextTest(self, .equal)
+        default: nil
+        }
+    }
+
+    /// - Returns: whether the leaf is of a form that the test knows; if not, nothing was changed.
+    func narrow(_ scan: ClusterScan, _ column: ColKey, _ ref: Ref, _ mask: RowMask) throws(RealmError) -> Bool {
+        let store = scan.store
+        let n = try store.node(ref)
+        if !n.hasRefs {
+            guard n.widthType == 1 else { return false }
+            guard n.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+            scan.learn(column, n.count &* n.width)
+            try small(scan, n, mask)
+            return true
+        }
+        if n.context { return false }
+        let p = try MediumLeaf.parts(store, n)
+        guard p.ends.count >= scan.count, p.nulls.count >= scan.count else { throw .corrupt("string leaf is too short", at: ref.offset) }
+        // Equality compares lengths first and seldom looks at the text.
+        scan.learn(column, offsets: p.ends.payloadSize, text: op == .equal || op == .notEqual ? 0 : p.blob.count)
+        switch p.ends.width {
+        case 8: try medium(scan, p, mask, UnsafePointer(p.ends.payload.assumingMemoryBound(to: Int8.self)))
+        case 16: try medium(scan, p, mask, UnsafePointer(p.ends.payload.assumingMemoryBound(to: Int16.self)))
+        case 32: try medium(scan, p, mask, UnsafePointer(p.ends.payload.assumingMemoryBound(to: Int32.self)))
+        default: return false
+        }
+        return true
+    }
+
+    // MARK: Strings in slots of one width
+
+    private func small(_ scan: ClusterScan, _ n: Node, _ mask: RowMask) throws(RealmError) {
+        let w = n.width, count = scan.count
+        let negated = op == .notEqual
+        if length >= w {
+            // Too long for every slot.
+            if op != .like {
+                if !negated { mask.clear(count) }
+                return
+            }
+        }
+        if !pattern.folds, op == .equal || op == .notEqual {
+            slots(n, count, negated, mask)
+            return
+        }
+        if op == .contains {
+            let found = scan.scratch()
+            defer { scan.release(1) }
+            found.clear(count)
+            search(n.payload, w &* count) { at in
+                let row = at / w
+                // A shorter string ends before the slot does.
+                let end = w &- 1 &- Int(n.payload.load(fromByteOffset: row &* w &+ w &- 1, as: UInt8.self))
+                if at &- row &* w &+ length <= end, matchesAt(n.payload + at) { found[row] = 1 }
+            }
+            mask.keep(found, count, negated: false)
+            return
+        }
+        for row in 0..<count where mask[row] != 0 {
+            guard let b = try StringLeaf.getSmall(n, row), pattern.matches(b) else {
+                if !negated { mask[row] = 0 }
+                continue
+            }
+            if negated { mask[row] = 0 }
+        }
+    }
+    /// The slots that hold exactly the pattern: its bytes, zeros, and the number of unused bytes.
+    private func slots(_ n: Node, _ count: Int, _ negated: Bool, _ mask: RowMask) {
+        let w = n.width
+        let unused = UInt8(truncatingIfNeeded: w &- 1 &- length)
+        if w == 8 {
+            let wanted = Int64(bitPattern: word & 0x00FF_FFFF_FFFF_FFFF | UInt64(unused) << 56)
+            LeafLoops.within(UnsafePointer(n.payload.assumingMemoryBound(to: Int64.self)), count, wanted, wanted, negated, mask)
+            return
+        }
+        let flip: UInt8 = negated ? 1 : 0
+        for i in 0..<count {
+            let slot = n.payload + i &* w
+            var isSame = slot.load(fromByteOffset: w &- 1, as: UInt8.self) == unused && Platform.compare(slot, letters, length) == 0
+            var j = length
+            while isSame && j < w &- 1 {
+                isSame = slot.load(fromByteOffset: j, as: UInt8.self) == 0
+                j &+= 1
+            }
+            mask[i] &= (isSame ? 1 : 0) ^ flip
+        }
+    }
+
+    // MARK: Strings one after the other
+
+    @inline(__always)
+    private func medium<T: FixedWidthInteger>(
+        _ scan: ClusterScan, _ p: MediumLeaf.Parts, _ mask: RowMask, _ ends: UnsafePointer<T>
+    ) throws(RealmError) {
+        let count = scan.count, bytes = p.blob.payload
+        // Every string has at least its terminating zero, and lies in the blob: no end is negative, nor a difference less one.
+        var signs = ends[0] | (ends[0] &- 1)
+        for i in 1..<max(count, 1) { signs |= ends[i] | (ends[i] &- ends[i &- 1] &- 1) }
+        let size = Int(truncatingIfNeeded: ends[count &- 1])
+        guard signs >= 0, size <= p.blob.count else { throw .corrupt("string offsets out of order", at: p.ends.ref.offset) }
+        let negated = op == .notEqual
+        if op == .contains || (isPlain && (negated || op == .equal || (op == .beginsWith && size >= 8))) {
+            let found = scan.scratch()
+            defer { scan.release(1) }
+            switch op {
+            case .contains:
+                found.clear(count)
+                var row = 0
+                search(bytes, size) { at in
+                    while Int(truncatingIfNeeded: ends[row]) <= at { row &+= 1 }
+                    if at &+ length < Int(truncatingIfNeeded: ends[row]), matchesAt(bytes + at) { found[row] = 1 }
+                }
+            case .beginsWith: beginnings(bytes, size, ends, count, found)
+            default: wholes(bytes, ends, count, found)
+            }
+            mask.keep(found, count, negated: negated)
+            return
+        }
+        var start = 0
+        for row in 0..<count {
+            let end = Int(truncatingIfNeeded: ends[row])
+            if mask[row] != 0 {
+                let isNull = p.nulls.get(row) != 0
+                let hit = !isNull && pattern.matches(Bytes(start: bytes + start, count: end &- start &- 1))
+                if hit == negated { mask[row] = 0 }
+            }
+            start = end
+        }
+    }
+    /// Strings that are the pattern: first those of its length, without looking at the text.
+    @inline(__always)
+    private func wholes<T: FixedWidthInteger>(_ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask) {
+        guard let wanted = T(exactly: length &+ 1) else { return found.clear(count) }
+        let m = found.bytes
+        m[0] = ends[0] == wanted ? 1 : 0
+        for i in 1..<max(count, 1) { m[i] = ends[i] &- ends[i &- 1] == wanted ? 1 : 0 }
+        confirm(found, count) { row in matchesAt(bytes + (Int(truncatingIfNeeded: ends[row]) &- length &- 1)) }
+    }
+    /// Strings that start with the pattern: first those with its last word in place.
+    @inline(__always)
+    private func beginnings<T: FixedWidthInteger>(
+        _ bytes: UnsafeMutableRawPointer, _ size: Int, _ ends: UnsafePointer<T>, _ count: Int, _ found: RowMask
+    ) {
+        // At the end of the text the word is read where there are eight bytes; for a string that is too short its value does not matter.
+        let last = max(0, length &- 8), limit = size &- 8
+        var row = count
+        while row > 0, case let start = row == 1 ? 0 : Int(truncatingIfNeeded: ends[row &- 2]), start &+ last > limit {
+            row &-= 1
+            let shift = UInt64(truncatingIfNeeded: (start &+ last &- limit) &* 8)
+            let v = bytes.loadUnaligned(fromByteOffset: limit, as: UInt64.self) &>> shift
+            found[row] = (((v | wordCases) ^ word) & wordMask == 0 ? 1 : 0) & (Int(truncatingIfNeeded: ends[row]) &- start > length ? 1 : 0)
+        }
+        Self.words(bytes + last, ends, row, (word, wordCases, wordMask), length, found.bytes)
+        guard length > 8 else { return }
+        confirm(found, count) { row in matchesAt(bytes + (row == 0 ? 0 : Int(truncatingIfNeeded: ends[row &- 1]))) }
+    }
+    /// Marks the strings of more than `length` bytes, the terminating zero counted, that have a word in place. A function of its own: it
+    /// needs every register.
+    @inline(never)
+    private static func words<T: FixedWidthInteger>(
+        _ bytes: UnsafeMutableRawPointer, _ ends: UnsafePointer<T>, _ count: Int, _ word: (bits: UInt64, cases: UInt64, mask: UInt64),
+        _ length: Int, _ marks: UnsafeMutablePointer<UInt8>
+    ) {
+        var start = 0
+        for row in 0..<count {
+            let end = Int(truncatingIfNeeded: ends[row])
+            let v = bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self)
+            marks[row] = (((v | word.cases) ^ word.bits) & word.mask == 0 ? 1 : 0) & (end &- start > length ? 1 : 0)
+            start = end
+        }
+    }
+    /// Asks about each marked row; few are.
+    @inline(__always) private func confirm(_ found: RowMask, _ count: Int, _ holds: (Int) -> Bool) {
+        var i = 0
+        while i < count {
+            if i &+ 8 <= count, UnsafeRawPointer(found.bytes + i).loadUnaligned(as: UInt64.self) == 0 {
+                i &+= 8
+                continue
+            }
+            if found[i] != 0 && !holds(i) { found[i] = 0 }
+            i &+= 1
+        }
+    }
+
+    /// The pattern stands at `at`, where there is room for it.
+    @inline(__always) private func matchesAt(_ at: UnsafeMutableRawPointer) -> Bool {
+        if !isPlain { return pattern.matches(Bytes(start: at, count: length), at: 0) }
+        if length < 8 {
+            for i in 0..<length {
+                let c = at.load(fromByteOffset: i, as: UInt8.self) | cases.load(fromByteOffset: i, as: UInt8.self)
+                if c != letters.load(fromByteOffset: i, as: UInt8.self) { return false }
+            }
+            return true
+        }
+        var i = 0
+        while i &+ 8 < length {
+            let v = at.loadUnaligned(fromByteOffset: i, as: UInt64.self) | cases.load(fromByteOffset: i, as: UInt64.self)
+            if v != letters.load(fromByteOffset: i, as: UInt64.self) { return false }
+            i &+= 8
+        }
+        return at.loadUnaligned(fromByteOffset: length &- 8, as: UInt64.self) | wordCases == word
+    }
+    /// Calls `candidate` for the positions where the first and the last byte of the pattern stand, ascending.
+    @inline(__always) private func search(_ hay: UnsafeMutableRawPointer, _ size: Int, _ candidate: (Int) -> Void) {
+        let last = size &- length
+        guard last >= 0 else { return }
+        // The two cases of a byte differ by one bit at most.
+        let (x1, c1) = (letters.load(as: UInt8.self), cases.load(as: UInt8.self))
+        let (x2, c2) = (letters.load(fromByteOffset: length &- 1, as: UInt8.self), cases.load(fromByteOffset: length &- 1, as: UInt8.self))
+        let p = UnsafePointer(hay.assumingMemoryBound(to: UInt8.self)), q = p + (length &- 1)
+        typealias Block = SIMD32<UInt8>
+        let a = Block(repeating: x1), b = Block(repeating: x2), c = Block(repeating: x1 ^ c1), d = Block(repeating: x2 ^ c2)
+        var at: Int
+        if c1 == 0 && c2 == 0 {
+            at = blocks(p, q, last, { x, y in (x .== a) .& (y .== b) }, candidate)
+        } else if c2 == 0 {
+            at = blocks(p, q, last, { x, y in ((x .== a) .| (x .== c)) .& (y .== b) }, candidate)
+        } else {
+            at = blocks(p, q, last, { x, y in ((x .== a) .| (x .== c)) .& ((y .== b) .| (y .== d)) }, candidate)
+        }
+        while at <= last {
+            if p[at] | c1 == x1 && q[at] | c2 == x2 { candidate(at) }
+            at &+= 1
+        }
+    }
+    /// The same for as many positions as fill blocks; returns the next one.
+    @inline(__always)
+    private func blocks(
+        _ p: UnsafePointer<UInt8>, _ q: UnsafePointer<UInt8>, _ last: Int,
+        _ fits: (SIMD32<UInt8>, SIMD32<UInt8>) -> SIMDMask<SIMD32<Int8>>, _ candidate: (Int) -> Void
+    ) -> Int {
+        var at = 0
+        while at &+ 31 <= last {
+            let x = UnsafeRawPointer(p + at).loadUnaligned(as: SIMD32<UInt8>.self)
+            let y = UnsafeRawPointer(q + at).loadUnaligned(as: SIMD32<UInt8>.self)
+            let words = unsafeBitCast(fits(x, y), to: SIMD4<UInt64>.self)
+            if words[0] | words[1] | words[2] | words[3] != 0 {
+                // A bit for each byte.
+                var bits = pack(words[0]) | pack(words[1]) << 8 | pack(words[2]) << 16 | pack(words[3]) << 24
+                while bits != 0 {
+                    candidate(at &+ bits.trailingZeroBitCount)
+                    bits &= bits &- 1
+                }
+            }
+            at &+= 32
+        }
+        return at
+    }
+    /// The lowest bits of eight bytes, side by side.
+    @inline(__always) private func pack(_ word: UInt64) -> UInt64 { ((word & 0x0101_0101_0101_0101) &* 0x0102_0408_1020_4080) >> 56 }
+}
