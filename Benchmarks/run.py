@@ -2,6 +2,8 @@
 """Runs the same workloads on the library and on SQLite, alternately, and prints a table: medians and SQLite's time / ours.
 
     run.py LIB.so [N] [--rounds R] [--markdown]
+
+A second table holds each scan against reading the same bytes once (read_once.c, in every round).
 """
 import argparse
 import datetime
@@ -56,9 +58,11 @@ def main():
     work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
     ours = build(work / "bench", "-I", str(ROOT / "include"), str(HERE / "bench.c"), "-ldl")
     sqlite = build(work / "bench_sqlite", str(HERE / "bench_sqlite.c"), "-lsqlite3")
-    runs = {"ours": [], "sqlite": []}
+    once = build(work / "read_once", str(HERE / "read_once.c"))
+    runs = {"ours": [], "sqlite": [], "once": []}
     for _ in range(a.rounds):
         runs["ours"].append(run([ours, os.path.abspath(a.library), str(work), str(a.n)]))
+        runs["once"].append(run([once, str(a.n)]))
         runs["sqlite"].append(run([sqlite, str(work), str(a.n)]))
         for f in work.glob("bench.realm*"):
             f.unlink()
@@ -81,6 +85,12 @@ def main():
     print(f"| bytes per object | {median('ours', 'bytes_per_object'):.1f} | {median('sqlite', 'bytes_per_object'):.1f} | | ≤ 83 | 82.6 |")
     print(f"| reopen and first read | {median('ours', 'reopen_first_read') * 1e3:.2f} ms | | | < 1 ms | 0.44 ms |")
     print(f"| peak memory | {median('ours', 'peak_rss_mb'):.0f} MB | {median('sqlite', 'peak_rss_mb'):.0f} MB | | | |")
+    print("\n| scan | bytes it needs | reading them once | CRealm | CRealm / reading |")
+    print("| --- | ---: | ---: | ---: | ---: |")
+    for name in runs["once"][0]:
+        x, y = median("ours", name), median("once", name)
+        if x is not None:
+            print(f"| {name} | {runs['once'][0][name][1] / 1e6:,.2f} MB | {y * 1e3:,.2f} ms | {x * 1e3:,.2f} ms | {x / y:.1f} |")
     for f in work.iterdir():
         f.unlink()
     work.rmdir()
