@@ -93,11 +93,16 @@ extension Decimal128 {
         let (ca, ea) = a.parts, (cb, eb) = b.parts
         if cb == 0 { return ca == 0 ? .nan : infinity(negative: negative) }
         if ca == 0 { return Decimal128(negative: negative, coefficient: 0, exponent: min(max(ea - eb, exponents.lowerBound), exponents.upperBound)) }
-        // Numerator × 10^38 has up to 72 digits; the quotient at least 38.
-        let scaled = ca.multipliedFullWidth(by: power(38))
+        // The numerator with all its 34 digits × 10^38 has 72; the quotient then at least 38.
+        var full = ca, added = 38
+        while full <= maxCoefficient / 10 {
+            full *= 10
+            added += 1
+        }
+        let scaled = full.multipliedFullWidth(by: power(38))
         let (qh, rh) = scaled.high.quotientAndRemainder(dividingBy: cb)
         let (ql, r) = cb.dividingFullWidth((rh, scaled.low))
-        var result = rounded(negative: negative, high: qh, low: ql, exponent: ea - eb - 38, sticky: r != 0)
+        var result = rounded(negative: negative, high: qh, low: ql, exponent: ea - eb - added, sticky: r != 0)
         // An exact quotient comes as close to the ideal exponent as it can.
         if r == 0, !result.isSpecial {
             var (c, e) = result.parts
