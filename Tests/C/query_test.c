@@ -787,6 +787,19 @@ static const struct row orders[] = {
     {"age > 15 LIMIT(3) SORT(name DESC) LIMIT(2)", "", "3 2"}, {"TRUEPREDICATE DISTINCT(ok) SORT(id DESC) DISTINCT(age)", "", "2 1"},
 };
 
+/* Where lists, types and orders meet at their ends. */
+static const struct row corners[] = {
+    {"id == 4 DISTINCT(best.age) SORT(li ASC)", "", "E3013 run"}, {"id == 4 DISTINCT(best.age) DISTINCT(li)", "", "E3013 run"}, {"id == 4 LIMIT(0) DISTINCT(li)", "", ""},
+    {"bin CONTAINS[c] null", "", "1 3 4 5 6"}, {"bin BEGINSWITH[c] null", "", "1 2 3 4 5 6"}, {"best IN {O0, 5}", "", "E1009"}, {"best == {O0, 'x'}", "", "E1009"},
+    {"pals == {O0, true}", "", "E1009"}, {"best IN 5", "", "E1009"}, {"pals IN 'x'", "", "E1009"}, {"best IN {O0, $0}", "5", "E3015"}, {"best IN $0", "[5]", "E1009"},
+    {"best IN $0", "[link(Person 1), 5]", "E1009"}, {"best LIKE {O0, 5}", "", ""}, {"dm.@values[*] == 1", "", "1"}, {"di.@values[*] == 5", "", "4"},
+    {"obj(\"Person\", 2) != paldict", "", "5"}, {"paldict != obj(\"Person\", 2)", "", "1 5"}, {"ALL @links.Person.best.m[1][*] == 77", "", "2 3 4 5 6"},
+    {"ALL @links.Person.best.m[0][*] == 77", "", "1 2 3 4 5 6"}, {"m.@keys == 5", "", ""}, {"dm['x'].@keys == 'z'", "", "5"}, {"dm[*].@keys == 'z'", "", "5"},
+    {"best.name IN {1}", "", ""}, {"best.name IN {1, 'Ann'}", "", "2 5"}, {"best.name IN $0", "[1]", ""}, {"best.name IN {$0}", "1", "E3015"}, {"ALL li == {true, true}", "", "2 6"},
+    {"lm[1].@keys == 'k'", "", "4"}, {"lm[*].@keys == 5", "", ""}, {"bin LIKE binary(B64\"Kpc=\")", "", "6"}, {"bin LIKE binary('?')", "", "6"}, {"ANY name.@count == 3", "", "E1009"},
+    {"ALL m.@count == 4", "", "E1009"}, {"NONE best.name[SIZE] == 3", "", "E1009"}, {"ls.length == li", "", "2"}, {"ANY ls.length == ANY li", "", "1"}, {"ANY ds.@keys == ANY ls", "", "!1 5"},
+};
+
 #define TABLE(rows) (section = #rows, check_table(rows, sizeof rows / sizeof *rows))
 static void check_table(const struct row* rows, size_t n) {
     for (size_t i = 0; i < n; i++) check_row(&rows[i]);
@@ -797,7 +810,7 @@ static void examples(void) {
 }
 static void rules(void) {
     TABLE(spellings), TABLE(lexical_rules), TABLE(grammar), TABLE(paths), TABLE(constants), TABLE(argument_rules), TABLE(comparisons);
-    TABLE(many_values), TABLE(counting), TABLE(calculating), TABLE(texts), TABLE(kinds), TABLE(orders);
+    TABLE(many_values), TABLE(counting), TABLE(calculating), TABLE(texts), TABLE(kinds), TABLE(orders), TABLE(corners);
 }
 
 /* ---- Normal forms ------------------------------------------------------------------------------- */
@@ -994,7 +1007,8 @@ static const char* const unchanged[] = {
     "TRUEPREDICATE SORT(age ASC, age DESC)", "TRUEPREDICATE SORT(best.best.id ASC)", "TRUEPREDICATE DISTINCT(home)", "TRUEPREDICATE DISTINCT(best)",
     "TRUEPREDICATE DISTINCT(bin)", "TRUEPREDICATE DISTINCT(g)", "TRUEPREDICATE DISTINCT(f)", "TRUEPREDICATE DISTINCT(dec)", "TRUEPREDICATE DISTINCT(at)",
     "TRUEPREDICATE DISTINCT(name)", "TRUEPREDICATE DISTINCT(nick)", "pals.@count > 1", "age == NULL", "\"Ann\" == name", "1 < id", "1.5 == f", "true == ok", "T0:0 == at",
-    "uuid(00000000-0000-0000-0000-000000000001) == uid"
+    "uuid(00000000-0000-0000-0000-000000000001) == uid", "ANY pals == palset", "NONE pals == palset", "f == 2", "f > 1", "@links.@count == 1", "m == null", "m == 5",
+    "bin CONTAINS[c] NULL"
 };
 
 static void check_form(const char* query, const char* given, const char* wanted) {
@@ -1025,7 +1039,7 @@ static void forms(void) {
     CHECK(described(parse("id == 1"), "id == 1") && !strcmp(first, "age == 30") && described(other, "age == 30") && described(other, "age == 30"));
     if (thorough) { /* texts and doubles of the kinds that do not parse again everywhere */
         static const char* const texts[] = {"ds[\"it's\"] == 'x'", "g < 3.0", "g == 1e10", "g == -0.0", "f IN {1.5, 2.0}", "pals IN {O1, O2}", "pals == {O1, O2}", "dog.bio TEXT 'fox'", "dec == 0.0", "dec == -0.0",
-                                            "TRUEPREDICATE SORT(två\\ ord DESC)", "m == 5.0 OR m == 'five'", "g IN {}", "m == $0", "dm == $0", "best == $0"};
+                                            "TRUEPREDICATE SORT(två\\ ord DESC)", "g < 3.0", "g <= 0.0", "ANY pals == palset", "pals == palset", "m == 5.0 OR m == 'five'", "g IN {}", "m == $0", "dm == $0", "best == $0"};
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
             size_t mark = holding;
             read_arguments(strchr(texts[i], '$') ? texts[i][0] == 'b' ? "link(Person 1)" : "link(Dog Rex)" : "");
@@ -1040,6 +1054,20 @@ static void forms(void) {
             give_back(mark);
         }
     }
+    give_back(0);
+}
+
+/* What only other values show; they are taken back. Sums go by object key, not by list. */
+static void other_values(void) {
+    static const struct row words_and_sums[] = {
+        {"@Dog bio TEXT '?'", "", "~Old"}, {"@Dog bio TEXT '×'", "", "~Old"}, {"@Dog bio TEXT '-日本'", "", "~Rex Ida"}, {"@Dog bio TEXT '*'", "", "~"}, {"@Dog bio TEXT 'quick ?'", "", "~"},
+        {"pals.@sum.g == 1 AND id == 2", "", "2"}, {"pals.@avg.g > 0 AND id == 2", "", "2"},
+    };
+    if (!CHECK(realm_begin_write(r))) give_up();
+    put(dog("Old"), "bio", text("×÷"));
+    put(person(1), "g", real(1e17)), put(person(3), "g", real(-1e17)), put(person(5), "g", real(1)), pals(person(2), 3, 1, 5, 3);
+    TABLE(words_and_sums);
+    CHECK(realm_rollback(r));
     give_back(0);
 }
 
@@ -1295,6 +1323,7 @@ int main(int argc, char** argv) {
     examples();
     rules();
     forms();
+    other_values();
     handles();
     collections_of_objects();
     changes();

@@ -55,11 +55,11 @@ extension Binder {
                 }
                 (v, t) = try value(c, hint: hint.type)
             case .value(let m):
-                isArgument = true
                 if hint.type == .typeName { throw Self.noTypeName }
                 (v, t) = try convert(arena.keep(m), hint: hint.type, isLiteral: false, source: nil)
             }
-            if !isExact { try check(v, t, hint, op, isArgument: isArgument, isOnly: elements.count == 1) }
+            // Written elements of another type are just never equal; only links, and arguments among the elements, are looked at.
+            if !isExact, isArgument || hint.type.isLink { try check(v, t, hint, op, isArgument: isArgument, isOnly: elements.count == 1) }
             values.append(v)
             if t != .null { type = type == nil || type == t ? t : .mixed }
         }
@@ -73,6 +73,10 @@ extension Binder {
         if case .link(let target) = hint.type {
             if case .typedLink(let t, _) = v, t != target, !t.isNull {
                 throw .queryArgument("Relationship '\(hint.text(QueryPrinter(group)))' must be compared with objects of its own class")
+            }
+            if let op, !op.isString, !type.isLink, !v.isNull {
+                let what = "Unsupported comparison between type 'link' and type '\(type.name)'"
+                throw isArgument ? .queryArgument(what) : .query(what)
             }
             if v.isNull, isOnly, hint.isList, !Self.isElement(hint) {
                 throw .query("Cannot compare linklist ('\(hint.text(QueryPrinter(group)))') with NULL")

@@ -6,7 +6,7 @@ extension Binder {
         case .path(let steps, let quantifier, let end):
             switch end {
             case .value: return try path(steps, t, quantifier)
-            case .size: return try size(steps, t)
+            case .size: return try size(steps, t, quantifier)
             case .type:
                 let p = try path(steps, t, quantifier)
                 if p.type != .mixed {
@@ -68,11 +68,18 @@ extension Binder {
         }
     }
 
-    mutating func size(_ steps: [PathStep], _ t: Table) throws(RealmError) -> Expression {
+    /// Sizes have no quantifier, even where one stands before a list; before a single text it is as wrong as elsewhere.
+    mutating func size(_ steps: [PathStep], _ t: Table, _ quantifier: Quantifier?) throws(RealmError) -> Expression {
         let p = try path(steps, t, nil, counting: true)
+        if let quantifier, !p.isList {
+            switch p.tail {
+            case .value where !p.type.isLink, .mixed: throw .query("The keypath after '\(quantifier.rawValue)' must contain a list")
+            default: break
+            }
+        }
         func unsupported() -> RealmError { .query("Operation '@count' is not supported on property of type '\(p.type.name)'") }
         switch p.tail {
-        case .allBacklinks: return SizeExpression(p, .allBacklinks, mark: ".@count")
+        case .allBacklinks: return SizeExpression(p, .allBacklinks, mark: "")
         case .value(let c):
             switch p.type {
             case .string, .binary: return SizeExpression(p, .bytes, mark: ".@size")
@@ -136,9 +143,8 @@ extension Binder {
         try numeric(type, dates: true)
         let values = PathExpression(
             hops: hops, tail: type == .mixed ? .mixed(c.key, [], keys: false) : .value(c.key), end: target, type: type, isList: true, quantifier: nil, source: "")
-        // A to-one link is a list of none or one.
-        return AggregateExpression(SkippingMissing(values), kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.rawValue).\(name)")
+        values.isByKey = kind == .average || kind == .sum && type != .int
+        // A to-one link is a list of none or one; a missing object gives NULL, which aggregates skip.
+        return AggregateExpression(values, kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.rawValue).\(name)")
     }
-    /// Over to-one links only, a missing object gives NULL, which aggregates skip: nothing special is needed.
-    func SkippingMissing(_ p: PathExpression) -> PathExpression { p }
 }

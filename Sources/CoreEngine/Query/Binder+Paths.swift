@@ -53,7 +53,7 @@ extension Binder {
             case .links:
                 if i == steps.count {
                     guard counting || true else { break }
-                    texts.append("@links")
+                    texts.append("@links.@count")
                     return done(.allBacklinks, .int, isList: false)
                 }
                 guard i + 1 < steps.count, case .name(let c) = steps[i], case .name(let p) = steps[i + 1] else {
@@ -182,7 +182,7 @@ extension Binder {
             }
             if f.type == .mixed {
                 let (all, keys) = try mixedSteps()
-                return (.mixed(f.key, all, keys: keys), keys ? .string : .mixed, keys || !all.isEmpty)
+                return (.mixed(f.key, all, keys: keys), .mixed, keys || !all.isEmpty)
             }
             if last { return (.value(f.key), type, false) }
             if case .name(let n) = steps[i] { throw .query("Property '\(owner.column(f.key)?.name ?? "")' has no property '\(n)'") }
@@ -223,8 +223,11 @@ extension Binder {
             }
             if type == .mixed {
                 let (all, keys) = try mixedSteps()
-                if keys { throw .query("'@keys' is not supported on a list") }
                 if case .key? = all.first { throw noIndex() }
+                if keys {
+                    guard !all.isEmpty else { throw .query("'@keys' is not supported on a list") }
+                    return (.keys(f.key, all), .mixed, true)
+                }
                 return (.collection(f.key, shape, all), .mixed, true)
             }
             guard let x = try index(steps[i]) else { throw noIndex() }
@@ -252,6 +255,8 @@ extension Binder {
             case .values:
                 i += 1
                 if f.type != .link { texts.append("[*]") }
+                // All elements of all values: the same.
+                if i < steps.count, try index(steps[i]) == .all { i += 1 }
                 if i == steps.count { return (.collection(f.key, shape, []), type, true) }
                 if f.type == .link {
                     try hop(.dictionary, nil)
@@ -308,8 +313,8 @@ extension Binder {
             i += 1
             if i < steps.count {
                 let (more, keys) = try mixedSteps()
-                if keys { throw .query("'@keys' is not supported here") }
                 all += more
+                if keys { return (.keys(f.key, all), .mixed, true) }
             }
             return (.collection(f.key, shape, all == [.all] ? [] : all), type, true)
         }

@@ -114,9 +114,8 @@ struct Binder {
                 if op.isString { return CompareCondition(op, folding: fold, left, right) }
                 throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
             }
-            for (side, other) in [(left, right), (right, left)] where other.isConstant {
-                guard op == .notEqual, !other.isList, side.quantifier == nil || side.quantifier == .any else { continue }
-                if let p = side as? PathExpression, p.hops.isEmpty { p.showsNullLinks = true }
+            if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression, p.hops.isEmpty {
+                p.showsNullLinks = true
             }
             let other = l.isLink ? r : l
             guard other.isLink || other == .null || other == .mixed else { throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'") }
@@ -129,7 +128,7 @@ struct Binder {
             return CompareCondition(op, folding: false, left, right)
         }
         if !op.isString, !ValueType.comparable(l, r) {
-            if let constant, constant.isList, direct != nil, op == .equal || op == .in {} else {
+            if let list = (left.isConstant ? left : right) as? ConstantExpression, list.isList {} else {
                 throw mismatch(
                     isArgument ? "Cannot compare argument with type '\(r.name)' to type '\(l.name)'" : "Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
             }
@@ -149,7 +148,6 @@ struct Binder {
         guard let p = e as? PathExpression, !p.type.isLink else { return e is ArithmeticExpression && e.isList }
         switch p.tail {
         case .collection: return true
-        case .keys, .lengths: return true
         default: return false
         }
     }

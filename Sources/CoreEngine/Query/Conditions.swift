@@ -423,7 +423,7 @@ final class TextCondition: Condition {
 struct FullTextQuery {
     private var included: [[UInt8]] = [], prefixes: [[UInt8]] = [], excluded: [[UInt8]] = []
     private var isEmpty = true
-    /// A word without any token matches nothing.
+    /// A prefix without any letter is found nowhere.
     private var isImpossible = false
 
     init(_ text: Bytes) throws(RealmError) {
@@ -440,10 +440,9 @@ struct FullTextQuery {
             var tokens: [[UInt8]] = []
             tokens = try Array(rest).withBytes { (b) throws(RealmError) in FullTextTokenizer.sequence(b) }
             guard tokens.count <= 1 else { throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'") }
-            guard let token = tokens.first else {
-                if !isExcluded { isImpossible = true }
-                continue
-            }
+            // A word of nothing but separators is the empty one, which stands in texts of nothing else.
+            let token = tokens.first ?? []
+            if isPrefix && token.isEmpty { isImpossible = true }
             if isExcluded { excluded.append(token) } else if isPrefix { prefixes.append(token) } else { included.append(token) }
         }
         if isEmpty { throw RealmError(.invalidArgument, "Missing search token") }

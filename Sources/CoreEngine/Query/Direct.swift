@@ -54,7 +54,7 @@ final class DirectCondition: Condition {
         default: 30
         }
     }
-    override func text(_ p: QueryPrinter) -> String { p.direct(path, op, folds || (foldsWritten && constant.isNull && type == .string), right) }
+    override func text(_ p: QueryPrinter) -> String { p.direct(path, op, folds || (foldsWritten && constant.isNull && op.isString && (type == .string || type == .binary)), right) }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         var v = try table.rows.peek(key, column.index) ?? .null
         if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }
@@ -101,7 +101,7 @@ final class DirectCondition: Condition {
             switch op {
             case .like, .equal: return v.isNull
             case .notEqual: return !v.isNull
-            case .contains where folds && type == .binary: return !v.isNull
+            case .contains where foldsWritten && type == .binary: return !v.isNull
             default: return true
             }
         }
@@ -190,7 +190,7 @@ final class InCondition: Condition {
     }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var cost: Int { 20 }
-    override func text(_ p: QueryPrinter) -> String { p.membership(path, list, values) }
+    override func text(_ p: QueryPrinter) -> String { p.membership(path, column, list, values) }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { holds(try table.rows.peek(key, column.index) ?? .null) }
     func holds(_ v: Mixed) -> Bool {
         switch v {

@@ -101,9 +101,22 @@ struct RowOrderer {
     func apply(_ orderings: [Ordering], _ rows: [ObjKey]) throws(RealmError) -> [ObjKey] {
         var rows = rows
         var i = 0
+        // What a DISTINCT leaves over does not decide whether the next clause is refused.
+        var isEmpty = rows.isEmpty
         while i < orderings.count {
             switch orderings[i] {
-            case .limit(let n): if rows.count > n { rows.removeLast(rows.count - n) }
+            case .limit(let n):
+                if rows.count > n {
+                    rows.removeLast(rows.count - n)
+                    isEmpty = n == 0
+                }
+            case .sort(let keys), .distinct(let keys):
+                for k in keys where k.isInvalid && !isEmpty {
+                    throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection")
+                }
+            }
+            switch orderings[i] {
+            case .limit: break
             case .sort(let keys):
                 var limit = Int.max
                 if i + 1 < orderings.count, case .limit(let n) = orderings[i + 1] { limit = n }
@@ -122,7 +135,6 @@ struct RowOrderer {
     }
     private func values(_ rows: [ObjKey], _ k: SortKey) throws(RealmError) -> [Value] {
         if rows.isEmpty { return [] }
-        guard !k.isInvalid else { throw RealmError(.invalidSortDescriptor, "Cannot sort or find distinct values of '\(k.text)': it is a collection") }
         var tables: [Table] = [table]
         for h in k.hops {
             guard let t = try table.group.table(h.target) else { throw RealmError(.noSuchTable, "A class of the query does not exist any more") }

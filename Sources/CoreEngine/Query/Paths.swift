@@ -40,6 +40,8 @@ final class PathExpression: Expression {
     let end: TableKey
     /// Nulls in a dictionary of links are elements: where any of them may differ from a constant.
     var showsNullLinks = false
+    /// The objects' values come in the order of the objects' keys: sums of floating point depend on it.
+    var isByKey = false
     private let source: String
     private var tables: [Unmanaged<Table>] = []
     private var group: Unmanaged<Group>?
@@ -69,9 +71,7 @@ final class PathExpression: Expression {
         }
     }
     override func text(_ p: QueryPrinter) -> String {
-        // ANY is what a list of links means anyway.
-        let mark = quantifier == .any && type.isLink ? "" : quantifier.map { $0.rawValue + " " } ?? ""
-        return mark + p.prefix + source
+        (quantifier.map { $0.rawValue + " " } ?? "") + p.prefix + source
     }
     override func tables(_ found: inout Set<TableKey>) {
         for h in hops {
@@ -105,7 +105,11 @@ final class PathExpression: Expression {
             }
             return try emit(t, k, out)
         }
-        try walk(0, table, key) { (k) throws(RealmError) in try emit(tables[hops.count].takeUnretainedValue(), k, out) }
+        let end = tables[hops.count].takeUnretainedValue()
+        guard isByKey else { return try walk(0, table, key) { (k) throws(RealmError) in try emit(end, k, out) } }
+        var reached: [ObjKey] = []
+        try walk(0, table, key) { (k) throws(RealmError) in reached.append(k) }
+        for k in reached.sorted() { try emit(end, k, out) }
     }
     /// The chain of links breaks: NULL for a value, nothing for a collection.
     private func missing(_ out: ValueBuffer) {
@@ -189,12 +193,17 @@ final class PathExpression: Expression {
         case .collection(let c, _, let steps):
             let before = out.ends.count
             if let facts = t.facts(c), let content = try collection(t, key, facts) { try element(content, steps[...], out, level: 0) }
-            if isCollection || !hasManyHops { out.finish(since: before) }
+            // Behind to-many hops, several steps make groups only of what the steps before the last lead to.
+            if !hasManyHops || (isCollection && steps.count <= 1) { out.finish(since: before) }
         case .keys(let c, let steps):
+            let before = out.ends.count
             guard let facts = t.facts(c), let content = try collection(t, key, facts) else { return out.closeGroup() }
-            if case .dictionary(let d) = content {
-                if steps.isEmpty { for i in 0..<d.count { out.values.append(try d.key(i)) } }
+            if !steps.isEmpty {
+                try element(content, steps[...], keys: true, out, level: 0)
+                if !hasManyHops { out.finish(since: before) }
+                return
             }
+            if case .dictionary(let d) = content { for i in 0..<d.count { out.values.append(try d.key(i)) } }
             out.closeGroup()
         case .lengths(let c):
             defer { if !hasManyHops { out.closeGroup() } }
@@ -216,7 +225,7 @@ final class PathExpression: Expression {
             } else {
                 let before = out.ends.count
                 try nested(v, steps[...], keys: keys, out, level: 0)
-                out.finish(since: before)
+                if !hasManyHops { out.finish(since: before) }
             }
         case .allBacklinks:
             out.values.append(.int(Int64(try t.backlinkCount(key))))
@@ -225,11 +234,11 @@ final class PathExpression: Expression {
         }
     }
     /// Elements of a typed collection that the steps lead to.
-    private func element(_ content: CollectionContent, _ steps: ArraySlice<PathIndex>, _ out: ValueBuffer, level: Int) throws(RealmError) {
+    private func element(_ content: CollectionContent, _ steps: ArraySlice<PathIndex>, keys: Bool = false, _ out: ValueBuffer, level: Int) throws(RealmError) {
         let first = steps.first ?? .all, rest = steps.dropFirst()
         switch (content, first) {
         case (.list(let l), .all):
-            for i in 0..<l.count { try each(try l.get(i), rest, keys: false, out, level: level + 1) }
+            for i in 0..<l.count { try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
         case (.dictionary(let d), .all):
             for i in 0..<d.count {
                 let v = try d.value(i)
@@ -237,44 +246,39 @@ final class PathExpression: Expression {
                 if v.isNull, type.isLink {
                     if showsNullLinks { out.values.append(.typedLink(.null, .null)) }
                 } else {
-                    try each(v, rest, keys: false, out, level: level + 1)
+                    try each(v, rest, keys: keys, out, level: level + 1)
                 }
             }
         case (.list(let l), .at(let i)):
             if i < l.count {
-                if rest.isEmpty { out.values.append(try l.get(i)) } else { try nested(try l.get(i), rest, keys: false, out, level: level + 1) }
-            } else if rest.isEmpty, level == 0, l.count > 0 {
+                if rest.isEmpty && !keys { out.values.append(try l.get(i)) } else { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
+            } else if rest.isEmpty, !keys, level == 0, l.count > 0 {
                 out.values.append(.null)
             }
         case (.list(let l), .last):
             if l.count > 0 {
                 let v = try l.get(l.count - 1)
-                if rest.isEmpty { out.values.append(v) } else { try nested(v, rest, keys: false, out, level: level + 1) }
+                if rest.isEmpty && !keys { out.values.append(v) } else { try nested(v, rest, keys: keys, out, level: level + 1) }
             }
         case (.dictionary(let d), .key(let name)):
             if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
-                if rest.isEmpty { out.values.append(try d.value(i)) } else { try nested(try d.value(i), rest, keys: false, out, level: level + 1) }
-            } else if rest.isEmpty, d.count > 0 {
+                if rest.isEmpty && !keys { out.values.append(try d.value(i)) } else { try nested(try d.value(i), rest, keys: keys, out, level: level + 1) }
+            } else if rest.isEmpty, !keys, d.count > 0 {
                 out.values.append(.null)
             }
         default: break
         }
     }
-    /// One element behind `[*]`. The last step makes a group of each, also where it does not fit; those before only where they lead on.
+    /// One element behind `[*]`.
     private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
-        if steps.isEmpty && !keys { return out.values.append(v) }
-        let before = out.ends.count, n = out.values.count
-        try nested(v, steps, keys: keys, out, level: level)
-        if steps.count + (keys ? 1 : 0) == 1 {
-            out.finish(since: before)
-        } else if out.values.count > n, out.ends.last != out.values.count {
-            out.closeGroup()
-        }
+        if steps.isEmpty && !keys { out.values.append(v) } else { try nested(v, steps, keys: keys, out, level: level) }
     }
-    /// Steps into a Mixed value. A step that does not fit the value gives nothing.
+    /// Steps into a Mixed value. A step that does not fit the value gives nothing; the last one still makes a group of it.
     private func nested(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
         guard level < Trees.maxNesting, let group else { return }
         let store = group.takeUnretainedValue().store
+        let before = out.ends.count, isLast = steps.count + (keys ? 1 : 0) == 1
+        defer { if isLast { out.finish(since: before) } }
         guard let step = steps.first else {
             guard keys else { return out.values.append(v) }
             if case .dictionary(let r) = v {
@@ -290,7 +294,6 @@ final class PathExpression: Expression {
             switch step {
             case .all:
                 for i in 0..<l.count { try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
-                if rest.isEmpty { out.closeGroup() }
             case .at(let i): if i < l.count { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
             case .last: if l.count > 0 { try nested(try l.get(l.count - 1), rest, keys: keys, out, level: level + 1) }
             case .key: break
@@ -300,7 +303,6 @@ final class PathExpression: Expression {
             switch step {
             case .all:
                 for i in 0..<d.count { try each(try d.value(i), rest, keys: keys, out, level: level + 1) }
-                if rest.isEmpty { out.closeGroup() }
             case .key(let name):
                 if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
                     try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
@@ -314,9 +316,9 @@ final class PathExpression: Expression {
             guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(t), try table.isValid(k),
                 let c = table.column(named: String(decoding: name, as: UTF8.self)), let facts = table.facts(c.key)
             else { return }
-            if let shape = facts.shape {
-                _ = shape
-                if let content = try collection(table, k, facts) { try element(content, rest, out, level: level + 1) }
+            if facts.shape != nil {
+                if let content = try collection(table, k, facts) { try element(content, rest, keys: keys, out, level: level + 1) }
+                if rest.count == 1 && !keys { out.finish(since: before) }
                 return
             }
             var value = try table.rows.peek(k, c.index) ?? .null

@@ -88,11 +88,26 @@ final class QueryPrinter {
         var op = c.op
         // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
         if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) { op = .equal }
-        return "\(c.left.text(self)) \(op.rawValue)\(c.folds ? "[c]" : "") \(c.right.text(self))\(single(c.right, against: c.left))"
+        // Against a Mixed, one element is as good as a list of it.
+        if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1, list.quantifier == nil || list.quantifier == .any, !op.isString, !c.folds,
+            c.left.type == .mixed, c.left.directColumn != nil
+        {
+            return "\(c.left.text(self)) \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
+        }
+        // Some link is this one: that is what a list of links means anyway.
+        var left = c.left.text(self)
+        if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList, let path = c.left as? PathExpression, path.hops.isEmpty {
+            left = String(left.dropFirst("ANY ".count))
+        }
+        return "\(left) \(op.rawValue)\(c.folds ? "[c]" : "") \(c.right.text(self))\(single(c.right, against: c.left))"
     }
     /// The mark of single precision, where reading the digits as a double would mean another number.
     private func single(_ e: Expression, against other: Expression) -> String {
-        guard let c = e as? ConstantExpression, !c.isList, case .float(let f)? = c.values.first, f.isFinite, other.type != .float else { return "" }
+        guard let c = e as? ConstantExpression, !c.isList, other.type != .float else { return "" }
+        return c.values.first.map(single) ?? ""
+    }
+    private func single(_ v: Mixed) -> String {
+        guard case .float(let f) = v, f.isFinite else { return "" }
         return Double(Platform.general(Double(f), digits: 9)) == Double(f) ? "" : "f"
     }
     /// `['k']`, with the other quotes when the key has these.
@@ -111,22 +126,26 @@ final class QueryPrinter {
             default: break
             }
         }
-        // A whole number must stay what it is: against an integer constant other rules hold.
-        if path.type == .float || path.type == .double, let v = right.values.first {
+        // A whole number must stay what it is where NaN would count as less than an integer.
+        if path.type == .float || path.type == .double, op == .less || op == .lessEqual, let v = right.values.first {
             let text = constant(v, right.type)
             if text.allSatisfy({ $0.isNumber || $0 == "-" }) { return "\(p) \(op.rawValue) \(text).0" }
         }
         return "\(p) \(op.rawValue)\(folds ? "[c]" : "") \(path.type == .mixed && right.values.first?.isNull ?? false ? "null" : right.text(self))"
     }
-    func membership(_ path: PathExpression, _ list: ConstantExpression, _ values: [Mixed]) -> String {
+    func membership(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression, _ values: [Mixed]) -> String {
         let p = path.text(self)
+        // NULL is no value of a property that has none, unless nothing else is left to write; texts and ids keep it all the same.
+        let isNullable = (try? group.table(path.end))??.facts(column)?.isNullable ?? true
+        let isKept = isNullable || path.type == .string || path.type == .uuid || path.type == .objectId || values.allSatisfy(\.isNull)
+        let kept = isKept ? values : values.filter { !$0.isNull }
         switch path.type {
         case .int, .string, .uuid, .objectId:
             var unique: [String] = []
-            for v in values.map({ constant($0, path.type) }) where !unique.contains(v) { unique.append(v) }
+            for v in kept.map({ constant($0, path.type) }) where !unique.contains(v) { unique.append(v) }
             return "\(p) IN {\(unique.joined(separator: ", "))}"
         default:
-            let parts = values.map { "\(p) == \(constant($0, path.type))" }
+            let parts = kept.map { "\(p) == \(constant($0, path.type))" }
             if parts.isEmpty { return "FALSEPREDICATE" }
             return parts.count == 1 ? parts[0] : "(" + parts.joined(separator: " or ") + ")"
         }

@@ -67,10 +67,11 @@ struct Pattern {
     private func like(_ v: Bytes) -> Bool {
         let p = bytes
         var i = 0, j = 0, star = -1, mark = 0
+        // A byte and the continuation bytes behind it.
         func width(_ at: Int) -> Int {
-            let c = v[at]
-            let n = c < 0xC0 ? 1 : (c < 0xE0 ? 2 : (c < 0xF0 ? 3 : 4))
-            return min(n, v.count - at)
+            var end = at + 1
+            while end < v.count, v[end] & 0xC0 == 0x80 { end += 1 }
+            return end - at
         }
         while i < v.count {
             if j < p.count, p[j] == 0x2A {
@@ -100,7 +101,7 @@ struct Pattern {
                 }
             }
             guard star >= 0 else { return false }
-            mark += width(mark)
+            mark += 1
             i = mark
             j = star + 1
         }
