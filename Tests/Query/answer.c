@@ -1,7 +1,7 @@
 /*
  * answer.c - runs queries on a file through any library with Realm's C API and writes the answers.
  *
- *     answer LIBRARY FILE QUERIES OUT [--readonly] [--dynamic] [--skip N] [--times FILE] [--describe] [--limit SECONDS]
+ *     answer LIBRARY FILE QUERIES OUT [--readonly] [--dynamic] [--skip N] [--times FILE] [--describe] [--again] [--limit SECONDS]
  *
  * QUERIES is what generate.py writes: class, TAB, query text, TAB, arguments. OUT gets a line for each:
  *
@@ -10,7 +10,8 @@
  *     5:0 3 4                  the rows: class key, object keys in order; "-" when there are none
  *
  * and behind it a mark for each function that disagrees: "!count=2" (realm_query_count), "!first=-"
- * (realm_query_find_first). With --describe a TAB and the text of realm_query_get_description() follow.
+ * (realm_query_find_first). With --describe a TAB and the text of realm_query_get_description() follow; with --again
+ * that text is asked as well, and "!again=" with its answer marks where that is another one.
  * Each line is flushed, so after a crash the number of lines tells the query; --skip goes on behind it.
  * A query that takes longer than the limit (60 s) ends the process by SIGALRM. --times: microseconds, a line each.
  * The file is opened with the schema that is in it and with the linking objects `linkers` of class Str;
@@ -23,7 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static bool describe;
+static bool describe, again;
 
 #define MAX_VALUES 4096
 static realm_value_t values[MAX_VALUES];
@@ -105,6 +106,17 @@ static void rows(FILE* out, realm_query_t* query)
         fprintf(out, " !first=%" PRId64, (int64_t)v.link.target);
 }
 
+static char* answer_of(realm_query_t* query)
+{
+    char* text = NULL;
+    size_t size;
+    FILE* out = open_memstream(&text, &size);
+    if (!out) die("memory");
+    rows(out, query);
+    fclose(out);
+    return text;
+}
+
 static void answer(FILE* out, char* line)
 {
     char* query_text = strchr(line, '\t');
@@ -134,7 +146,17 @@ static void answer(FILE* out, char* line)
         const char* found_text = F(realm_query_get_description)(query);
         described = strdup(found_text ? found_text : "?");
     }
-    rows(out, query);
+    char* first = answer_of(query);
+    fputs(first, out);
+    if (again && described) {
+        realm_query_t* printed = F(realm_query_parse)(realm, class.key, described, 0, NULL);
+        char* second = printed ? answer_of(printed) : NULL;
+        if (!second) fprintf(out, " !again=E%d", last_error(NULL));
+        else if (strcmp(first, second)) fprintf(out, " !again=%.30s", second);
+        free(second);
+        F(realm_release)(printed);
+    }
+    free(first);
     if (described) fprintf(out, "\t%s", described);
     free(described);
     F(realm_release)(query);
@@ -160,6 +182,7 @@ int main(int argc, char** argv)
         if (!strcmp(argv[i], "--readonly")) readonly = true;
         else if (!strcmp(argv[i], "--dynamic")) dynamic = true;
         else if (!strcmp(argv[i], "--describe")) describe = true;
+        else if (!strcmp(argv[i], "--again")) again = true;
         else if (!strcmp(argv[i], "--skip") && i + 1 < argc) skip = atol(argv[++i]);
         else if (!strcmp(argv[i], "--times") && i + 1 < argc) times_name = argv[++i];
         else if (!strcmp(argv[i], "--limit") && i + 1 < argc) limit = (unsigned)atoi(argv[++i]);
