@@ -2192,7 +2192,8 @@ RLM_API realm_query_t* realm_query_parse_for_results(const realm_results_t* targ
  *
  *  Thread: confined.
  *  Errors: [realm]; INVALID_ARGUMENT for TEXT without a word to search for;
- *          INVALID_SORT_DESCRIPTOR when the ordering goes by a collection or through one. */
+ *          INVALID_SORT_DESCRIPTOR when the ordering goes by a collection or through one;
+ *          LIMIT_EXCEEDED when a path reaches more than 16777216 objects from one row. */
 RLM_API bool realm_query_count(const realm_query_t* query, size_t* out_count);
 
 /** Runs the query for its first row, with the ordering observed.

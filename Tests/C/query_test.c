@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #pragma weak realm_query_delete_all
@@ -482,6 +483,7 @@ static const struct row literals[] = {
     {"rank > 9007199254740992.0", "", "5"}, {"age <= 9223372036854775807", "", "1 2 3 4 5 6"}, {"okn == Nil", "", "2 5"}, {"ok == True", "", "E1009"},
     {"name == 'Ann'", "", "1"}, {"name == \"A\\\"nn\"", "", ""}, {"name == \"\\q\"", "", "E3008"}, {"name == B64\"QW5u\"", "", "1"}, {"name == B64\"Q\"", "", "E3008"},
     {"bin == BIN('abc')", "", "1"}, {"bin == binary(B64\"AP8=\")", "", "4"}, {"bin == \"abc\"", "", "E1009"}, {"bin == B64\"YWJj\"", "", "E1009"},
+    {"at == 999999999999-01-01T00:00:00", "", "E3008"}, {"at > 68000000000-01-01T00:00:00", "", ""}, {"at == 68000000000-1000000000000-1000000000000T1000000000000:1000000000000:1000000000000", "", ""},
     {"at == T-1:-500000000", "", "3"}, {"at == T1:-5", "", "E3008"}, {"at == T010:0", "", ""}, {"at == 2020-01-01T00:00:00", "", "4"}, {"at == 2020-1-1@0:0:0:5", "", "5"},
     {"at == 1969-12-31T23:59:59:500000000", "", "3"}, {"at == 1899-01-01T00:00:00", "", "E1009"}, {"at == 2020-01-01", "", "E3008"},
     {"oid == oid(000000000000000000000001)", "", "1"}, {"oid == OID(000000000000000000000001)", "", "E3008"},
@@ -692,6 +694,8 @@ static const struct row constants[] = {
     {"best == obj(\"Person\", 'x')", "", "!"}, {"best == obj('Person', 1)", "", "2 5"}, {"paldict['b'] == O1", "", "!1"}, {"name > 'a' + 'b'", "", "!E3015"},
 };
 static const struct row argument_rules[] = {
+    {"age < 1e309", "", "!1 2 3 4 5 6"}, {"age > 3.5e38f", "", "!"}, {"age > 1e99999", "", "!E1009"}, {"age BETWEEN {1, $0}", "[2]", "!E3015"}, {"best IN $0", "[1, 'a']", "!E3015"},
+    {"best IN {1, 'a'}", "", "!E1009"}, {"name BEGINSWITH {1, 'a'}", "", "!E1009"}, {"m BEGINSWITH {1, 'fi'}", "", "!3"}, {"m BEGINSWITH $0", "[1, flt(1.5)]", "!E3015"}, {"TRUEPREDICATE SORT($K0 ASC)", "'age'", "!6 2 1 4 3 5"}, {"TRUEPREDICATE SORT($K0 ASC)", "5", "!E3015"},
     {"age == $0", "[30]", "1 4"}, {"age == $0", "['30', 20.0]", "1 2 4"}, {"name == $0", "5", "E3015"}, {"name == $0", "true", "E3015"}, {"ok == $0", "1", "E3015"},
     {"ok == $0", "'true'", "E3015"}, {"at == $0", "5", "E3015"}, {"at == $0", "at(0)", "1"}, {"uid == $0", "'x'", "E3015"}, {"uid == $0", "uuid(3)", "3"},
     {"oid == $0", "oid(4)", "4"}, {"bin == $0", "bin(abc)", "1"}, {"bin == $0", "'abc'", "E3015"}, {"best == $0", "5", "E3015"}, {"best == $0", "link(Person 2)", "1"},
@@ -825,12 +829,12 @@ static const struct form normal_forms[] = {
     {"name beginswith[c] 'é'", "", "name BEGINSWITH[c] \"é\""}, {"name == 'it\\'s'", "", "name == B64\"aXRcJ3M=\""}, {"bin == BIN('abc')", "", "bin == binary(\"abc\")"},
     {"at == 2020-01-01T00:00:00", "", "at == T1577836800:0"}, {"okn == nil", "", "okn == NULL"}, {"m == nil", "", "m == null"}, {"m IN {1, 'x'}", "", "m == {1, \"x\"}"},
     {"ok IN {true}", "", "ok == true"}, {"okn IN {true, null}", "", "(okn == true or okn == NULL)"}, {"best.age IN {1, 2}", "", "best.age == {1, 2}"},
-    {"best == O1", "", "best == obj(\"class_Person\",2)"}, {"home == O0", "", "home == L1:0"}, {"SOME pals.age > 5", "", "ANY pals.age > 5"},
+    {"ANY pals == palset", "", "ANY pals == palset"}, {"paldict != obj(\"Person\", 99)", "", "paldict != O9223372036854775807"}, {"best == O1", "", "best == obj(\"class_Person\",2)"}, {"home == O0", "", "home == L1:0"}, {"SOME pals.age > 5", "", "ANY pals.age > 5"},
     {"li[0] == 1 AND li[LAST] == 2 AND li[9] == 3", "", "li[9] == 3 and li[FIRST] == 1 and li[LAST] == 2"}, {"li[SIZE] == 1", "", "li.@size == 1"},
     {"pals.@size == 1", "", "pals.@count == 1"}, {"di.a == 1", "", "di['a'] == 1"}, {"di == 1", "", "di[*] == 1"}, {"dm.@keys == 'x'", "", "dm.@keys == \"x\""},
     {"m.a[0] == 1", "", "m['a'][FIRST] == 1"}, {"pubx == 1", "", "col_x == 1"}, {"@Dog owners.age == 30", "", "@links.Person.dog.age == 30"},
     {"subquery(pals, $p, $p.age > 1 && SUBQUERY($p.pals, $q, $q.ok == true).@size == 1).@count >= 1", "", "SUBQUERY(pals, $x, $x.age > 1 and SUBQUERY($x.pals, $y, $y.ok == true).@count == 1).@count >= 1"},
-    {"age + 1 > 2 * id", "", "(age + 1) > (2 * id)"}, {"age == 7/2*10", "", "age == 30"}, {"m.@type == 'list'", "", "m.@type == \"array\""},
+    {"age + 1 > 2 * id", "", "(age + 1) > (2 * id)"}, {"age - 1.5f > 0 AND f - 1.5f > 0 AND 2 - g > 0", "", "(2 - g) > 0 and (age - 1.5f) > 0 and (f - 1.5) > 0"}, {"age == 7/2*10", "", "age == 30"}, {"m.@type == 'list'", "", "m.@type == \"array\""},
     {"g BETWEEN {1, 5}", "", "g >= 1 and g <= 5"}, {"age == $0", "30", "age == 30"}, {"name IN $0", "['Ann']", "name IN {\"Ann\"}"},
     {"TRUEPREDICATE sort(pubx desc, best.age asc) distinct(name) limit(3)", "", "TRUEPREDICATE SORT(col_x DESC, best.age ASC) DISTINCT(name) LIMIT(3)"},
     {"age = 30 && ok == true", "", "age == 30 and ok == true"}, {"age = 30 and ok = true or id = 2", "", "(age == 30 and ok == true or id == 2)"},
@@ -1261,6 +1265,16 @@ static bool found_or_refused(const char* wanted, bool may_refuse) {
     built_size = 0;
     return good;
 }
+static double processor_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+/* Seconds to parse, describe and release what was built. */
+static double seconds_taken(void) {
+    double start = processor_seconds();
+    realm_query_t* q = realm_query_parse(r, person_class, built, 0, NULL);
+    if (!q || !realm_query_get_description(q)) failed++, printf("FAIL %.40s...\n", built);
+    realm_release(q);
+    built_size = 0;
+    return processor_seconds() - start;
+}
 static void sizes(void) {
     section = "sizes";
     build("(", 1000), build("id == 1", 1), build(")", 1000), CHECK(found_or_refused("1", false));
@@ -1282,6 +1296,45 @@ static void sizes(void) {
         build("id ", 1), build("+ 1 ", 100000), build("== 100003", 1), CHECK(found_or_refused("3", true));
         build("1 + (", 100000), build("id", 1), build(")", 100000), build("== 100003", 1), CHECK(found_or_refused("3", true));
         build("best.", 100000), build("id == 1", 1), CHECK(found_or_refused("1", true));
+        /* Subqueries do not start the count of levels anew. */
+        for (int i = 0; i < 30; i++) {
+            char open[80];
+            sprintf(open, "SUBQUERY(pals, $x%d, ", i);
+            build("NOT ", 1500), build(open, 1);
+        }
+        build("id == 1", 1), build(").@count > 0", 30), CHECK(found_or_refused("", true));
+        /* A path through lists in a circle: one object by one way, then by 2^n ways. */
+        size_t mark = holding, n = 0;
+        CHECK(realm_begin_write(r));
+        realm_object_t* loop = (realm_object_t*)hold(realm_object_create_with_primary_key(r, person_class, integer(77)));
+        realm_list_t* circle = list(loop, "pals");
+        CHECK(realm_list_insert(circle, 0, link_to(loop)));
+        build("id == 77 AND ", 1), build("pals.", 190), build("id == 77", 1), CHECK(found_or_refused("77", false));
+        build("pals.", 100000), build("id == 77", 1), CHECK(!realm_query_parse(r, person_class, built, 0, NULL) && last_error() == RLM_ERR_INVALID_QUERY), built_size = 0;
+        CHECK(realm_list_insert(circle, 0, link_to(loop)));
+        build("id == 77 AND ", 1), build("pals.", 60), build("id == 1", 1), FAILS(RLM_ERR_LIMIT_EXCEEDED, realm_query_count(parse(built), &n)), built_size = 0;
+        CHECK(realm_rollback(r));
+        give_back(mark);
+        /* Time grows with the text, not with its square: twice the size may take four times as long, but not more than that. */
+        static const struct { const char *open, *middle, *close; int times; } shapes[] = {
+            {"((id == 1) AND ", "id == 1", ")", 900}, {"(id == 1 AND (id == 2 OR ", "id == 1", "))", 450}, {"id == 1", "", " SORT(id ASC)", 8000}, {"NOT (id == 1", "", " OR age == 2)", 0},
+            {"id", "", " + age * 2", 0}};
+        for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
+            double least[2] = {1e9, 1e9};
+            for (int again = 0; again < 5; again++) {
+                for (int twice = 0; twice < 2; twice++) {
+                    int times = shapes[i].times ? shapes[i].times << twice : 500 << twice;
+                    bool head = !strchr(shapes[i].open, '(') || !shapes[i].times;
+                    build(shapes[i].open, head ? 1 : times), build(shapes[i].middle, 1);
+                    if (shapes[i].times) build(shapes[i].close, times);
+                    else if (i == 3) build(" OR age == 2", times), build(")", 1);
+                    else build(shapes[i].close, times), build(" == 1", 1);
+                    double took = seconds_taken();
+                    if (took < least[twice]) least[twice] = took;
+                }
+            }
+            if (!CHECK(least[1] < 4 * least[0] + 0.02)) printf("  %s: %.4f s, twice as long: %.4f s\n", shapes[i].open, least[0], least[1]);
+        }
     }
     free(built);
     give_back(0);
@@ -1290,6 +1343,15 @@ static void sizes(void) {
 /* What does not fail like the rows of the tables. */
 static void misuse(void) {
     section = "misuse";
+    if (thorough) { /* values that no text can say */
+        realm_value_t odd[] = {of_type(RLM_TYPE_LIST), of_type(RLM_TYPE_DICTIONARY), moment(5, -1), moment(-5, 1), moment(0, 1000000000)};
+        for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+            realm_query_arg_t one = {1, false, &odd[i]}, several = {1, true, &odd[i]};
+            FAILS(RLM_ERR_INVALID_QUERY_ARG, realm_query_parse(r, person_class, "m == $0", 1, &one));
+            FAILS(RLM_ERR_INVALID_QUERY_ARG, realm_query_parse(r, person_class, "lm IN $0", 1, &several));
+            FAILS(RLM_ERR_INVALID_QUERY_ARG, realm_query_parse(r, person_class, "name BEGINSWITH $0", 1, &one));
+        }
+    }
     size_t n = 0;
     bool found;
     realm_query_t *q = parse("age == 30"), *in_list = Q(realm_query_parse_for_list(list(person(1), "pals"), "age >= 20", 0, NULL));

@@ -90,6 +90,7 @@ extension Binder {
             : .query("Unsupported comparison between type '\(hint.type.name)' and type '\(type.name)'")
     }
 
+    static let noInfinity = RealmError.query("Infinity not supported for int")
     static let noTypeName = RealmError.queryArgument("A type name is needed to compare with '@type'")
     func value(_ c: ConstantSyntax, hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
         switch c {
@@ -120,16 +121,21 @@ extension Binder {
             if hint == .typeName { throw Self.noTypeName }
             if s.hasSuffix("f") {
                 let f = Float(Self.complete(String(s.dropLast()))) ?? 0
+                if hint == .int, f.isInfinite { return try Self.beyondDouble(String(s.dropLast())) }
+                if f.isInfinite, !hint.isNumeric, hint != .mixed { throw .query("Infinity not supported for \(hint.name)") }
                 if hint == .int, let i = Int64(exactly: f) { return (.int(i), .int) }
                 return (.float(f), .float)
             }
             let text = Self.complete(s)
             let d = Double(text) ?? 0
             switch hint {
-            case .int: if let i = Int64(exactly: d) { return (.int(i), .int) }
+            case .int:
+                if d.isInfinite { return try Self.beyondDouble(s) }
+                if let i = Int64(exactly: d) { return (.int(i), .int) }
             case .float: return (.float(Float(text) ?? Float(d)), .float)
             case .decimal: if let x = Decimal128(text: s.utf8) { return (.decimal(x), .decimal) }
-            default: break
+            case .double, .mixed: break
+            default: if d.isInfinite { throw .query("Infinity not supported for \(hint.name)") }
             }
             return (.double(d), .double)
         case .string(let b): return try convert(.string(arena.keep(b)), hint: hint, isLiteral: true, source: nil)
@@ -144,7 +150,9 @@ extension Binder {
             return (.objectId(raw.withUnsafeBytes { ObjectId(bytes: $0.baseAddress!) }), .objectId)
         case .link(let s):
             if s.hasPrefix("O") {
-                let key = ObjKey(QueryParser.integer(String(s.dropFirst())) ?? -1)
+                let number = QueryParser.integer(String(s.dropFirst())) ?? -1
+                // No object has the largest key: that is how an object that is not there is written.
+                let key = number == .max ? ObjKey.null : ObjKey(number)
                 if case .link(let t) = hint { return (.typedLink(t, key), .link(t)) }
                 return (.typedLink(.null, key), .link(.null))
             }
@@ -164,6 +172,11 @@ extension Binder {
             return (.typedLink(table.key, found ?? .null), .link(table.key))
         }
     }
+    /// A number that only a decimal holds, against integers.
+    private static func beyondDouble(_ s: String) throws(RealmError) -> (Mixed, ValueType) {
+        guard let x = Decimal128(text: s.utf8), !x.isInfinite else { throw noInfinity }
+        return (.decimal(x), .decimal)
+    }
     /// Digits on both sides of the point, as Swift reads them.
     static func complete(_ s: String) -> String {
         var t = s.replacing(".e", with: ".0e").replacing(".E", with: ".0E")
@@ -182,10 +195,24 @@ extension Binder {
             }
             return (names.value, .typeName)
         }
+        if !hint.isNumeric, hint != .mixed {
+            let isFinite = switch v {
+            case .float(let f): f.isFinite
+            case .double(let d): d.isFinite
+            case .decimal(let d): !d.isNaN && !d.isInfinite
+            default: true
+            }
+            if !isFinite { throw .queryArgument("Infinity and NaN not supported for \(hint.name)") }
+        }
         switch (hint, v) {
+        case (_, .list), (_, .dictionary): throw .queryArgument("A list or dictionary value cannot be compared")
+        case (_, .timestamp(let t))
+        where t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0) || (t.seconds < 0 && t.nanoseconds > 0):
+            throw .queryArgument("The seconds and nanoseconds of a timestamp do not go together")
         case (.decimal, .int(let i)): return (.decimal(Decimal128(i)), .decimal)
         case (.decimal, .double(let d)): return (.decimal(Decimal128(rounding: d, digits: 15)), .decimal)
-        case (.int, .double(let d)) where d.isInfinite: throw .query("Infinity not supported for int")
+        case (.int, .double(let d)) where d.isInfinite: throw Self.noInfinity
+        case (.int, .decimal(let d)) where d.isInfinite: throw Self.noInfinity
         case (.int, .float(let f)) where f.isInfinite || f.isNaN: throw .query("Infinity and NaN not supported for int")
         case (.int, .double(let d)): if let i = Int64(exactly: d) { return (.int(i), .int) }
         case (.int, .float(let f)): if let i = Int64(exactly: f) { return (.int(i), .int) }
@@ -271,9 +298,9 @@ extension Binder {
         let numbers = s.split(whereSeparator: { !$0.isNumber }).map { Int64($0) ?? 0 }
         guard numbers.count >= 6 else { throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format") }
         guard numbers[0] >= 1900 else { throw .query("Conversion of dates before 1900 is not supported.") }
-        // Days since 1970 in the proleptic Gregorian calendar; fields may overflow.
+        // Days since 1970 in the proleptic Gregorian calendar; fields may overflow. All bounds together stay below 2⁶³ seconds.
         let months = numbers[1] - 1
-        guard numbers[0] < 1 << 40, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40, numbers[4] < 1 << 40, numbers[5] < 1 << 40 else {
+        guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40, numbers[4] < 1 << 40, numbers[5] < 1 << 40 else {
             throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
         }
         let year = numbers[0] + (months >= 0 ? months / 12 : (months - 11) / 12)

@@ -11,26 +11,25 @@ extension Binder {
         return arguments[n]
     }
 
-    /// Follows the steps from class `start`. With `counting`, `@links` may be the last step.
-    func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?, counting: Bool = false) throws(RealmError) -> PathExpression {
-        var steps: [PathStep] = []
-        for (i, s) in written.enumerated() {
-            if case .pathArgument(let n) = s {
-                guard written.count == 1, i == 0 else { throw .query("Cannot mix a key path argument with other steps") }
-                guard case .value(.string(let text)) = try argument(n) else { throw .queryArgument("Key path argument at index \(n) is not a string") }
-                for part in String(decoding: text, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: true) {
-                    switch part {
-                    case "@links": steps.append(.links)
-                    case "@keys": steps.append(.keys)
-                    case "@values": steps.append(.values)
-                    default: steps.append(.name(String(part)))
-                    }
-                }
-                guard !steps.isEmpty else { throw .query("Empty key path") }
-            } else {
-                steps.append(s)
+    /// The steps, those of a key path argument in its place.
+    func spelledOut(_ written: [PathStep]) throws(RealmError) -> [PathStep] {
+        guard case .pathArgument(let n)? = written.first else { return written }
+        guard written.count == 1 else { throw .query("Cannot mix a key path argument with other steps") }
+        guard case .value(.string(let text)) = try argument(n) else { throw .queryArgument("Key path argument at index \(n) is not a string") }
+        let parts = String(decoding: text, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: true)
+        guard !parts.isEmpty else { throw .query("Empty key path") }
+        return parts.map { part in
+            switch part {
+            case "@links": .links
+            case "@keys": .keys
+            case "@values": .values
+            default: .name(String(part))
             }
         }
+    }
+    /// Follows the steps from class `start`. With `counting`, `@links` may be the last step.
+    func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?, counting: Bool = false) throws(RealmError) -> PathExpression {
+        var steps = try spelledOut(written)
         if case .name(let n)? = steps.first, let v = variables.last, n == v.name {
             steps.removeFirst()
             guard !steps.isEmpty else { throw .query("The variable of a subquery cannot be compared itself") }
@@ -39,8 +38,11 @@ extension Binder {
         var hops: [Hop] = []
         var texts: [String] = []
         var i = 0
-        func done(_ tail: PathTail, _ type: ValueType, isList: Bool) -> PathExpression {
-            PathExpression(
+        func done(_ tail: PathTail, _ type: ValueType, isList: Bool) throws(RealmError) -> PathExpression {
+            guard hops.count <= QueryRoom.maxHops || hops.count(where: { !$0.leadsToOne }) <= QueryRoom.maxHops else {
+                throw .query("A key path cannot go through more than \(QueryRoom.maxHops) lists or backlinks")
+            }
+            return PathExpression(
                 hops: hops, tail: tail, end: t.key, type: type, isList: isList || hops.contains(where: \.isMultiple), quantifier: quantifier,
                 source: texts.joined(separator: ".").replacing(".[", with: "["))
         }
@@ -54,7 +56,7 @@ extension Binder {
                 if i == steps.count {
                     guard counting || true else { break }
                     texts.append("@links.@count")
-                    return done(.allBacklinks, .int, isList: false)
+                    return try done(.allBacklinks, .int, isList: false)
                 }
                 guard i + 1 < steps.count, case .name(let c) = steps[i], case .name(let p) = steps[i + 1] else {
                     throw .query("'@links' must be followed by a class and a property")
@@ -65,7 +67,7 @@ extension Binder {
                 texts.append(hop.text)
                 guard let next = try group.table(hop.target) else { throw .query("No class '\(c)'") }
                 t = next
-                if i == steps.count { return done(.object, .link(t.key), isList: true) }
+                if i == steps.count { return try done(.object, .link(t.key), isList: true) }
                 continue
             case .name(let written):
                 var name = written
@@ -77,19 +79,19 @@ extension Binder {
                     texts.append(hop.text)
                     guard let next = try group.table(hop.target) else { throw .query("No class '\(c)'") }
                     t = next
-                    if i == steps.count { return done(.object, .link(t.key), isList: true) }
+                    if i == steps.count { return try done(.object, .link(t.key), isList: true) }
                     continue
                 default: break
                 }
                 guard let column = t.column(named: name), let facts = t.facts(column.key) else { throw .query("'\(className(t))' has no property '\(written)'") }
                 texts.append(QueryPrinter.name(name))
-                if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return done(tail.0, tail.1, isList: tail.2) }
+                if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return try done(tail.0, tail.1, isList: tail.2) }
             case .key(let k) where !hops.isEmpty:
                 // After a hop, ['name'] is .name.
                 let name = alias(String(decoding: k, as: UTF8.self), t)
                 guard let column = t.column(named: name), let facts = t.facts(column.key) else { throw .query("'\(className(t))' has no property '\(name)'") }
                 texts.append(QueryPrinter.name(name))
-                if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return done(tail.0, tail.1, isList: tail.2) }
+                if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return try done(tail.0, tail.1, isList: tail.2) }
             case .all where !hops.isEmpty: continue
             case .keys: throw .query("'\(className(t))' has no property '@keys'")
             case .values: throw .query("'\(className(t))' has no property '@values'")

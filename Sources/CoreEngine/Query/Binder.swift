@@ -99,7 +99,10 @@ struct Binder {
         if op.isString || fold {
             let isText: Bool
             switch r {
-            case .string, .binary, .mixed: isText = true
+            case .string, .binary: isText = true
+            case .mixed where !(right.isList && right.isConstant): isText = true
+            // A list of constants, against Mixed: one of them is enough.
+            case .mixed where l == .mixed: isText = constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
             case .null: isText = op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
             default: isText = right.isList && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull } ?? false)
             }
@@ -181,16 +184,19 @@ struct Binder {
         var parts: [Condition] = []
         var texts: [ConstantExpression] = []
         for (i, b) in bounds.enumerated() {
+            var isArgument = false
+            if case .argument(let n) = b {
+                isArgument = true
+                if case .list = try argument(n) { throw .queryArgument("A list argument cannot be a bound of BETWEEN") }
+            }
             let c = try constant(.constant(b, nil), hint: left, .greaterEqual)
             if let c = c as? ConstantExpression { texts.append(c) }
-            var isArgument = false
-            if case .argument = b { isArgument = true }
             parts.append(try compare(i == 0 ? .greaterEqual : .lessEqual, false, left, c, isArgument: isArgument))
         }
         let isShort = left.directColumn != nil && (left.type == .int || left.type == .timestamp)
         return BetweenCondition(parts[0], parts[1]) { p in
             if isShort { return "\(left.text(p)) between {\(texts.map { $0.text(p) }.joined(separator: ", "))}" }
-            return p.and(parts)
+            return p.captured { $0.and(parts) }
         }
     }
 

@@ -26,7 +26,19 @@ package final class BoundQuery {
         var binder = Binder(group, names, arguments, arena)
         let condition = try binder.condition(syntax.predicate, t)
         var orderings: [Ordering] = []
-        for o in syntax.orderings { Ordering.append(try binder.ordering(o, t), to: &orderings) }
+        // Of adjacent sorts the later keys come first: gathered from the end, so that many of them are not copied at each.
+        var written: [Ordering] = []
+        for o in syntax.orderings { written.append(try binder.ordering(o, t)) }
+        for o in written.reversed() {
+            if case .sort(let keys) = o, case .sort(var all)? = orderings.last {
+                orderings.removeLast()
+                all += keys
+                orderings.append(.sort(all))
+            } else {
+                orderings.append(o)
+            }
+        }
+        orderings.reverse()
         return BoundQuery(table, condition, orderings, arena)
     }
     static func all(_ table: TableKey) -> BoundQuery { BoundQuery(table, ConstantCondition(true), [], ConstantArena(), isImplicit: true) }
@@ -63,7 +75,7 @@ package final class BoundQuery {
         }
         return found
     }
-    func text(_ group: Group) -> String { ([condition.text(QueryPrinter(group))] + orderings.map(\.text)).joined(separator: " ") }
+    func text(_ group: Group) -> String { ([QueryPrinter(group).captured { condition.write($0) }] + orderings.map(\.text)).joined(separator: " ") }
 
     // MARK: Running
 

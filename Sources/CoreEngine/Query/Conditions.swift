@@ -2,10 +2,16 @@
 class Condition {
     func prepare(_ group: Group) throws(RealmError) {}
     func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
-    func text(_ p: QueryPrinter) -> String { "" }
+    /// A kind of condition overrides `text`, or `write` when it holds others.
+    func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+    func write(_ p: QueryPrinter) { p.out += text(p) }
     func tables(_ found: inout Set<TableKey>) {}
     /// Rough cost of testing one row: cheap conditions come first.
     var cost: Int { 100 }
+    static func cheapestFirst(_ parts: [Condition]) -> [Condition] {
+        let costs = parts.map(\.cost)
+        return parts.indices.sorted { (costs[$0], $0) < (costs[$1], $1) }.map { parts[$0] }
+    }
     /// Clears the marks of rows that do not match. The default tests each marked row.
     func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         for row in 0..<scan.count where mask[row] != 0 {
@@ -37,18 +43,21 @@ final class AndCondition: Condition {
     let parts: [Condition]
     /// The cheapest first.
     private let ordered: [Condition]
+    /// Asked for by the conditions around, at each of their levels.
+    private let total: Int
     init(_ parts: [Condition]) {
         self.parts = parts
-        ordered = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
+        ordered = Self.cheapestFirst(parts)
+        total = parts.map(\.cost).max() ?? 0
     }
     override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
-    override var cost: Int { parts.map(\.cost).max() ?? 0 }
+    override var cost: Int { total }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try !p.matches(table, key) { return false } }
         return true
     }
-    override func text(_ p: QueryPrinter) -> String { p.and(parts) }
+    override func write(_ p: QueryPrinter) { p.and(parts) }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         for p in ordered {
             try p.narrow(scan, mask)
@@ -72,9 +81,12 @@ final class AndCondition: Condition {
 final class OrCondition: Condition {
     let parts: [Condition]
     private let ordered: [Condition]
+    /// Asked for by the conditions around, at each of their levels.
+    private let total: Int
     init(_ parts: [Condition]) {
         self.parts = parts
-        ordered = parts.enumerated().sorted { ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset) }.map(\.element)
+        ordered = Self.cheapestFirst(parts)
+        total = parts.map(\.cost).reduce(0, +)
     }
     /// What a cluster is narrowed by, one after the other: the opposite of a leaf test where there is one, else a part.
     private enum Step {
@@ -99,12 +111,12 @@ final class OrCondition: Condition {
         }
     }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
-    override var cost: Int { parts.map(\.cost).reduce(0, +) }
+    override var cost: Int { total }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try p.matches(table, key) { return true } }
         return false
     }
-    override func text(_ p: QueryPrinter) -> String { p.or(parts) }
+    override func write(_ p: QueryPrinter) { p.or(parts) }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         // What no part has accepted yet is offered to the next.
         let open = scan.scratch(), count = scan.count
@@ -148,7 +160,7 @@ final class NotCondition: Condition {
     override func tables(_ found: inout Set<TableKey>) { part.tables(&found) }
     override var cost: Int { part.cost }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
-    override func text(_ p: QueryPrinter) -> String { p.not(part) }
+    override func write(_ p: QueryPrinter) { p.not(part) }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         let tried = scan.scratch()
         defer { scan.release(1) }
@@ -306,7 +318,7 @@ final class CompareCondition: Condition {
         left.tables(&found)
         right.tables(&found)
     }
-    override func text(_ p: QueryPrinter) -> String { p.compare(self) }
+    override func write(_ p: QueryPrinter) { p.compare(self) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         a.reset()

@@ -30,7 +30,9 @@ class Expression {
     var directColumn: ColKey? { nil }
     func prepare(_ group: Group) throws(RealmError) {}
     func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {}
-    func text(_ p: QueryPrinter) -> String { "" }
+    /// A kind of expression overrides `text`, or `write` when it holds others.
+    func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
+    func write(_ p: QueryPrinter) { p.out += text(p) }
     /// Tables whose change may change the values.
     func tables(_ found: inout Set<TableKey>) {}
 }
@@ -319,10 +321,13 @@ final class SubqueryExpression: Expression {
         found.insert(target)
         condition.tables(&found)
     }
-    override func text(_ p: QueryPrinter) -> String {
-        let outer = p.prefix
-        let inner = p.inSubquery { q in condition.text(q) }
-        return "SUBQUERY(\(outer)\(source), \(inner.variable), \(inner.text)).@count"
+    override func write(_ p: QueryPrinter) {
+        p.out += "SUBQUERY(\(p.prefix)\(source), "
+        p.inSubquery { variable in
+            p.out += "\(variable), "
+            condition.write(p)
+        }
+        p.out += ").@count"
     }
     override func evaluate(_ from: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         guard let t = table?.takeUnretainedValue() else { return }
@@ -353,7 +358,14 @@ final class ArithmeticExpression: Expression {
         left.tables(&found)
         right.tables(&found)
     }
-    override func text(_ p: QueryPrinter) -> String { "(\(left.text(p)) \(op.rawValue) \(right.text(p)))" }
+    override func write(_ p: QueryPrinter) {
+        // As written, a + b + c is (a + b) + c.
+        p.out += "("
+        left.write(p)
+        p.out += p.single(left, with: right) + " \(op.rawValue) "
+        right.write(p)
+        p.out += p.single(right, with: left) + ")"
+    }
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         a.reset()
         b.reset()

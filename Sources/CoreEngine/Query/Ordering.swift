@@ -46,7 +46,8 @@ extension Binder {
             return .distinct(all)
         }
     }
-    private func sortKey(_ steps: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
+    private func sortKey(_ written: [PathStep], _ start: Table, ascending: Bool) throws(RealmError) -> SortKey {
+        let steps = try spelledOut(written)
         var t = start
         var hops: [Hop] = []
         var texts: [String] = []
@@ -55,7 +56,6 @@ extension Binder {
         var i = 0
         while i < steps.count {
             guard case .name(let written) = steps[i] else {
-                if case .pathArgument = steps[i] { return SortKey(hops: [], column: .null, end: t.key, dictionaryKey: nil, isInvalid: true, ascending: ascending, text: "$K") }
                 throw unknown("[]")
             }
             i += 1
@@ -77,7 +77,7 @@ extension Binder {
                 guard i == steps.count else { throw unknown(String(decoding: key, as: UTF8.self)) }
                 return SortKey(
                     hops: hops, column: c.key, end: t.key, dictionaryKey: key, isInvalid: isInvalid, ascending: ascending,
-                    text: texts.joined(separator: ".") + "['\(String(decoding: key, as: UTF8.self))']")
+                    text: texts.joined(separator: ".") + QueryPrinter.key(key))
             }
             if i == steps.count {
                 return SortKey(

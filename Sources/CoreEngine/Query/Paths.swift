@@ -126,13 +126,27 @@ final class PathExpression: Expression {
     }
     /// Calls `body` for every object that the hops from `i` on reach.
     func walk(_ i: Int, _ table: Table, _ key: ObjKey, _ body: (ObjKey) throws(RealmError) -> Void) throws(RealmError) {
-        if i == hops.count { return try body(key) }
-        let h = hops[i], next = tables[i + 1].takeUnretainedValue()
-        if h.leadsToOne {
-            if let k = try single(h, table, key) { try walk(i + 1, next, k, body) }
-            return
+        var reached = 0
+        try walk(i, table, key, &reached, body)
+    }
+    private func walk(
+        _ first: Int, _ start: Table, _ from: ObjKey, _ reached: inout Int, _ body: (ObjKey) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        var i = first, table = start, key = from
+        while i < hops.count, hops[i].leadsToOne {
+            guard let k = try single(hops[i], table, key) else { return }
+            i += 1
+            table = tables[i].takeUnretainedValue()
+            key = k
         }
-        for k in try targets(h, table, key) { try walk(i + 1, next, k, body) }
+        if i == hops.count { return try body(key) }
+        let next = tables[i + 1].takeUnretainedValue()
+        let keys = try targets(hops[i], table, key)
+        reached += keys.count
+        guard reached <= QueryRoom.maxReached else {
+            throw RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
+        }
+        for k in keys { try walk(i + 1, next, k, &reached, body) }
     }
     /// The one object behind a to-one link or an element.
     private func single(_ h: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {

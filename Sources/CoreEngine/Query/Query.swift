@@ -12,6 +12,10 @@
 enum QueryRoom {
     /// Deepest tree of operators that is accepted: evaluation and release recurse over it.
     static let maxDepth = 2000
+    /// Lists and backlinks on one key path: walking recurses over them.
+    static let maxHops = 200
+    /// Objects that one row may reach over one key path: their number can double with each list on it.
+    static let maxReached = 1 << 24
     /// Subqueries within subqueries.
     static let maxSubqueries = 32
 }

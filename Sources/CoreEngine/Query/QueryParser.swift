@@ -6,6 +6,8 @@ struct QueryParser {
     private let tokens: [Token]
     private var at = 0
     private var subqueries = 0
+    /// Depth of the condition in the subquery read last.
+    private var innerDepth = 0
     /// Next argument of `%@` and `%K`.
     private var nextArgument = 0
 
@@ -113,7 +115,10 @@ struct QueryParser {
                 case .truePredicate, .falsePredicate:
                     operands.append(.predicate(.constant(kind == .truePredicate), depth: 1))
                     at += 1
-                default: operands.append(.value(try value(), depth: 1, bracketed: false))
+                default:
+                    innerDepth = 0
+                    let v = try value()
+                    operands.append(.value(v, depth: innerDepth + 1, bracketed: false))
                 }
                 wantsOperand = false
                 continue
@@ -174,7 +179,8 @@ struct QueryParser {
         }
         if open > 0 { throw unexpected() }
         while !operations.isEmpty { try reduce(&operands, &operations) }
-        guard operands.count == 1, let (p, _) = Self.predicate(operands.popLast()) else { throw unexpected() }
+        guard operands.count == 1, let (p, depth) = Self.predicate(operands.popLast()) else { throw unexpected() }
+        innerDepth = depth
         if let close {
             guard kind == close else { throw unexpected() }
         }

@@ -10,6 +10,8 @@ final class QueryPrinter {
     private let group: Group
     /// `$x.` inside a subquery.
     private(set) var prefix = ""
+    /// What has been written: conditions within conditions append to it, so that none is copied at each level.
+    var out = ""
     private var depth = 0
     private var insideNot = 0
 
@@ -19,7 +21,16 @@ final class QueryPrinter {
         s.contains(where: { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" })
             ? s.replacing(" ", with: "\\ ").replacing("\n", with: "\\n").replacing("\r", with: "\\r").replacing("\t", with: "\\t") : s
     }
-    func inSubquery(_ body: (QueryPrinter) -> String) -> (variable: String, text: String) {
+    /// What `body` writes, alone.
+    func captured(_ body: (QueryPrinter) -> Void) -> String {
+        var text = ""
+        swap(&text, &out)
+        body(self)
+        swap(&text, &out)
+        return text
+    }
+    /// Calls `body` with the variable of a new subquery.
+    func inSubquery(_ body: (String) -> Void) {
         let letters = Array("xyzabcdefghijklmnopqrstuvw")
         let variable = "$" + String(letters[depth % letters.count]) + (depth >= letters.count ? String(depth / letters.count) : "")
         let outer = prefix
@@ -31,7 +42,7 @@ final class QueryPrinter {
             depth -= 1
             insideNot -= 1
         }
-        return (variable, body(self))
+        body(variable)
     }
 
     // MARK: Logic
@@ -63,28 +74,35 @@ final class QueryPrinter {
         }
         return leaves
     }
-    func and(_ parts: [Condition]) -> String {
+    func and(_ parts: [Condition]) {
         let all = insideNot > 0 ? parts : flattened(parts, AndCondition.self) { $0.parts }
-        return all.map { $0.text(self) }.joined(separator: " and ")
-    }
-    func or(_ parts: [Condition]) -> String {
-        if insideNot > 0 {
-            // Brackets as written: from the left.
-            var text = parts.first?.text(self) ?? ""
-            for p in parts.dropFirst() { text = "(\(text) or \(p.text(self)))" }
-            return text
+        for (i, c) in all.enumerated() {
+            if i > 0 { out += " and " }
+            c.write(self)
         }
-        return "(" + flattened(parts, OrCondition.self) { $0.parts }.map { $0.text(self) }.joined(separator: " or ") + ")"
     }
-    func not(_ part: Condition) -> String {
+    func or(_ parts: [Condition]) {
+        // Inside NOT the brackets are as written: from the left.
+        let all = insideNot > 0 ? parts : flattened(parts, OrCondition.self) { $0.parts }
+        out += String(repeating: "(", count: insideNot > 0 ? max(0, all.count - 1) : 1)
+        for (i, c) in all.enumerated() {
+            if i > 0 { out += " or " }
+            c.write(self)
+            if i > 0, insideNot > 0 { out += ")" }
+        }
+        if insideNot == 0 { out += ")" }
+    }
+    func not(_ part: Condition) {
         insideNot += 1
         defer { insideNot -= 1 }
-        return "!(\(part.text(self)))"
+        out += "!("
+        part.write(self)
+        out += ")"
     }
 
     // MARK: Comparisons
 
-    func compare(_ c: CompareCondition) -> String {
+    func compare(_ c: CompareCondition) {
         var op = c.op
         // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
         if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) { op = .equal }
@@ -92,14 +110,19 @@ final class QueryPrinter {
         if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1, list.quantifier == nil || list.quantifier == .any, !op.isString, !c.folds,
             c.left.type == .mixed, c.left.directColumn != nil
         {
-            return "\(c.left.text(self)) \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
+            c.left.write(self)
+            out += " \(op.rawValue) \(list.values[0].isNull ? "null" : constant(list.values[0], .mixed))\(single(list.values[0]))"
+            return
         }
         // Some link is this one: that is what a list of links means anyway.
-        var left = c.left.text(self)
         if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList, let path = c.left as? PathExpression, path.hops.isEmpty {
-            left = String(left.dropFirst("ANY ".count))
+            out += path.text(self).dropFirst("ANY ".count)
+        } else {
+            c.left.write(self)
         }
-        return "\(left) \(op.rawValue)\(c.folds ? "[c]" : "") \(c.right.text(self))\(single(c.right, against: c.left))"
+        out += " \(op.rawValue)\(c.folds ? "[c]" : "") "
+        c.right.write(self)
+        out += single(c.right, against: c.left)
     }
     /// The mark of single precision, where reading the digits as a double would mean another number.
     private func single(_ e: Expression, against other: Expression) -> String {
@@ -109,6 +132,11 @@ final class QueryPrinter {
     private func single(_ v: Mixed) -> String {
         guard case .float(let f) = v, f.isFinite else { return "" }
         return Double(Platform.general(Double(f), digits: 9)) == Double(f) ? "" : "f"
+    }
+    /// The same in arithmetic, where a double makes the result one.
+    func single(_ e: Expression, with other: Expression) -> String {
+        guard let c = e as? ConstantExpression, !c.isList, case .float(let f)? = c.values.first, f.isFinite, other.type != .float else { return "" }
+        return "f"
     }
     /// `['k']`, with the other quotes when the key has these.
     static func key(_ k: [UInt8]) -> String {
@@ -141,8 +169,8 @@ final class QueryPrinter {
         let kept = isKept ? values : values.filter { !$0.isNull }
         switch path.type {
         case .int, .string, .uuid, .objectId:
-            var unique: [String] = []
-            for v in kept.map({ constant($0, path.type) }) where !unique.contains(v) { unique.append(v) }
+            var seen = Set<String>()
+            let unique = kept.map { constant($0, path.type) }.filter { seen.insert($0).inserted }
             return "\(p) IN {\(unique.joined(separator: ", "))}"
         default:
             let parts = kept.map { "\(p) == \(constant($0, path.type))" }
@@ -170,7 +198,7 @@ final class QueryPrinter {
         case .link(let k): return "O\(k.raw)"
         case .typedLink(let t, let k):
             // No object has the largest key.
-            if k.isNull { return "O9223372036854775807" }
+            if k.raw < 0 { return "O9223372036854775807" }
             guard let table = try? group.table(t) else { return "O\(k.raw)" }
             guard let pk = table.primaryKey, let v = try? table.rows.peek(k, pk.index) else { return "L\(t.raw):\(k.raw)" }
             return "obj(\"\(table.name)\",\(constant(v, .mixed)))"
@@ -217,7 +245,8 @@ extension Decimal128 {
         let digits = String(coefficient)
         let sign = isNegative ? "-" : ""
         if coefficient > UInt128(UInt64.max) { return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude) }
-        if exponent == 0 { return sign + digits }
+        // Plain digits would be read as an integer, which saturates.
+        if exponent == 0 { return sign + digits + (coefficient > UInt128(Int64.max) ? "E0" : "") }
         let point = digits.utf8.count + exponent
         if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }
         let tail = digits.dropFirst()
