@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# Builds the library and the fuzz driver and opens damaged copies of the fixtures.
+# Builds the library and the fuzz drivers, opens damaged copies of the fixtures, and parses damaged queries.
 #
 #   Tests/Fuzz/run.sh [--sanitize] FIXTURES [COUNT [SEED]]
 #
 # COUNT rounds (20000; with --sanitize 1000 unless given) from seed SEED (the time) on, split over all processors.
 # --sanitize uses a build with AddressSanitizer, in a scratch folder of its own. Damaged files
 # that made a round fail are kept in .build/fuzz/keep. KEEP_LIBRARY=PATH skips building and uses that
-# library. Exit status: 0 when every round passed.
+# library. QUERIES=N parses N damaged queries (ten times COUNT) from seed SEED on, in one process; 0: none.
+# Exit status: 0 when every round passed.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 cd "$root"
@@ -17,17 +18,19 @@ if [[ ${1-} == --sanitize ]]; then
     shift
 fi
 if [[ $# -lt 1 || $# -gt 3 ]]; then
-    sed -n '2,9s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,10s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
 fixtures=$1
 count=${2:-$([[ $sanitize ]] && echo 1000 || echo 20000)}
 seed=${3:-$(date +%s)000}
+first=$seed
 work=.build/fuzz
 mkdir -p "$work/keep"
 rm -f "$work"/log.*
 
 cc -O1 -g -Wall -Wextra -Werror -Iinclude Tests/Fuzz/mutate.c -ldl -o "$work/mutate"
+cc -O1 -g -Wall -Wextra -Werror -Iinclude Tests/Fuzz/queries.c -ldl -o "$work/queries"
 
 preload=
 if [[ $sanitize ]]; then
@@ -61,4 +64,19 @@ for pid in "${pids[@]}"; do wait "$pid" || status=1; done
 cat "$work"/log.[0-9]* | grep -v ' passed, ' || true
 for (( job = 0; job < jobs; job++ )); do tail -n 1 "$work/log.$job"; done |
     awk '/ passed, / { passed += $1; failed += $3; n++ } END { print passed + 0 " passed, " failed + 0 " failed"; exit n == 0 }' || status=1
+
+queries=${QUERIES:-$(( count * 10 ))}
+if (( queries > 0 )); then
+    for number in 1 2 3; do
+        file=$fixtures/ops/full-$number
+        python3 Tests/Query/generate.py --seed "$number" --count 3000 --data "$file.json"
+    done >"$work/corpus.tsv"
+    cat Tests/Fuzz/queries.txt >>"$work/corpus.tsv"
+    cp "$fixtures/ops/full-1.realm" "$work/queries.realm"
+    chmod u+w "$work/queries.realm"
+    LD_PRELOAD=$preload "$work/queries" "$library" "$work/queries.realm" "$work/corpus.tsv" "$queries" "$first" || status=1
+    LD_PRELOAD=$preload "$work/queries" "$library" "$work/queries.realm" --growth 65536 >"$work/growth" || status=1
+    grep FAIL "$work/growth" || true
+    echo "texts of growing length: $(tail -n 1 "$work/growth")"
+fi
 exit $status
