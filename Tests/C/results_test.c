@@ -703,7 +703,16 @@ static void values(void) {
         FAILS(ILLEGAL, realm_results_sort(rows, "self ASC")), FAILS(ILLEGAL, realm_results_sort(rows, "n ASC")), FAILS(ILLEGAL, realm_results_distinct(rows, "n")), FAILS(ILLEGAL, realm_results_filter(rows, parse("n > 1")));
         FAILS(ILLEGAL, realm_results_sort(keys, "n ASC")), FAILS(ILLEGAL, realm_results_filter(mixed, parse("n > 1"))), FAILS(ILLEGAL, realm_results_distinct(entries, "n"));
         CHECK(rows_are(R(realm_results_limit(rows, 2)), "4 2") && rows_are(R(realm_results_limit(rows, 0)), "") && rows_are(R(realm_results_limit(rows, 9)), "4 2 4 null 9") && rows_are(R(realm_results_limit(keys, 1)), "\"a\""));
-        realm_results_t* fixed = R(realm_results_snapshot(rows));
+        /* Collections in a snapshot: where they were, wherever they go. */
+        realm_results_t *fixed = R(realm_results_snapshot(mixed)), *of_names = R(realm_results_snapshot(named));
+        CHECK(rows_are(fixed, "1 \"x\" null 1 [] {}") && realm_list_is_valid(L(realm_results_get_list(fixed, 4))) && realm_dictionary_is_valid(D(realm_results_get_dictionary(fixed, 5))));
+        CHECK(realm_list_get(L(realm_results_get_list(of_names, 1)), 0, &v) && v.integer == 7);
+        realm_clear_last_error();
+        CHECK(!realm_results_get_list(fixed, 0) && last_error() == 0 && !realm_results_get_list(fixed, 5) && last_error() == 0 && !realm_results_get_dictionary(of_names, 1) && last_error() == 0);
+        FAILS(OUT_OF_BOUNDS, realm_results_get_list(fixed, 6)), FAILS(ILLEGAL, realm_results_get_list(R(realm_results_snapshot(rows)), 0));
+        CHECK(realm_begin_write(r) && realm_list_insert(m, 0, boolean(true)) && push(L(realm_results_get_list(fixed, 4)), integer(70)) && realm_list_get(L(realm_list_get_list(m, 5)), 0, &v) && v.integer == 70);
+        CHECK(realm_list_erase(m, 5) && rows_are(fixed, "1 \"x\" null 1 [] {}") && !realm_list_is_valid(L(realm_results_get_list(fixed, 4))) && realm_dictionary_is_valid(D(realm_results_get_dictionary(fixed, 5))) && realm_rollback(r));
+        fixed = R(realm_results_snapshot(rows));
         CHECK(rows_are(fixed, "4 2 4 null 9") && realm_begin_write(r) && realm_list_clear(l) && rows_are(fixed, "4 2 4 null 9") && rows_are(rows, "") && realm_rollback(r));
     }
     CHECK(rows_are(rows, "4 2 4 null 9"));

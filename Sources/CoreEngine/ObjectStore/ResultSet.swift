@@ -22,6 +22,8 @@ package final class ResultSet {
     /// A snapshot never looks again.
     private let isFixed: Bool
     private let fixedValues: [Mixed]
+    /// Of a snapshot's values that are collections, by index: where these are.
+    private let fixedPaths: [Int: CollectionPath]
     private let arena = ConstantArena()
     /// Most values that value results show.
     private let valueLimit: Int
@@ -38,6 +40,7 @@ package final class ResultSet {
         query = BoundQuery.all(table ?? .null)
         isFixed = false
         fixedValues = []
+        fixedPaths = [:]
         valueLimit = .max
     }
     private init(_ other: ResultSet, _ query: BoundQuery, valueLimit: Int? = nil) {
@@ -47,9 +50,10 @@ package final class ResultSet {
         self.query = query
         isFixed = false
         fixedValues = []
+        fixedPaths = [:]
         self.valueLimit = valueLimit ?? other.valueLimit
     }
-    private init(fixing other: ResultSet, rows: [ObjKey], values: [Mixed]) {
+    private init(fixing other: ResultSet, rows: [ObjKey], values: [Mixed] = [], paths: [Int: CollectionPath] = [:]) {
         realm = other.realm
         source = other.source
         table = other.table
@@ -59,6 +63,7 @@ package final class ResultSet {
         var kept: [Mixed] = []
         for v in values { kept.append(arena.keep(v)) }
         fixedValues = kept
+        fixedPaths = paths
         self.rows = rows
     }
     package convenience init(_ realm: Realm, _ source: Source, _ query: ObjectQuery) throws(RealmError) {
@@ -207,7 +212,7 @@ package final class ResultSet {
         case .list, .dictionary: break
         default: return nil
         }
-        guard !isFixed else { return nil }
+        if isFixed { return fixedPaths[i] }
         switch try content() {
         case .list(let l): return path.appending(.salt(try l.nestedKey(i)))
         case .dictionary(let d):
@@ -276,16 +281,24 @@ package final class ResultSet {
         if isFixed { return self }
         guard let table else {
             var values: [Mixed] = []
-            for i in 0..<(try count()) { values.append(try value(i)) }
-            return ResultSet(fixing: self, rows: [], values: values)
+            var paths: [Int: CollectionPath] = [:]
+            for i in 0..<(try count()) {
+                let v = try value(i)
+                values.append(v)
+                switch v {
+                case .list, .dictionary: paths[i] = try nestedPath(i)
+                default: continue
+                }
+            }
+            return ResultSet(fixing: self, rows: [], values: values, paths: paths)
         }
         if isWholeTable {
             var all: [ObjKey] = []
             for i in 0..<(try realm.objectCount(table)) { all.append(try realm.objectKey(table, at: i)) }
-            return ResultSet(fixing: self, rows: all, values: [])
+            return ResultSet(fixing: self, rows: all)
         }
         try update()
-        return ResultSet(fixing: self, rows: rows, values: [])
+        return ResultSet(fixing: self, rows: rows)
     }
     /// The query behind the rows, with its source and orderings.
     package func objectQuery() throws(RealmError) -> ObjectQuery {
