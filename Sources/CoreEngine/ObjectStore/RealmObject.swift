@@ -9,6 +9,8 @@ public struct RealmObject: Equatable {
     public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.key == b.key }
     /// Whether the object still exists.
     public var isValid: Bool { realm.isValid(table, key) }
+    /// The object as a value, for properties, lists and arguments of queries.
+    public var link: RealmValue { .link(table, key) }
     /// Name of its class.
     public var className: String { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
 
@@ -56,26 +58,13 @@ public struct RealmObject: Equatable {
     public func delete() throws(RealmError) { try realm.delete(table, key) }
 }
 
-/// All objects of a class, in key order, live.
-public struct RealmObjects: RandomAccessCollection {
-    let realm: Realm
-    let table: TableKey
-    public var startIndex: Int { 0 }
-    /// Number of objects now; 0 when the Realm is closed.
-    public var endIndex: Int { (try? realm.objectCount(table)) ?? 0 }
-    public subscript(position: Int) -> RealmObject {
-        // An index that went out of range meanwhile gives an object that is not valid, rather than ending the program.
-        RealmObject(realm: realm, table: table, key: (try? realm.objectKey(table, at: position)) ?? .null)
-    }
-}
-
 extension Realm {
     private func classKey(_ name: String) throws(RealmError) -> TableKey {
         guard let c = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
         return c.key
     }
-    /// All objects of a class.
-    public func objects(_ className: String) throws(RealmError) -> RealmObjects { RealmObjects(realm: self, table: try classKey(className)) }
+    /// All objects of a class, in key order, live.
+    public func objects(_ className: String) throws(RealmError) -> Results { Results(try ResultSet(self, .table(try classKey(className))), try classKey(className)) }
     /// The object with a primary key, nil when there is none.
     public func object(_ className: String, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
         let t = try classKey(className)

@@ -257,8 +257,30 @@ package final class ResultSet {
         try verify()
         let t = try objects("filtered")
         guard other.bound.table == t else { throw RealmError(.invalidArgument, "The query is on another class than the results") }
-        for case .limit in query.orderings { throw RealmError(.illegalOperation, "Results with a limit cannot be filtered: it would change which rows are within it") }
-        return ResultSet(self, query.and(other.bound, orderings: query.orderings))
+        return try filtered(other.bound, query.orderings)
+    }
+    private func filtered(_ other: BoundQuery, _ orderings: [Ordering]) throws(RealmError) -> ResultSet {
+        for case .limit in query.orderings {
+            throw RealmError(.illegalOperation, "Results with a limit cannot be filtered: it would change which rows are within it")
+        }
+        return ResultSet(self, query.and(other, orderings: orderings))
+    }
+    /// The rows that also meet a query text, whose orderings come after those there are.
+    func filtered(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ResultSet {
+        try verify()
+        let other = try ObjectQuery(realm, try objects("filtered"), text, arguments).bound
+        var orderings = query.orderings
+        for o in other.orderings { Ordering.append(o, to: &orderings) }
+        return try filtered(other, orderings)
+    }
+    /// Keys of the rows as they are now; null where a dictionary has no object.
+    func keys() throws(RealmError) -> [ObjKey] {
+        guard let table, isWholeTable else {
+            try update()
+            return rows
+        }
+        try verify()
+        return try realm.table(table).allKeys()
     }
     package func sorted(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.sort(text), "sorted") }
     package func distinct(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.distinct(text), "made distinct") }

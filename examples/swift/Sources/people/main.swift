@@ -21,3 +21,10 @@ for c in realm.schema.classes {
     print("        " + line(widths.map { String(repeating: "-", count: $0) }))
     for row in rows { print("        " + line(row)) }
 }
+
+// A query: those above a limit, the oldest first.
+if realm.schema["Person"]?.property(named: "age") != nil {
+    let older = try realm.objects("Person").where("age >= $0", 40).sorted(by: "age", ascending: false)
+    let average = try older.average(of: "age")
+    print("Swift:  from 40 on: " + older.map { "\($0["name"]) (\($0["age"]))" }.joined(separator: ", ") + "; average \(average)")
+}

@@ -1,0 +1,141 @@
+/// Objects that follow the data: those of a class, of a list, or those of them that meet a query. Nothing is copied, and nothing runs
+/// before the first access; what was found is kept while the Realm's state does not change.
+///
+///     let adults = try realm.objects("Person").where("age >= $0 AND ANY dogs.name IN $1", 18, ["Rex", "Ida"]).sorted(by: "name")
+///     for person in adults { print(person["name"]) }
+///     try adults.average(of: "age")
+///
+/// A `for` loop goes over the rows as they were when it began, so objects may be changed and deleted in it; access by index is live.
+/// Reading never ends the program: results of a closed Realm, on another thread than their Realm's, or whose query fails, are empty, and an
+/// index that is out of range gives an object that is not valid. `load` and `object(at:)` throw instead.
+///
+/// Thread rule: that of the Realm. Errors of every method that throws: 2009 when the Realm is closed, 2006 on another thread.
+public struct Results: RandomAccessCollection {
+    let found: ResultSet
+    /// Class of the objects.
+    public let table: TableKey
+    public var realm: Realm { found.realm }
+
+    init(_ found: ResultSet, _ table: TableKey) {
+        self.found = found
+        self.table = table
+    }
+    private func derived(_ other: ResultSet) -> Results { Results(other, table) }
+
+    // MARK: Reading
+
+    public var startIndex: Int { 0 }
+    /// Number of objects now.
+    public var endIndex: Int { (try? found.count()) ?? 0 }
+    public subscript(position: Int) -> RealmObject { (try? object(at: position)) ?? RealmObject(realm: realm, table: table, key: .null) }
+    /// The object at an index.
+    ///
+    /// - Throws: 3017 when the index is out of range, or a dictionary has no object there; errors of the query.
+    public func object(at i: Int) throws(RealmError) -> RealmObject {
+        let (t, k) = try found.object(i)
+        return RealmObject(realm: realm, table: t, key: k)
+    }
+    /// Number of objects, or the error that `count` shows as 0: 3000 for TEXT without a word to search for, 3013 for an order by a
+    /// collection, 3018 for a key path that reaches too many objects.
+    @discardableResult
+    public func load() throws(RealmError) -> Int { try found.count() }
+    /// Whether the rows can be read at all.
+    public var isValid: Bool { (try? found.isValid()) ?? false }
+    /// Index of an object, nil when it is none of these.
+    ///
+    /// - Throws: 3019 for an object of another class, 2009 when it is deleted.
+    public func find(_ object: RealmObject) throws(RealmError) -> Int? { try found.find(object.table, object.key) }
+
+    /// Goes over the objects that there were when it was made.
+    public struct Iterator: IteratorProtocol {
+        let realm: Realm
+        let table: TableKey
+        private var keys: [ObjKey].Iterator
+        init(_ results: Results) {
+            realm = results.realm
+            table = results.table
+            keys = ((try? results.found.keys()) ?? []).makeIterator()
+        }
+        public mutating func next() -> RealmObject? { keys.next().map { RealmObject(realm: realm, table: table, key: $0) } }
+    }
+    public func makeIterator() -> Iterator { Iterator(self) }
+
+    // MARK: Making others
+
+    /// Those that also meet a query text. `$0` is the first argument; a list stands for `{…}`, `RealmObject.link` for an object.
+    /// SORT, DISTINCT and LIMIT at the end of the text come after the orderings of these results.
+    ///
+    /// - Throws: 3008 when the text is no query, 1009 for names and types, 3015 for arguments, 2007 when these results have a limit.
+    public func `where`(_ text: String, _ arguments: RealmValue...) throws(RealmError) -> Results {
+        try self.where(text, arguments: arguments)
+    }
+    public func `where`(_ text: String, arguments: [RealmValue]) throws(RealmError) -> Results {
+        // Bound queries keep what they need of the arguments.
+        let arena = ConstantArena()
+        var all: [QueryArgument] = []
+        for a in arguments {
+            guard case .list(let elements) = a else {
+                all.append(.value(try arena.keep(a)))
+                continue
+            }
+            var values: [Mixed] = []
+            for e in elements { values.append(try arena.keep(e)) }
+            all.append(.list(values))
+        }
+        defer { withExtendedLifetime(arena) {} }
+        return derived(try found.filtered(text, all))
+    }
+    /// Sorted by a property, or one behind links (`best.name`). Stable: of equal objects the order stays what it was.
+    ///
+    /// - Throws: 1009 when there is no such property.
+    public func sorted(by path: String, ascending: Bool = true) throws(RealmError) -> Results {
+        derived(try found.sorted("\(path) \(ascending ? "ASC" : "DESC")"))
+    }
+    /// The first of those that are equal in all the given properties.
+    public func distinct(by paths: String...) throws(RealmError) -> Results { derived(try found.distinct(paths.joined(separator: ", "))) }
+    /// At most the first `n`.
+    public func limit(_ n: Int) throws(RealmError) -> Results { derived(try found.limited(Swift.max(0, n))) }
+    /// The objects of this moment: size and order stay; one that is deleted is not valid from then on. What is made from it is live.
+    public func snapshot() throws(RealmError) -> Results { derived(try found.snapshot()) }
+
+    // MARK: Aggregates
+
+    private func aggregate(_ kind: ResultSet.Aggregation, _ name: String) throws(RealmError) -> RealmValue {
+        try found.verify()
+        let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
+        return try realm.reading().group.copy(try found.aggregate(kind, p.key).value)
+    }
+    /// The least value of a property; null when no object has one.
+    ///
+    /// - Throws: 3009 when there is no such property, 2007 when it holds no numbers or dates.
+    public func min(of name: String) throws(RealmError) -> RealmValue { try aggregate(.min, name) }
+    /// The greatest value; as `min`.
+    public func max(of name: String) throws(RealmError) -> RealmValue { try aggregate(.max, name) }
+    /// The sum of a property that holds numbers; 0 of none.
+    public func sum(of name: String) throws(RealmError) -> RealmValue { try aggregate(.sum, name) }
+    /// The average of a property that holds numbers, a double or a decimal; null when no object has one.
+    public func average(of name: String) throws(RealmError) -> RealmValue { try aggregate(.average, name) }
+
+    // MARK: Changing
+
+    /// Deletes the objects with everything they own; inside a write transaction.
+    public func deleteAll() throws(RealmError) { try found.deleteAll() }
+}
+
+extension ConstantArena {
+    fileprivate func keep(_ v: RealmValue) throws(RealmError) -> Mixed { try v.withMixed { (m) throws(RealmError) in self.keep(m) } }
+}
+extension RealmValue: ExpressibleByArrayLiteral {
+    public init(arrayLiteral elements: RealmValue...) { self = .list(elements) }
+}
+extension RealmList {
+    /// The objects of a list or set of links, in its order, live: to be queried and sorted.
+    ///
+    /// - Throws: 2007 when the elements are values; 2010 when the list is gone.
+    public func objects() throws(RealmError) -> Results {
+        guard isValid else { throw realm.invalidated() }
+        let found = try ResultSet(realm, .collection(path))
+        guard let table = found.table else { throw RealmError(.illegalOperation, "The elements are values, not objects") }
+        return Results(found, table)
+    }
+}
