@@ -116,7 +116,7 @@ final class QueryPrinter {
         }
         // Some link is this one: that is what a list of links means anyway.
         if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList, let path = c.left as? PathExpression, path.hops.isEmpty {
-            out += path.text(self).dropFirst("ANY ".count)
+            out.append(contentsOf: path.text(self).dropFirst("ANY ".count))
         } else {
             c.left.write(self)
         }
