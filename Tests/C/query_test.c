@@ -731,6 +731,10 @@ static const struct row many_values[] = {
     {"ALL palset.age == 10", "", "2 3 4 5 6"}, {"paldict.age == 30", "", "5"}, {"paldict.age > 0", "", "1 5"}, {"paldict == obj(\"Person\", 2)", "", "1"},
     {"pals.best.age == 30", "", "1 4 6"}, {"pals.name ==[c] 'ANN'", "", "3 6"}, {"ALL pals.age > 15", "", "1 2 3 4 5 6"}, {"NONE pals.li == 3", "", "1 2 4 5 6"},
     {"pals[1].age == 40", "", "1"}, {"homes.zip > 2", "", "4"}, {"ALL homes.zip > 2", "", "2 3 4 5 6"},
+    /* Keys of dictionaries inside Mixed values: they compare with every type. */
+    {"dm['x'].@keys == 'z'", "", "5"}, {"dm.x.@keys BEGINSWITH 'z'", "", "5"}, {"dm.l.@keys == 'z'", "", ""}, {"dm[*].@keys == 'z'", "", "5"},
+    {"lm[1].@keys == 'k'", "", "4"}, {"lm[*].@keys == 'k'", "", "4"}, {"ALL lm[1].@keys == 'k'", "", "1 2 3 4 5 6"}, {"lm.@keys == 'k'", "", "E1009"},
+    {"m.b.@keys == 'c'", "", "6"}, {"m.@keys == 1", "", ""}, {"m.@keys != 1", "", "6"}, {"dm.x.@keys != 1", "", "5"}, {"dm.@keys == 1", "", "E1009"},
 };
 static const struct row counting[] = {
     {"lin.@sum == 15", "", "6"}, {"lin.@count == 3", "", "6"}, {"lin.@max == null", "", "2 3 5"}, {"lin.@min == 1", "", "1"}, {"dm.@count == 2", "", "1 5"},
