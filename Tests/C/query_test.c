@@ -694,7 +694,7 @@ static const struct row constants[] = {
     {"best == obj(\"Person\", 'x')", "", "!"}, {"best == obj('Person', 1)", "", "2 5"}, {"paldict['b'] == O1", "", "!1"}, {"name > 'a' + 'b'", "", "!E3015"},
 };
 static const struct row argument_rules[] = {
-    {"age < 1e309", "", "!1 2 3 4 5 6"}, {"age > 3.5e38f", "", "!"}, {"age > 1e99999", "", "!E1009"}, {"age BETWEEN {1, $0}", "[2]", "!E3015"}, {"best IN $0", "[1, 'a']", "!E3015"},
+    {"age < 1e309", "", "!1 2 3 4 5 6"}, {"age > 3.5e38f", "", "!"}, {"age > 1e99999", "", "!E1009"}, {"age BETWEEN {1, $0}", "[2]", "!E3015"}, {"best IN $0", "[1, 'a']", "E1009"},
     {"best IN {1, 'a'}", "", "!E1009"}, {"name BEGINSWITH {1, 'a'}", "", "!E1009"}, {"m BEGINSWITH {1, 'fi'}", "", "!3"}, {"m BEGINSWITH $0", "[1, flt(1.5)]", "!E3015"}, {"TRUEPREDICATE SORT($K0 ASC)", "'age'", "!6 2 1 4 3 5"}, {"TRUEPREDICATE SORT($K0 ASC)", "5", "!E3015"},
     {"age == $0", "[30]", "1 4"}, {"age == $0", "['30', 20.0]", "1 2 4"}, {"name == $0", "5", "E3015"}, {"name == $0", "true", "E3015"}, {"ok == $0", "1", "E3015"},
     {"ok == $0", "'true'", "E3015"}, {"at == $0", "5", "E3015"}, {"at == $0", "at(0)", "1"}, {"uid == $0", "'x'", "E3015"}, {"uid == $0", "uuid(3)", "3"},
