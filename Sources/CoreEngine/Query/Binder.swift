@@ -100,7 +100,7 @@ struct Binder {
             let isText: Bool
             switch r {
             case .string, .binary: isText = true
-            case .mixed where !(right.isList && right.isConstant): isText = true
+            case .mixed where !(right.isList && right.isConstant) || l.isLink: isText = true
             // A list of constants, against Mixed: one of them is enough.
             case .mixed where l == .mixed: isText = constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
             case .null: isText = op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
