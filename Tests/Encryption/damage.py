@@ -245,8 +245,10 @@ def main():
         judge(folder, cases)
         moved(folder, 'sealed, moved', raw, {digest}, names)
         cuts(folder, 'sealed', raw, {digest})
-        # Damage that is found while opening for writing leaves the file alone.
-        cases = []
+        # Damage that is found while opening for writing leaves the file alone; so do first blocks that were wiped.
+        cases = [Case(f'sealed, for writing: first {n} blocks zero', bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, write=True, must_fail=True)
+                 for n in (1, 2, 3, 4, 6, 9, len(raw) // BLOCK)]
+        cases.append(Case('sealed, for writing: key block 1 zero', raw[:BLOCK] + bytes(BLOCK) + raw[2 * BLOCK:], {digest}, write=True, must_fail=True))
         for n, what in names.items():
             for at in (0, 30, 100, 600):
                 changed = bytearray(raw)
@@ -257,6 +259,8 @@ def main():
         file, old, _ = make(probe, folder, 'realm', 8, 3, **small)
         probe.write(file, 'realm', 99, 4, **small)
         raw, digest = file.read_bytes(), probe.read(file, KEY, KEY_BYTES)[1]
+        judge(folder, [Case(f"Realm's form, for writing: first {n} blocks zero", bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, write=True, must_fail=True)
+                       for n in (1, 2, 3, len(raw) // BLOCK)])
         realm_flips(folder, "Realm's form", raw, digest)
         cuts(folder, "Realm's form", raw, {digest})
         cases = []

@@ -215,6 +215,16 @@ realm_t* probe_open(const char* path, int how, const void* secret, size_t size, 
     if (!realm) fail("open");
     return realm;
 }
+/* Makes a file without a schema. */
+realm_t* probe_create(const char* path, int how, const void* secret, size_t size, int cipher) {
+    realm_config_t* config = config_of(path, how, secret, size);
+    if (cipher >= 0 && how != PLAIN) F(crealm_config_set_page_cipher)(config, (crealm_page_cipher_e)cipher);
+    F(realm_config_set_schema_mode)(config, RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_t* realm = F(realm_open)(config);
+    F(realm_release)(config);
+    if (!realm) fail("open");
+    return realm;
+}
 void probe_close(realm_t* realm) { F(realm_close)(realm); F(realm_release)(realm); }
 void probe_seed(uint64_t seed) { state = seed * 2654435761u + 88172645463325252u; }
 int probe_refresh(realm_t* realm) { bool changed; TRY(F(realm_refresh)(realm, &changed)); return 0; }

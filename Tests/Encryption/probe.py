@@ -35,7 +35,7 @@ class Probe:
             build('probe.c', so, '-shared', '-fPIC')
         self.c = ctypes.CDLL(str(so))
         self.c.probe_message.restype = ctypes.c_char_p
-        self.c.probe_open.restype = ctypes.c_void_p
+        self.c.probe_open.restype = self.c.probe_create.restype = ctypes.c_void_p
         realm, number, place = ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p
         for name, types in (('close', []), ('refresh', []), ('digest', [place]), ('version', [place]), ('commit', [number] * 3),
                             ('read_some', [ctypes.c_size_t] * 2), ('fill', [number, number, ctypes.c_size_t])):
@@ -60,6 +60,10 @@ class Probe:
 
     def open(self, path, how, secret, cipher=-1):
         return self.c.probe_open(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), cipher)
+
+    def create(self, path, form):
+        how, secret, cipher = FORMS[form]
+        return self.c.probe_create(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), cipher)
 
     def commit(self, realm, operations=10, things=40, largest=2000):
         return self.c.probe_commit(realm, operations, things, largest)

@@ -23,7 +23,7 @@ except ImportError:
 BLOCK, DATA, FAN = 4096, 4056, 507
 TABLE = 2 + FAN
 GROUP = 2 + FAN * TABLE
-GROUPS = 53
+STAMPS = 53
 ROOT, GROUP_KIND, TABLE_KIND, PAGE_KIND = range(4)
 XCHACHA, GCM = range(2)
 NEVER = bytes(DATA)
@@ -183,8 +183,9 @@ class Sealed:
         self.roots = [self.root(n) for n in (0, 1)]
         need(abs(self.roots[0][0] - self.roots[1][0]) == 1, 'the root records are no neighbours')
         self.slot = int(self.roots[1][0] > self.roots[0][0])
-        self.sequence, self.header, self.pages, self.groups = self.roots[self.slot]
-        need(self.pages <= GROUPS * FAN * FAN, 'too many pages')
+        self.sequence, self.header, self.pages, self.top = self.roots[self.slot]
+        need(self.pages <= STAMPS * FAN * FAN, 'too many pages')
+        self.is_small = self.pages <= STAMPS * FAN
         end = page_block(self.pages - 1) + 1 if self.pages else 4
         need(len(raw) >= end * BLOCK, f'the file ends at {len(raw)}, before its last page')
         self.behind = len(raw) // BLOCK - end
@@ -218,7 +219,7 @@ class Sealed:
         sequence, header, pages, zero = struct.unpack_from('<Q24sQQ', text)
         need(zero == 0, f'root record {slot}: not zero at 40')
         need(sequence % 2 == slot, f'root record {slot}: sequence number {sequence}')
-        return sequence, header, pages, struct.unpack_from(f'<{GROUPS}Q', text, 48)
+        return sequence, header, pages, struct.unpack_from(f'<{STAMPS}Q', text, 48)
 
     def stamps(self, kind, number, first, stamp):
         """The stamps in a group or table, of its pair of blocks the one with `stamp`."""
@@ -235,8 +236,12 @@ class Sealed:
     def table(self, t):
         if t not in self.tables:
             g = t // FAN
-            group = self.stamps(GROUP_KIND, g, group_block(g), self.groups[g])
-            self.tables[t] = self.stamps(TABLE_KIND, t, table_block(t), group[0][t % FAN]) + (group[1],)
+            if self.is_small:
+                stamp, block = self.top[t], None
+            else:
+                group, block = self.stamps(GROUP_KIND, g, group_block(g), self.top[g])
+                stamp = group[t % FAN]
+            self.tables[t] = self.stamps(TABLE_KIND, t, table_block(t), stamp) + (block,)
         return self.tables[t]
 
     def page(self, p):
@@ -317,6 +322,10 @@ class RealmForm:
             coming = self.page(self.pages - 1) if self.pages > 1 else None
             if coming and hmac.new(self.key[32:], coming, hashlib.sha224).digest() == mac1:
                 return self.decrypt(0, iv1, coming)
+            if coming and any(coming[n:n + 512] == text[n:n + 512] for n in range(0, BLOCK, 512)):
+                page = self.decrypt(0, 1 if iv1 == 0xFFFFFFFF else iv1 + 1, coming)
+                if page[16:20] == b'T-DB':
+                    return page
         if iv2 == 0 or not any(text):
             return None
         raise Bad(f'page {p}: fails its HMAC')

@@ -8,7 +8,6 @@ a write and each prefix of it in sectors of 512 bytes; any single sector of it; 
 missing, each one alone, and random subsets of their sectors. Each such file must open for writing, hold the data of the
 version before the commit or of the commit, and every now and then take another commit. Plain files and both encrypted forms."""
 import argparse
-import collections
 import os
 import pathlib
 import random
@@ -45,6 +44,7 @@ def record(file, form, folder):
     if not realm:
         raise SystemExit(probe.message())
     mark(0)
+    print(probe.digest(realm)[1], flush=True)
     for n in range(options.commits):
         if probe.commit(realm, **small):
             raise SystemExit(probe.message())
@@ -143,35 +143,42 @@ def states(initial, operations, chance):
         yield f'after operation {n}', bytearray(image), commit
 
 
-def check_form(form, folder, shim):
+def check_form(form, folder, shim, new=False):
+    """`new`: from the moment the file is made."""
     how, secret, _ = FORMS[form]
     probe = Probe(options.library.resolve(), folder)
-    file, log = folder / f'{form}.realm', folder / f'{form}.log'
-    probe.write(file, form, options.seed, 4, **small)
-    initial = file.read_bytes()
-    digests = [probe.read(file, how, secret)[1]]
+    label = f'new {form}' if new else form
+    file, log = folder / f'{label}.realm', folder / f'{label}.log'
+    commits = 0 if new else options.commits
+    empty = folder / f'empty {form}.realm'
+    initial, before = b'', set()
+    if new:
+        # A file that was never finished counts as none.
+        probe.c.probe_close(probe.create(empty, form))
+        before = {probe.read(empty, how, secret)[1]}
+    else:
+        probe.write(file, form, options.seed, 4, **small)
+        initial = file.read_bytes()
     environment = {**os.environ, 'LD_PRELOAD': str(shim), 'SHIM_FILE': str(file), 'SHIM_LOG': str(log)}
-    run = subprocess.run([sys.executable, __file__, str(options.library), '--commits', str(options.commits), '--seed', str(options.seed),
+    run = subprocess.run([sys.executable, __file__, str(options.library), '--commits', str(commits), '--seed', str(options.seed),
                           '--record', str(file), form, str(folder)], env=environment, capture_output=True, text=True)
-    if not check(f'{form}: recorded', run.returncode == 0 and log.exists(), run.stderr[-300:]):
+    if not check(f'{label}: recorded', run.returncode == 0 and log.exists(), run.stderr[-300:]):
         return
-    digests += [int(line) for line in run.stdout.split()]
+    digests = [int(line) for line in run.stdout.split()]
     operations = parse(log.read_bytes())
     image = bytearray(initial)
     for o in operations:
         apply(image, o)
-    check(f'{form}: everything was recorded', bytes(image) == file.read_bytes())
-    digest_of = {n: {digests[max(n - 1, 0)], digests[min(n, options.commits)]} for n in range(options.commits + 2)}
+    check(f'{label}: everything was recorded', bytes(image) == file.read_bytes())
+    digest_of = {n: {digests[max(n - 1, 0)], digests[min(n, commits)]} | (before if n == 0 else set()) for n in range(commits + 2)}
     cases = []
     seen = set()
-    kinds = collections.Counter()
     for k, (what, state, commit) in enumerate(states(initial, operations, random.Random(options.seed))):
         raw = bytes(state)
         if (raw, commit) in seen:
             continue
         seen.add((raw, commit))
-        cases.append(Case(f'{form}, commit {commit}: {what}', raw, digest_of[commit], how, secret, write=True, commit=k % 7 == 0))
-        kinds[what.split()[0]] += 1
+        cases.append(Case(f'{label}, commit {commit}: {what}', raw, digest_of[commit], how, secret, write=True, commit=k % 7 == 0))
     for case, result in zip(cases, outcomes(options.library, folder, cases, check)):
         if result is None:
             continue
@@ -179,7 +186,7 @@ def check_form(form, folder, shim):
         if not check(case.name, status == 0 and digest in case.good, f'{status} {message} {"other data" if digest not in case.good else ""}') and os.environ.get('KEEP'):
             (pathlib.Path(os.environ['KEEP']) / f'{case.name.replace(" ", "-")}.realm').write_bytes(case.raw)
     flushes = sum(1 for o in operations if o[0] == 3)
-    print(f'  {form:8} {len(operations)} operations with {flushes} flushes in {options.commits} commits, {len(cases)} states')
+    print(f'  {label:12} {len(operations)} operations with {flushes} flushes in {commits} commits, {len(cases)} states')
 
 
 def main():
@@ -190,6 +197,8 @@ def main():
         shim = build('shim.c', folder / 'shim.so', '-shared', '-fPIC')
         for form in options.forms.split(','):
             check_form(form, folder, shim)
+            if form != 'plain':
+                check_form(form, folder, shim, new=True)
     count.end()
 
 
