@@ -21,7 +21,7 @@ run() {
 }
 if [ "${1:-}" = --long ]; then
     long=1
-    run compare "${tools[@]}" --seeds 1-8
+    run compare "${tools[@]}" --seeds 1-8 --big
     run damage --full
     for seed in 1 2 3; do run torn --commits 12 --seed $seed; done
     run together --versions 600 --size 400

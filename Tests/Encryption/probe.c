@@ -215,11 +215,11 @@ realm_t* probe_open(const char* path, int how, const void* secret, size_t size, 
     if (!realm) fail("open");
     return realm;
 }
-/* Makes a file without a schema. */
-realm_t* probe_create(const char* path, int how, const void* secret, size_t size, int cipher) {
+/* Opens, or makes, a file without a schema. */
+realm_t* probe_create(const char* path, int how, const void* secret, size_t size, int cipher, int read_only) {
     realm_config_t* config = config_of(path, how, secret, size);
     if (cipher >= 0 && how != PLAIN) F(crealm_config_set_page_cipher)(config, (crealm_page_cipher_e)cipher);
-    F(realm_config_set_schema_mode)(config, RLM_SCHEMA_MODE_AUTOMATIC);
+    F(realm_config_set_schema_mode)(config, read_only ? RLM_SCHEMA_MODE_READ_ONLY : RLM_SCHEMA_MODE_AUTOMATIC);
     realm_t* realm = F(realm_open)(config);
     F(realm_release)(config);
     if (!realm) fail("open");

@@ -178,7 +178,8 @@ def check_form(form, folder, shim, new=False):
         if (raw, commit) in seen:
             continue
         seen.add((raw, commit))
-        cases.append(Case(f'{label}, commit {commit}: {what}', raw, digest_of[commit], how, secret, write=True, commit=k % 7 == 0))
+        cases.append(Case(f'{label}, commit {commit}: {what}', raw, digest_of[commit], how, secret, write=True, commit=k % 7 == 0,
+                          beside=k % 14 == 0 and not new))
     for case, result in zip(cases, outcomes(options.library, folder, cases, check)):
         if result is None:
             continue

@@ -287,29 +287,31 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             if durable { try file.synchronizeData() }
             return
         }
-        let sealed = encryption.cipher == .realm ? nil : try SealedForm.create(file, encryption)
-        let form: any PageForm = if let sealed { sealed } else { try RealmForm(file, encryption) }
+        guard encryption.cipher != .realm else { return try adopt(try RealmForm.create(file, encryption, durable: durable)) }
+        let form = try SealedForm.create(file, encryption)
         try adopt(form)
         try resize(to: form.pageSize, filled: true)
         var page = [UInt8](repeating: 0, count: form.pageSize)
         page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
         try write(page, at: 0)
         try put(FileHeader(), flipped: 0, logicalSize: 0, durable: durable)
-        try sealed?.finishCreation()
+        try form.finishCreation()
         if durable { try file.synchronizeData() }
     }
-    /// Whether whoever made an encrypted file died before it was one: nothing was ever committed to it. A longer file may have held something,
-    /// whatever became of its first blocks. Format: docs/security.md §5.
+    /// Whether whoever made an encrypted file died before it was one: nothing was ever committed to it. A longer file may have held
+    /// something, whatever became of its first blocks. Format: docs/security.md §5.
     func isUnfinished() throws(RealmError) -> Bool { try Self.isUnfinished(file, encryption) }
     static func isUnfinished(_ file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
         guard encryption != nil else { return false }
         let start = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 16)
         defer { start.deallocate() }
         Platform.zero(start, 2 * 4096)
-        guard try file.size() > 0, try file.size() <= SealedForm.sizeWhenNew, try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
-        // The first block comes last in CRealm's form. In Realm's, the first entry comes before the first page.
-        if Platform.isZero(start, 4096) { return Platform.isZero(start + 4096, 4096) || SealedForm.recognises(UnsafeRawBufferPointer(start: start + 4096, count: 8)) }
-        return start.load(as: UInt32.self).littleEndian == 1 && Platform.isZero(start + 32, 4096 - 32) && Platform.isZero(start + 4096, 4096)
+        let size = try file.size()
+        guard size > 0, size <= SealedForm.sizeWhenNew, try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
+        // In both forms the first block comes last.
+        guard Platform.isZero(start, 4096) else { return false }
+        return size <= RealmForm.sizeWhenNew || Platform.isZero(start + 4096, 4096)
+            || SealedForm.recognises(UnsafeRawBufferPointer(start: start + 4096, count: 8))
     }
     private func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
         try bytes.withBytes { (b) throws(RealmError) in
@@ -330,11 +332,13 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         try write(bytes, at: 0)
     }
 
+    /// Completes what a crash left half-written, before anything is written. Only while nobody else writes.
+    func repair() throws(RealmError) { try pages?.withForm { (form) throws(RealmError) in try form.repair() } }
     /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
     func align(_ state: State) throws(RealmError) {
         let wanted = Format.roundUp(state.logicalSize, to: pageSize)
-        if let pages {
-            try pages.withForm { (form) throws(RealmError) in try form.repair() }
+        guard !isEncrypted else {
+            try repair()
             if wanted > state.physicalSize { try resize(to: wanted, filled: false) }
             return
         }

@@ -135,7 +135,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             look(&s, after: mark)
         }
     }
-    /// Drops pages when there are many: more than at the last look, some time after it, or when the reader goes that held the most, from `mark`.
+    /// Drops pages when there are many: more than at the last look, some time after it, or when the reader goes that held the most.
+    /// - Parameter mark: that of a reader that goes.
     private func look(_ s: inout State, after mark: UInt64) {
         if s.resident > budget, s.resident > s.threshold || s.epoch - s.lastLook >= 64 || mark <= s.heldFrom { drop(&s) }
     }

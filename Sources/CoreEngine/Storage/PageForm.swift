@@ -26,7 +26,7 @@ protocol PageForm: AnyObject {
     func commit() throws(RealmError)
     /// Others may have changed the file: what is remembered of it must be read again.
     func forget()
-    /// Completes what a crash left half-written. Only while nobody else writes.
+    /// Completes what a crash left half-written, after `readHeader` found it so. Only while nobody else writes.
     func repair() throws(RealmError)
 }
 

@@ -39,6 +39,23 @@ final class RealmForm: PageForm {
         cipher = try RealmPageCipher(key)
         pageCount = Self.pages(inFileOf: try file.size())
     }
+    /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
+    static func create(_ file: FileDescriptor, _ e: Encryption, durable: Bool) throws(RealmError) -> RealmForm {
+        try file.resize(to: sizeWhenNew, filled: true)
+        let form = try RealmForm(file, e)
+        let page = form.first + 4096
+        Platform.zero(page, 4096)
+        FileHeader().encode(into: page)
+        let entry = try form.entry(0)
+        try form.seal(page, 0, entry, into: form.first)
+        try file.write(form.first, count: 4096, at: form.position(0))
+        if durable { try file.synchronizeData() }
+        try file.write(entry.at, count: 64, at: 0)
+        if durable { try file.synchronizeData() }
+        return form
+    }
+    /// Bytes of a file to which nothing was committed yet.
+    static var sizeWhenNew: Int { fileSize(of: 1) }
     deinit {
         for m in metadata.values { m.bytes.deallocate() }
         buffer.deallocate()
@@ -201,23 +218,24 @@ final class RealmForm: PageForm {
         try file.write(first, count: 4096, at: 4096)
     }
     func repair() throws(RealmError) {
-        let page = first + 4096
-        guard pageCount > 1, try entry(0).counter != 0 else { return }
-        _ = try read(0, into: page)
-        guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(0)) == 4096, let counter = try recoverFirst(into: page) else { return }
+        guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(0)) == 4096,
+            let counter = try recoverFirst(into: first + 4096)
+        else { return }
         try putFirst(counter)
         try file.synchronizeData()
         isFirstTorn = false
     }
-    /// Completes a torn page 0, in the buffer, from its copy in the last page: when the copy is what the entry announces, or shares a sector with
-    /// the page. Returns the counter under which it was encrypted. The file stays as it is: a writer may be alive and at it.
+    /// Completes a torn page 0, in the buffer, from its copy in the last page: when the copy is what the entry announces, or shares a
+    /// sector with the page. Returns the counter under which it was encrypted. The file stays as it is: a writer may be alive and at it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         guard pageCount > 1 else { return nil }
         let torn = first + 4096
         Platform.copy(torn, buffer, 4096)
         let last = pageCount - 1
         let lastEntry = try entry(last)
-        guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096, try open(last, lastEntry, into: first) else { return nil }
+        guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096,
+            try open(last, lastEntry, into: first)
+        else { return nil }
         let e = try entry(0)
         var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in

@@ -298,6 +298,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private func recoverHeader() throws(RealmError) {
         guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
         let header = try file.readHeader()
+        try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else { return }
         let state = try file.validate(readOnly: false)
         if state.version > newest.number {
