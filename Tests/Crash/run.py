@@ -117,7 +117,8 @@ class Ledger:
         plain = copy
         if options.cipher:
             plain = copies / 'plain.realm'
-            run = subprocess.run([sys.executable, HERE.parent / 'Encryption/reader.py', copy, '--key', self.key, '--used', '--out', plain], capture_output=True, text=True)
+            reader = HERE.parent / 'Encryption/reader.py'
+            run = subprocess.run([sys.executable, reader, copy, '--key', self.key, '--used', '--out', plain], capture_output=True, text=True)
             if not check(f'{label}: reader.py', run.returncode == 0, (run.stdout + run.stderr).strip()[-300:]):
                 plain = None
         if options.tools and plain:

@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 import reader
-from probe import FORMS, PLAIN, Count, Probe, build, scratch
+from probe import FORMS, INCLUDE, PLAIN, Count, Probe, scratch
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument('library', type=pathlib.Path)
@@ -116,7 +116,7 @@ def histories(folder):
     tools = {}
     for name in 'ops', 'dump':
         tools[name] = folder / name
-        subprocess.run(['cc', '-O1', '-w', '-I', pathlib.Path(__file__).parents[2] / 'include', options.tools / f'{name}.c', '-ldl', '-o', tools[name]], check=True)
+        subprocess.run(['cc', '-O1', '-w', '-I', INCLUDE, options.tools / f'{name}.c', '-ldl', '-o', tools[name]], check=True)
     key = folder / 'key'
     key.write_bytes(FORMS['xchacha'][1])
     file, plain = folder / 'h.realm', folder / 'hp.realm'
@@ -128,7 +128,8 @@ def histories(folder):
         status, _, err = run(tools['ops'], options.library, file, 11, 40, 40, '--key', key, '--reopen', 10, *form)
         if check(label, status == 0, err) and decrypt(label, file, key.read_bytes(), plain):
             checked(label, plain)
-            ours, theirs = run(tools['dump'], options.library, file, '--key', key, '--readonly'), run(tools['dump'], options.library, plain, '--readonly')
+            ours = run(tools['dump'], options.library, file, '--key', key, '--readonly')
+            theirs = run(tools['dump'], options.library, plain, '--readonly')
             check(label, ours[0] == 0 and ours == theirs, ours[2] + theirs[2])
 
 

@@ -79,7 +79,8 @@ def flips(folder, label, raw, how, secret, digest, names, full):
             changed = bytearray(raw)
             changed[at] ^= bit
             unused = names[at // BLOCK] in ('no block in use', 'free page')
-            cases.append(Case(f'{label}: byte {at} ({names[at // BLOCK]}) ^ {bit:#x}', changed, {digest}, how, secret, must_fail=not unused, may_fail=not unused))
+            cases.append(Case(f'{label}: byte {at} ({names[at // BLOCK]}) ^ {bit:#x}', changed, {digest}, how, secret,
+                              must_fail=not unused, may_fail=not unused))
         for (at, _), kind in zip(places[first:], judge(folder, cases)):
             kind_of_block = names[at // BLOCK].rstrip('0123456789 ')
             table[kind_of_block, kind] += 1
@@ -131,7 +132,8 @@ def realm_flips(folder, label, raw, digest):
             if status:
                 texts[status].add(message)
             # The counter enters the cipher, not the HMAC: the first 16 bytes of a page change unseen.
-            allowed = {'counter': ('refused', 'same', 'other'), 'HMAC': ('refused', 'same'), 'page': ('refused',), 'page 0': ('refused', 'same')}
+            allowed = {'counter': ('refused', 'same', 'other'), 'HMAC': ('refused', 'same'), 'page': ('refused',),
+                       'page 0': ('refused', 'same')}
             check(case.name, kind in allowed.get(what, ('same',)), f'{kind}: {status} {message}')
     for (what, kind), n in sorted(table.items()):
         print(f'  {label:28} {what:26} {n:7} flips {kind}')
@@ -167,7 +169,8 @@ def moved(folder, label, raw, good, names):
 
 
 def cuts(folder, label, raw, good, how=KEY, secret=KEY_BYTES):
-    sizes = list(range(0, len(raw), BLOCK)) + [1, 7, 8, 23, 24, 25, 100, 511, 512, 513, 4095, 4097, 8191, 8193, 12289, 16383, len(raw) - 1, len(raw) - 512]
+    odd = [1, 7, 8, 23, 24, 25, 100, 511, 512, 513, 4095, 4097, 8191, 8193, 12289, 16383, len(raw) - 1, len(raw) - 512]
+    sizes = list(range(0, len(raw), BLOCK)) + odd
     cases = [Case(f'{label}: cut to {size}', raw[:size], good, how, secret, write=write, must_fail=size > 0 and label.startswith('sealed'))
              for size in sizes if 0 < size < len(raw) for write in (False, True)]
     kinds = judge(folder, cases)
@@ -177,8 +180,9 @@ def cuts(folder, label, raw, good, how=KEY, secret=KEY_BYTES):
 def secrets(folder, files):
     """Right and wrong secrets for files of every form; the errors, each with a text of its own."""
     words = FORMS['passphrase'][1]
-    attempts = {'none': (PLAIN, b''), 'the key': (KEY, KEY_BYTES), 'another key': (KEY, OTHER_KEY), 'AES half differs': (KEY, OTHER_KEY[:32] + KEY_BYTES[32:]),
-                'HMAC half differs': (KEY, KEY_BYTES[:32] + OTHER_KEY[32:]), 'the passphrase': (PASSPHRASE, words), 'another passphrase': (PASSPHRASE, words + b'!'),
+    attempts = {'none': (PLAIN, b''), 'the key': (KEY, KEY_BYTES), 'another key': (KEY, OTHER_KEY),
+                'AES half differs': (KEY, OTHER_KEY[:32] + KEY_BYTES[32:]), 'HMAC half differs': (KEY, KEY_BYTES[:32] + OTHER_KEY[32:]),
+                'the passphrase': (PASSPHRASE, words), 'another passphrase': (PASSPHRASE, words + b'!'),
                 'the key as passphrase': (PASSPHRASE, KEY_BYTES)}
     right = {'xchacha': 'the key', 'gcm': 'the key', 'passphrase': 'the passphrase', 'realm': 'the key', 'plain': 'none'}
     said = collections.defaultdict(set)
@@ -238,7 +242,8 @@ def main():
         replaced(folder, 'sealed, another file', raw, other, {digest}, names)
         # With key block and root records of another file everything must be the other's.
         cases = [Case('sealed: key blocks of another file', other[:2 * BLOCK] + raw[2 * BLOCK:], {digest}, must_fail=True),
-                 Case('sealed: root records of another file', raw[:2 * BLOCK] + other[2 * BLOCK:4 * BLOCK] + raw[4 * BLOCK:], {digest}, must_fail=True),
+                 Case('sealed: root records of another file', raw[:2 * BLOCK] + other[2 * BLOCK:4 * BLOCK] + raw[4 * BLOCK:], {digest},
+                      must_fail=True),
                  Case('sealed: head of another file', other[:4 * BLOCK] + raw[4 * BLOCK:], {digest}, must_fail=True),
                  Case('sealed: more blocks behind', raw + bytes(5 * BLOCK), {digest}, may_fail=False),
                  Case('sealed: rubbish behind', raw + other[:BLOCK] + b'x' * 77, {digest}, may_fail=False)]
@@ -246,9 +251,10 @@ def main():
         moved(folder, 'sealed, moved', raw, {digest}, names)
         cuts(folder, 'sealed', raw, {digest})
         # Damage that is found while opening for writing leaves the file alone; so do first blocks that were wiped.
-        cases = [Case(f'sealed, for writing: first {n} blocks zero', bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, write=True, must_fail=True)
+        wiped = dict(write=True, must_fail=True)
+        cases = [Case(f'sealed, for writing: first {n} blocks zero', bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, **wiped)
                  for n in (1, 2, 3, 4, 6, 9, len(raw) // BLOCK)]
-        cases.append(Case('sealed, for writing: key block 1 zero', raw[:BLOCK] + bytes(BLOCK) + raw[2 * BLOCK:], {digest}, write=True, must_fail=True))
+        cases.append(Case('sealed, for writing: key block 1 zero', raw[:BLOCK] + bytes(BLOCK) + raw[2 * BLOCK:], {digest}, **wiped))
         for n, what in names.items():
             for at in (0, 30, 100, 600):
                 changed = bytearray(raw)
@@ -259,7 +265,7 @@ def main():
         file, old, _ = make(probe, folder, 'realm', 8, 3, **small)
         probe.write(file, 'realm', 99, 4, **small)
         raw, digest = file.read_bytes(), probe.read(file, KEY, KEY_BYTES)[1]
-        judge(folder, [Case(f"Realm's form, for writing: first {n} blocks zero", bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, write=True, must_fail=True)
+        judge(folder, [Case(f"Realm's form, for writing: first {n} blocks zero", bytes(n * BLOCK) + raw[n * BLOCK:], {digest}, **wiped)
                        for n in (1, 2, 3, len(raw) // BLOCK)])
         realm_flips(folder, "Realm's form", raw, digest)
         cuts(folder, "Realm's form", raw, {digest})

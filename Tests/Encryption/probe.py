@@ -49,7 +49,8 @@ class Probe:
     def read(self, path, how, secret, write=False, verify=False):
         """(0, digest, '') or (error number, digest or 0, message)."""
         digest = ctypes.c_uint64()
-        status = self.c.probe_read(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), int(write), int(verify), ctypes.byref(digest))
+        status = self.c.probe_read(str(path).encode(), how, secret, ctypes.c_size_t(len(secret)), int(write), int(verify),
+                                   ctypes.byref(digest))
         return status, digest.value, self.message() if status else ''
 
     def continue_file(self, path, how, secret):

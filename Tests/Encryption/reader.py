@@ -390,7 +390,8 @@ def plain_image(path, secret, only_used=False):
     used = used_pages(image, page_size)
     for p, why in unread.items():
         # Page 0 holds no node in CRealm's form when the header is all that lies in it.
-        need(p not in used or (p == 0 and page_size == DATA and all(ref >= DATA for ref, _ in nodes(image))), f'{why}, but a node lies in it')
+        header_only = p == 0 and page_size == DATA and all(ref >= DATA for ref, _ in nodes(image))
+        need(p not in used or header_only, f'{why}, but a node lies in it')
         need(only_used or why.endswith('never written'), why)
     return image
 

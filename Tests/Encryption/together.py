@@ -120,8 +120,8 @@ def together(form, folder, digests, last):
             versions.update(v for v, _ in seen)
     result = Child(folder, lambda probe: probe.read(file, *FORMS[form][:2], verify=True)).result(f'{form}: last read')
     check(f'{form}: in the end', result and result[0] == 0, str(result))
-    print(f'  {form}: {WRITERS} writers and {READERS} readers with {THREADS} threads each: {snapshots} snapshots of {len(versions)} versions, '
-          f'{time.monotonic() - started:.1f} s')
+    print(f'  {form}: {WRITERS} writers and {READERS} readers with {THREADS} threads each: {snapshots} snapshots of '
+          f'{len(versions)} versions, {time.monotonic() - started:.1f} s')
 
 
 def resident():

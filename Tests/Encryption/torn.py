@@ -184,8 +184,7 @@ def check_form(form, folder, shim, new=False):
         if result is None:
             continue
         status, digest, message, _ = result
-        if not check(case.name, status == 0 and digest in case.good, f'{status} {message} {"other data" if digest not in case.good else ""}') and os.environ.get('KEEP'):
-            (pathlib.Path(os.environ['KEEP']) / f'{case.name.replace(" ", "-")}.realm').write_bytes(case.raw)
+        check(case.name, status == 0 and digest in case.good, f'{status} {message}' if status else 'other data')
     flushes = sum(1 for o in operations if o[0] == 3)
     print(f'  {label:12} {len(operations)} operations with {flushes} flushes in {commits} commits, {len(cases)} states')
 
