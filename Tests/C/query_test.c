@@ -1046,7 +1046,7 @@ static void forms(void) {
     const char* first = realm_query_get_description(other);
     CHECK(described(parse("id == 1"), "id == 1") && !strcmp(first, "age == 30") && described(other, "age == 30") && described(other, "age == 30"));
     if (thorough) { /* texts and doubles of the kinds that do not parse again everywhere */
-        static const char* const texts[] = {"ds[\"it's\"] == 'x'", "g < 3.0", "g == 1e10", "g == -0.0", "f IN {1.5, 2.0}", "pals IN {O1, O2}", "pals == {O1, O2}", "dog.bio TEXT 'fox'", "dec == 0.0", "dec == -0.0",
+        static const char* const texts[] = {"ds[\"it's\"] == 'x'", "g < 3.0", "g == 1e10", "g == -0.0", "f IN {1.5, 2.0}", "pals IN {O1, O2}", "pals == {O1, O2}", "NONE pals.dec IN {obj(\"Person\", 999), O12}", "dog.bio TEXT 'fox'", "dec == 0.0", "dec == -0.0",
                                             "TRUEPREDICATE SORT(två\\ ord DESC)", "g < 3.0", "g <= 0.0", "ANY pals == palset", "pals == palset", "m == 5.0 OR m == 'five'", "g IN {}", "m == $0", "dm == $0", "best == $0"};
         for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
             size_t mark = holding;

@@ -63,8 +63,8 @@ extension Binder {
             values.append(v)
             if t != .null { type = type == nil || type == t ? t : .mixed }
         }
-        // Types of elements were checked one by one.
-        _ = type
+        // Objects among the elements are never equal to other values: what they are to their own class does not matter then.
+        if let t = type, t.isLink, !hint.type.isLink { type = .mixed }
         let common: ValueType = hint.type == .typeName ? .typeName : (type ?? .null)
         return ConstantExpression(list: values, isExact ? hint.type : common, quantifier, arena)
     }
