@@ -64,6 +64,23 @@ RLM_API crealm_page_cipher_e crealm_config_get_page_cipher(const realm_config_t*
 RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* passphrase,
                                           size_t passphrase_size, uint32_t passes, uint64_t memory);
 
+/** Gives the file of a realm another key or passphrase, encrypts a plain file, or decrypts one.
+ *
+ *  From a key or passphrase to another of CRealm's form only a block at the beginning of the file
+ *  changes; its cipher stays. Who knows the old key and has kept an old copy of that block can still
+ *  read the file: realm_convert_with_config() makes a copy whose keys are new throughout. All other
+ *  changes rewrite the file, as realm_compact() does. The realm stays open and its handles stay
+ *  good, but not its views; an open read transaction ends.
+ *
+ *  config: its key or passphrase and page cipher are taken, neither for a plain file; nothing else
+ *          of it counts.
+ *  Thread: confined.
+ *  Errors: [realm]; DELETE_OPENED_REALM when another instance or process has the file open;
+ *          WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened for reading
+ *          only; ILLEGAL_COMBINATION for a realm in memory, and for a passphrase in Realm's form;
+ *          OUT_OF_DISK_SPACE and other file errors. The file is as it was after an error. */
+RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
+
 /* ------------------------------------------------------------------------------------------------
  * Event loops
  *

@@ -995,9 +995,10 @@ RLM_API void realm_config_set_data_initialization_function(
 
 /** Sets the function that decides whether to compact the file. It is asked when the process opens
  *  the file for the first time and there is free space in it, with the size of the file and the
- *  part of it in use, in bytes. true compacts, unless another process has the file open. An error
- *  registered with realm_register_user_code_callback_error() makes the open fail with CALLBACK
- *  whatever was returned.
+ *  part of it in use, in bytes. true compacts, unless another process has the file open; a failure
+ *  to compact does not stop the open. An error registered with
+ *  realm_register_user_code_callback_error() makes the open fail with CALLBACK whatever was
+ *  returned.
  *
  *  function: NULL takes an earlier one back. */
 RLM_API void realm_config_set_should_compact_on_launch_function(
@@ -1170,6 +1171,48 @@ RLM_API realm_t* realm_open(const realm_config_t* config);
  *  Errors: DELETE_OPENED_REALM when this or another process has it open; FILE_PERMISSION_DENIED,
  *          FILE_OPERATION_FAILED. */
 RLM_API bool realm_delete_files(const char* realm_file_path, bool* did_delete_realm);
+
+/** Rewrites the file of a realm without its free space. Objects, collections and results of the
+ *  realm stay good; views do not, and an open read transaction ends even when nothing was done.
+ *
+ *  A file of almost the same size stands beside the old one until the end; a crash leaves the old
+ *  file or the new one. The memory needed does not grow with the file.
+ *
+ *  did_compact: [optional]; false when another instance or process has the file open.
+ *  Thread:      confined.
+ *  Errors:      [realm]; WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened
+ *               for reading only; OUT_OF_DISK_SPACE, FILE_PERMISSION_DENIED, FILE_OPERATION_FAILED;
+ *               INVALID_DATABASE when the file is damaged. The file is as it was after an error. */
+RLM_API bool realm_compact(realm_t* realm, bool* did_compact);
+
+/** Copies what a realm shows to the file of a config: a new file without free space, or the objects
+ *  one by one into a file that is there.
+ *
+ *  A new file gets its name when it is complete. Inside a write transaction its changes are copied
+ *  too. When merging, objects with a primary key that the other file has overwrite what it
+ *  has; links, embedded objects and collections come along; classes and properties that it lacks
+ *  are made; objects that only it has stay. All of it happens in one write transaction of the other
+ *  file.
+ *
+ *  config: path, and key or passphrase and page cipher for encryption. A schema counts only when
+ *          merging.
+ *  merge_with_existing: allows the file to exist.
+ *  Thread: confined.
+ *  Errors: [realm]; FILE_ALREADY_EXISTS without merge_with_existing; BROKEN_INVARIANT when merging
+ *          and a class has no primary key, or the two files declare a class or property
+ *          differently; ILLEGAL_COMBINATION; those of realm_open() for the other file;
+ *          OUT_OF_DISK_SPACE and other file errors. */
+RLM_API bool realm_convert_with_config(const realm_t* realm, const realm_config_t* config,
+                                       bool merge_with_existing);
+
+/** Copies what a realm shows to another file, as realm_convert_with_config() does.
+ *
+ *  encryption_key: data NULL for a plain file; else 64 bytes. A new file is then in CRealm's form:
+ *          realm_convert_with_config() has the choice.
+ *  Thread: confined.
+ *  Errors: as there; INVALID_ENCRYPTION_KEY for a key of another size. */
+RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
+                                     realm_binary_t encryption_key, bool merge_with_existing);
 
 /** Closes a realm, whoever else holds handles to it. A running write transaction is rolled back.
  *  Objects and collections of the realm are invalid from now on, results are stale; all handles

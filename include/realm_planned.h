@@ -19,14 +19,6 @@ extern "C" {
 
 /* Transactions and files ----------------------------------------------------------------------- */
 
-/** Copies the realm into the file of a config; FILE_ALREADY_EXISTS unless merging into it. */
-RLM_API bool realm_convert_with_config(const realm_t* realm, const realm_config_t* config,
-                                       bool merge_with_existing);
-
-/** Copies the realm into another file; a NULL key.data means unencrypted, else 64 bytes. */
-RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
-                                     realm_binary_t encryption_key, bool merge_with_existing);
-
 /** Binds a realm in transit to a scheduler (NULL: the default one): an own handle. */
 RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t* tsr,
                                                   realm_scheduler_t* scheduler);
@@ -47,9 +39,6 @@ RLM_API bool realm_async_cancel(realm_t* realm, unsigned int token, bool* cancel
 
 /** A realm fixed at the current snapshot for reading on any thread: an own handle. */
 RLM_API realm_t* realm_freeze(const realm_t* realm);
-
-/** Rewrites the file without its free space, unless somebody else has it open. */
-RLM_API bool realm_compact(realm_t* realm, bool* did_compact);
 
 /* Thread-safe references ----------------------------------------------------------------------- */
 

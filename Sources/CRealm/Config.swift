@@ -180,7 +180,21 @@ public func realm_config_set_should_compact_on_launch_function(
     _ c: OpaquePointer?, _ function: realm_should_compact_on_launch_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
     let data = UserData(userdata, free)
-    config(c)?.keep(data)
+    guard let c = config(c) else { return }
+    c.keep(data)
+    c.value.shouldCompact = function.map { compaction($0, data) }
+}
+/// An error that the function registers counts, whatever it returns.
+func compaction(_ function: @escaping realm_should_compact_on_launch_func_t, _ data: UserData) -> @Sendable (UInt64, UInt64) throws -> Bool {
+    { total, used in
+        _ = ThreadSlots.takeUserCode()
+        let wanted = function(data.pointer, total, used)
+        if let code = ThreadSlots.takeUserCode() {
+            realm_register_user_code_callback_error(code)
+            throw RealmError(.callback, "User-provided callback failed")
+        }
+        return wanted
+    }
 }
 @_cdecl("realm_config_get_disable_format_upgrade")
 public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool { config(c)?.value.disablesFormatUpgrade ?? false }

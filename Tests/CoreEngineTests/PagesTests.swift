@@ -36,6 +36,9 @@ private final class FakeForm: PageForm {
     func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {}
     func commit() throws(RealmError) {}
     func forget() { forgotten += 1 }
+    func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { self }
+    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { self }
+    func release() {}
 }
 private let size = SealedForm.payload
 

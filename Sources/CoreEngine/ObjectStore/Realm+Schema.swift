@@ -141,7 +141,7 @@ extension Realm {
             throw RealmError(.invalidProperty, "Renamed property '\(r.className).\(r.property)' does not exist.")
         }
     }
-    private static func callbackError(_ e: any Error) -> RealmError { e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)") }
+    static func callbackError(_ e: any Error) -> RealmError { e as? RealmError ?? RealmError(.callback, "User-provided callback failed: \(e)") }
     /// Runs a function of the application, which must leave the transaction open.
     private func guarded(_ what: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
         callbackGuard = .active

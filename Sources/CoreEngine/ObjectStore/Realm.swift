@@ -3,7 +3,7 @@
 /// Thread rule: used on its scheduler's thread; calls from elsewhere throw 2006 where data is touched.
 /// After `close` everything answers with 2014 (or 2010 for objects).
 public final class Realm: @unchecked Sendable {  // Confined to its scheduler's thread; `close` is idempotent and checked everywhere.
-    public let configuration: RealmConfiguration
+    public internal(set) var configuration: RealmConfiguration
     public let scheduler: any Scheduler
     /// The scheduler's own check where it has one.
     private let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
@@ -78,6 +78,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         isFixedView = false
         if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
         try RealmCoordinator.check(configuration)
+        let isFirst = !RealmCoordinator.isOpen(configuration.path)
         do throws(RealmError) {
             if try Self.needsReset(configuration) { _ = try Database.deleteFiles(path: configuration.path) }
             database = try Self.openDatabase(configuration)
@@ -89,6 +90,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         Log.write(.storage, .debug, "Encryption key: \(configuration.secret == nil ? "no" : "yes")")
         if database.isEmpty { Log.write(.storage, .debug, "Empty file") }
         do throws(RealmError) {
+            if isFirst { try offerCompaction() }
             try readFileSchema()
             if let wanted = configuration.schema {
                 try bringSchema(to: wanted, SchemaStep(configuration))
@@ -342,6 +344,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         c.isCached = false
         c.initialize = nil
         c.migrate = nil
+        c.shouldCompact = nil
         let realm = try Realm(opening: c)
         defer { realm.close() }
         return realm.schemaVersion
@@ -355,7 +358,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier
-        let configuration: RealmConfiguration
+        var configuration: RealmConfiguration
         var schemaVersion: UInt64
         /// Instances of a parent process do not count.
         let processId = Platform.processId
@@ -378,6 +381,8 @@ enum RealmCoordinator {
             throw mismatch("schema version")
         }
     }
+    /// Whether an instance of this process has the file at a path open.
+    static func isOpen(_ path: String) -> Bool { instances.with { ($0[path] ?? []).contains { $0.processId == Platform.processId } } }
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
         let scheduler = c.scheduler ?? ThreadScheduler.current
@@ -395,12 +400,13 @@ enum RealmCoordinator {
             id: ObjectIdentifier(r), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
         instances.with { $0[r.configuration.path, default: []].append(entry) }
     }
-    /// The instance noticed another schema version.
+    /// The instance noticed another schema version, or has another key.
     static func update(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = r.configuration.path, version = r.schemaVersion
+        let id = ObjectIdentifier(r), path = r.configuration.path, version = r.schemaVersion, configuration = r.configuration
         instances.with { all in
             guard let i = all[path]?.firstIndex(where: { $0.id == id }) else { return }
             all[path]?[i].schemaVersion = version
+            all[path]?[i].configuration = configuration
         }
     }
     static func unregister(_ r: Realm) {

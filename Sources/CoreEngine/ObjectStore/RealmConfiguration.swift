@@ -25,6 +25,9 @@ public struct RealmConfiguration: Sendable {
     /// Called in the write transaction of a migration with a view of the file before it and the Realm being migrated; an error fails the open
     /// and leaves the file as it was. Removed properties still have their columns, but only `old` shows them.
     public var migrate: (@Sendable (_ old: Realm, _ new: Realm) throws -> Void)?
+    /// Called when the file is first opened in this process, with its size and how much of that is in use, unless nothing is free; true
+    /// compacts it. An error fails the open.
+    public var shouldCompact: (@Sendable (_ totalBytes: UInt64, _ usedBytes: UInt64) throws -> Bool)?
     /// When a class becomes embedded: delete objects that nothing links to, copy those with several links.
     public var handlesBacklinksAutomatically = false
 

@@ -58,6 +58,12 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         guard mprotect(base + offset, length, PROT_READ | PROT_WRITE) == 0 else { throw RealmError(.outOfMemory, "No memory for decrypted pages") }
         Self.hideFromDumps(base + offset, length)
     }
+    /// Takes the file's map, or the memory in its place, away from `[0, length)`.
+    func clear(_ length: Int) throws(RealmError) {
+        guard length > 0 else { return }
+        let p = mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
+        guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+    }
     /// Gives memory `[from, to)` in place of the file back to the system.
     func discardMemory(from: Int, to: Int) {
         if to > from { madvise(base + from, to - from, MADV_DONTNEED) }
@@ -107,4 +113,8 @@ final class PageTable: @unchecked Sendable {  // Immutable but for the words, wh
         self.pages = pages
     }
     deinit { munmap(base, pages * 16) }
+    /// Makes all words zero and gives their memory back. false: nothing was done.
+    func clear() -> Bool {
+        mmap(base, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED
+    }
 }

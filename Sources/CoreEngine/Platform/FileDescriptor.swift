@@ -8,12 +8,16 @@
 
 /// An open file. Closing happens in `deinit` or earlier through `close()`.
 ///
-/// Thread rule: every call may come from any thread; `close` only when no other call is under way.
-final class FileDescriptor: @unchecked Sendable {  // Immutable but for `fd`, which only `close` changes.
-    let path: String
+/// Thread rule: every call may come from any thread; `close` and `rename` only when no other call is under way.
+final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`, only `rename` changes `path`.
+    private(set) var path: String
     private(set) var fd: Int32
 
-    enum Access { case readOnly, readWrite, readWriteCreate }
+    enum Access {
+        case readOnly, readWrite, readWriteCreate
+        /// Makes the file; one that is there is an error.
+        case createNew
+    }
 
     /// open(2), close-on-exec.
     init(path: String, access: Access) throws(RealmError) {
@@ -22,6 +26,7 @@ final class FileDescriptor: @unchecked Sendable {  // Immutable but for `fd`, wh
             case .readOnly: O_RDONLY | O_CLOEXEC
             case .readWrite: O_RDWR | O_CLOEXEC
             case .readWriteCreate: O_RDWR | O_CREAT | O_CLOEXEC
+            case .createNew: O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
             }
         var fd: Int32
         repeat { fd = systemOpen(path, flags | O_NONBLOCK, 0o644) } while fd < 0 && errno == EINTR
@@ -40,6 +45,13 @@ final class FileDescriptor: @unchecked Sendable {  // Immutable but for `fd`, wh
         }
     }
 
+    /// Another descriptor of the same open file.
+    init(sharing other: FileDescriptor) throws(RealmError) {
+        path = other.path
+        fd = fcntl(other.fd, F_DUPFD_CLOEXEC, 0)
+        guard fd >= 0 else { throw Platform.error(errno, "fcntl() failed", path: path) }
+    }
+
     deinit { close() }
 
     func close() {
@@ -52,6 +64,28 @@ final class FileDescriptor: @unchecked Sendable {  // Immutable but for `fd`, wh
         var info = stat()
         guard fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
         return Int(info.st_size)
+    }
+
+    /// Gives the file a new name, in place of what has that name now.
+    func rename(to new: String) throws(RealmError) {
+        guard systemRename(path, new) == 0 else { throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new) }
+        path = new
+    }
+    /// Gives the file a new name unless something has it: that is 1020.
+    func renameKeeping(_ new: String) throws(RealmError) {
+        if link(path, new) == 0 {
+            _ = try? FileSystem.remove(path)
+            path = new
+            return
+        }
+        // File systems without links have no way to do this in one step.
+        guard errno != EEXIST, !FileSystem.exists(new) else { throw FileSystem.alreadyExists(new) }
+        try rename(to: new)
+    }
+    /// Lets in whom `other` lets in.
+    func copyPermissions(of other: FileDescriptor) {
+        var info = stat()
+        if fstat(other.fd, &info) == 0 { _ = fchmod(fd, info.st_mode & 0o7777) }
     }
 
     /// Device and inode: equal for two opens of one file.
@@ -126,6 +160,22 @@ struct FileIdentity: Hashable, Sendable {
 /// Directory entries, by path.
 enum FileSystem {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    static func alreadyExists(_ path: String) -> RealmError {
+        RealmError(.fileAlreadyExists, "File at path '\(path)' already exists.", path: path)
+    }
+    /// The path without symbolic links; as it is when it cannot be told.
+    static func resolved(_ path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { systemFree(real) }
+        return String(cString: real)
+    }
+    /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
+    static func synchronizeFolder(of path: String) {
+        let fd = systemOpen(parent(of: path), O_RDONLY | O_CLOEXEC, 0)
+        guard fd >= 0 else { return }
+        _ = fsync(fd)
+        systemClose(fd)
+    }
     static func isDirectory(_ path: String) -> Bool {
         var info = stat()
         return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR

@@ -1,13 +1,15 @@
 /// An open database file: its descriptor, its map, and what its header says.
 ///
 /// Thread rule: `read…` and `ensureMapped` from any thread; writing only by the holder of the write lock.
-final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, guarded by `mapLock`.
+final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapLock`; file and pages change while nobody has a snapshot.
     let path: String
-    let file: FileDescriptor
+    private(set) var file: FileDescriptor
     let space: AddressSpace
     /// Where the pages of an encrypted file are decrypted; nil for a plain one.
     private(set) var pages: DecryptedPages?
-    let encryption: Encryption?
+    /// What opens the file.
+    var encryption: Encryption? { secret.with { $0 } }
+    private let secret: Lock<Encryption?>
     private let mapLock = Lock(initial: 0)
     private let needsSlab: Bool
 
@@ -26,17 +28,30 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     }
 
     /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
-    init(path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil) throws(RealmError) {
+    /// - Parameter room: bytes that the file is going to have.
+    init(
+        path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil, room: Int = 0
+    ) throws(RealmError) {
         self.path = path
-        self.encryption = encryption
+        secret = Lock(initial: encryption)
         self.needsSlab = needsSlab
         file = try FileDescriptor(path: path, access: access)
         let size = try file.size()
         var capacity = 64 << 30
-        while capacity < size * 4 { capacity *= 2 }
-        let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
+        while capacity < max(size, room) * 4 { capacity *= 2 }
+        let minimum = Format.roundUp(max(max(size, room) * 2, 64 << 20), to: Format.sectionSize)
         do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
         if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
+    }
+    /// A view of the same file of its own, for walks over all of it: it gives back the memory of what it has read as often as it likes.
+    init(viewing other: DatabaseFile) throws(RealmError) {
+        path = other.path
+        secret = Lock(initial: nil)
+        needsSlab = false
+        file = try FileDescriptor(sharing: other.file)
+        space = try AddressSpace(fileCapacity: other.space.fileCapacity, slabCapacity: 0, minimum: Format.sectionSize)
+        let mine = file
+        if let form = try other.pages?.withForm({ (form) throws(RealmError) in try form.reader(of: mine) }) { try adopt(form) }
     }
     private func adopt(_ form: any PageForm) throws(RealmError) {
         pages = try DecryptedPages(form, space)
@@ -102,15 +117,15 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
         try pages.withForm { (form) throws(RealmError) in try form.resize(to: size / form.pageSize, filled: filled) }
     }
     /// Makes `topRef` the live top array: everything written so far reaches the disk first, then the header. Format: storage §4.2 steps 8–12.
-    func select(topRef: Ref, logicalSize: Int, durable: Bool) throws(RealmError) {
+    func select(topRef: Ref, logicalSize: Int, durable: Bool, format: UInt8 = Format.currentVersion) throws(RealmError) {
         var header = try readHeader(again: false)
         // Only the slot that is not live is written before the flip; it goes out together with the data.
         if header.liveSlot == 0 {
             header.topRefs.1 = UInt64(topRef.offset)
-            header.formats.1 = Format.currentVersion
+            header.formats.1 = format
         } else {
             header.topRefs.0 = UInt64(topRef.offset)
-            header.formats.0 = Format.currentVersion
+            header.formats.0 = format
         }
         try put(header, flipped: header.flags ^ 1, logicalSize: logicalSize, durable: durable)
     }
@@ -222,18 +237,18 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     /// Scalars of a top array. Format: storage §3.1.
     struct TopFields {
-        var logicalSize: Int
-        var version: UInt64
-        var historyType: UInt64
-        var historySchemaVersion: UInt64
-        var syncFileId: UInt64
-        var names: Ref
-        var tables: Ref
-        var history: Ref
-        var freeLists: (positions: Ref, lengths: Ref, versions: Ref)
+        var logicalSize = Format.headerSize
+        var version: UInt64 = 1
+        var historyType: UInt64 = 0
+        var historySchemaVersion: UInt64 = 0
+        var syncFileId: UInt64 = 0
+        var names = Ref.null
+        var tables = Ref.null
+        var history = Ref.null
+        var freeLists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
         /// Node of the evacuation state, when there is one.
-        var evacuation: Ref
-        var slotCount: Int
+        var evacuation = Ref.null
+        var slotCount = 0
     }
     func topFields(_ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
         let store = NodeStore(space: space, fileLimit: physicalSize, pages: pages)
@@ -279,7 +294,12 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
     // MARK: Changing the form
 
     /// Makes an empty database of a file of size 0. Format: storage §1.2.
-    func initialize(durable: Bool) throws(RealmError) {
+    /// - Parameter model: its form and keys are taken instead of what `encryption` says.
+    func initialize(durable: Bool, like model: DatabaseFile? = nil) throws(RealmError) {
+        let mine = file
+        if let form = try model?.pages?.withForm({ (form) throws(RealmError) in try form.sibling(in: mine) }) {
+            return try initialize(form, durable)
+        }
         guard let encryption else {
             var page = [UInt8](repeating: 0, count: Platform.pageSize)
             page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
@@ -287,8 +307,12 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
             if durable { try file.synchronizeData() }
             return
         }
-        guard encryption.cipher != .realm else { return try adopt(try RealmForm.create(file, encryption, durable: durable)) }
-        let form = try SealedForm.create(file, encryption)
+        if encryption.cipher == .realm { return try adopt(try RealmForm.create(file, encryption, durable: durable)) }
+        try initialize(try SealedForm.create(file, encryption), durable)
+    }
+    private func initialize(_ form: any PageForm, _ durable: Bool) throws(RealmError) {
+        // Realm's form was made with its first page.
+        guard let form = form as? SealedForm else { return try adopt(form) }
         try adopt(form)
         try resize(to: form.pageSize, filled: true)
         var page = [UInt8](repeating: 0, count: form.pageSize)
@@ -334,6 +358,35 @@ final class DatabaseFile: @unchecked Sendable {  // Mutable state is `mapped`, g
 
     /// Completes what a crash left half-written, before anything is written. Only while nobody else writes.
     func repair() throws(RealmError) { try pages?.withForm { (form) throws(RealmError) in try form.repair() } }
+
+    /// Goes over to a copy of the file: `move` gives that its name. Nobody has a snapshot. What can fail is done before `move`, so that an
+    /// error leaves everything as it was.
+    func replace(with copy: DatabaseFile, _ encryption: Encryption?, move: () throws(RealmError) -> Void) throws(RealmError) {
+        let new = try copy.pages.map { (pages) throws(RealmError) in try DecryptedPages(pages.form, space) }
+        try mapLock.with { (mapped) throws(RealmError) in
+            try space.clear(mapped)
+            mapped = 0
+            // What is decrypted went with the memory, in case the old file stays.
+            pages?.forgetAll()
+        }
+        try move()
+        file = copy.file
+        pages = new
+        if new != nil, needsSlab { space.hideSlabFromDumps() }
+        secret.with { $0 = encryption }
+    }
+    /// Another secret for a file in CRealm's form, whose pages stay as they are; false when it is in another form.
+    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
+        guard let pages else { return false }
+        let done = try pages.withForm { (form) throws(RealmError) -> Bool in
+            guard let sealed = form as? SealedForm else { return false }
+            try sealed.changeSecret(e)
+            return true
+        }
+        if done { secret.with { $0 = e } }
+        return done
+    }
+
     /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
     func align(_ state: State) throws(RealmError) {
         let wanted = Format.roundUp(state.logicalSize, to: pageSize)

@@ -192,9 +192,25 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         lock.with { s in
             s.epoch += 1
             r.mark = s.epoch
-            dropTouched(before: unheldBefore(s), &s)
+            if s.readers.count == 1, run.isEmpty, keepFrom == .max, table.clear() {
+                dropEverything(&s)
+            } else {
+                dropTouched(before: unheldBefore(s), &s)
+            }
             return s.epoch
         }
+    }
+    /// The address space no longer holds what was decrypted. Nobody has a snapshot.
+    func forgetAll() {
+        lock.with { s in
+            for p in 0...s.highest { touched[p].store(0, ordering: .relaxed) }
+            (s.resident, s.highest, s.lastLoaded, s.committed) = (0, 0, -2, 0)
+        }
+    }
+    private func dropEverything(_ s: inout State) {
+        space.discardMemory(from: 0, to: Format.roundUp((s.highest + 1) * pageSize, to: Platform.pageSize))
+        (s.resident, s.highest, s.lastLoaded) = (0, 0, -2)
+        try? form.release()
     }
 
     // MARK: Reading
@@ -272,6 +288,20 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 try form.write(run.lowerBound, end - run.lowerBound, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
                 run = end..<run.upperBound
             }
+        }
+    }
+    /// Encrypts what was written so far and gives its memory back, but for the last page, to which more may be added. For copies, which are
+    /// written forward and read by nobody yet.
+    func settle() throws(RealmError) {
+        try lock.with { (s) throws(RealmError) in
+            guard s.readers.isEmpty, !run.isEmpty else { return }
+            let last = run.upperBound - 1
+            try encryptRun()
+            try form.release()
+            guard table.clear() else { return }
+            touched[last].store(writeEpoch, ordering: .relaxed)
+            space.discardMemory(from: 0, to: last * pageSize / Platform.pageSize * Platform.pageSize)
+            (s.resident, s.highest) = (1, last)
         }
     }
     private func encryptRun() throws(RealmError) {

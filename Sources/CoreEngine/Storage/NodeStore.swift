@@ -11,10 +11,10 @@ final class NodeStore {
     private(set) var fileLimit: Int
     /// What the quick way of translation may reach in the file: all of it, or nothing where pages must be decrypted first.
     private var mappedLimit: Int
-    private let pages: DecryptedPages?
-    private let reader: DecryptedPages.Reader?
+    private var pages: DecryptedPages?
+    private var reader: DecryptedPages.Reader?
     /// What the quick look at a page needs; no reference, so that nothing is counted.
-    private let pageTimes: PageTimes?
+    private var pageTimes: PageTimes?
     /// The reader's mark.
     private var mark = UInt64.max
     /// First ref of the slab.
@@ -56,6 +56,16 @@ final class NodeStore {
     func move(toFileLimit limit: Int, version: UInt64) {
         fileLimit = limit
         if let pages, let reader { mark = pages.move(reader, to: version) } else { mappedLimit = limit }
+    }
+    /// Another file lies where the old one did; nothing read before may be used any more, and the next call is `move`.
+    func changeFile(_ new: DecryptedPages?) {
+        if let pages, let reader { pages.remove(reader) }
+        pages = new
+        reader = new?.addReader()
+        pageTimes = new?.times
+        mark = .max
+        fileLimit = Format.headerSize
+        mappedLimit = 0
     }
     /// Lets go of the snapshot.
     func rest() {

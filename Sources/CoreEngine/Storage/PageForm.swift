@@ -28,6 +28,13 @@ protocol PageForm: AnyObject {
     func forget()
     /// Completes what a crash left half-written, after `readHeader` found it so. Only while nobody else writes.
     func repair() throws(RealmError)
+
+    /// Another instance with the same keys, for reading the same file through `file`.
+    func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm
+    /// The same form with the same keys for another, empty file.
+    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm
+    /// Gives back what it remembers of pages; what is not on disk yet is written. For walks over whole files.
+    func release() throws(RealmError)
 }
 
 extension PageForm {

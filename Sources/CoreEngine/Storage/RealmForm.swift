@@ -8,6 +8,7 @@ final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
     private let file: FileDescriptor
+    private let encryption: Encryption
     private let cipher: RealmPageCipher
     /// Metadata pages by block, and the generation they were read in.
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
@@ -36,6 +37,7 @@ final class RealmForm: PageForm {
             throw RealmError(.invalidEncryptionKey, "A file in Realm's encrypted form has a key of 64 bytes, not a passphrase", path: file.path)
         }
         self.file = file
+        encryption = e
         cipher = try RealmPageCipher(key)
         pageCount = Self.pages(inFileOf: try file.size())
     }
@@ -253,5 +255,13 @@ final class RealmForm: PageForm {
         generation += 1
         firstCounter = nil
         if let size = try? file.size() { pageCount = Self.pages(inFileOf: size) }
+    }
+
+    func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { try RealmForm(file, encryption) }
+    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { try RealmForm.create(file, encryption, durable: false) }
+    func release() {
+        // Entries are written with their pages.
+        for m in metadata.values { m.bytes.deallocate() }
+        metadata = [:]
     }
 }

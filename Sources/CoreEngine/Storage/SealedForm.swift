@@ -59,6 +59,8 @@ final class SealedForm: PageForm {
     private var tables: [Int: Stamps] = [:]
     private var groups: [Int: Stamps] = [:]
     private var changedTables: [Int] = []
+    /// Tables of the coming commit that are written already and not in memory: their stamps.
+    private var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * blockSize, alignment: 4096)
     private static let batch = 64
@@ -81,7 +83,10 @@ final class SealedForm: PageForm {
     /// Makes the form of an empty file: no data page yet. `finishCreation` follows the first commit.
     static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
         let (block, dataKey) = try KeyBlock.create(e)
-        let form = try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey))
+        return try create(file, block, dataKey, try PageSeal.keys(dataKey))
+    }
+    private static func create(_ file: FileDescriptor, _ block: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey) throws(RealmError) -> SealedForm {
+        let form = try SealedForm(file, block, dataKey, keys)
         // The first copy comes last: without it there is no file yet.
         try file.resize(to: blockSize, filled: true)
         try form.writeKeyBlock(block, 1)
@@ -231,7 +236,9 @@ final class SealedForm: PageForm {
     private func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
         if let s = tables[t], s.isChanged { return s }
         let wanted: UInt64
-        if root.isSmall {
+        if !released.isEmpty, let stamp = released[t] {
+            wanted = stamp
+        } else if root.isSmall {
             wanted = t < Self.rootStamps ? root.stamps[t] : 0
         } else {
             guard let group = try group(t / Self.fanOut, root) else { return nil }
@@ -248,7 +255,7 @@ final class SealedForm: PageForm {
         while true {
             let root = try root()
             if let s = try table(page / Self.fanOut, root) { return s }
-            guard changedTables.isEmpty else { throw damaged("a table of stamps does not authenticate") }
+            guard changedTables.isEmpty, released.isEmpty else { throw damaged("a table of stamps does not authenticate") }
             known = nil
             tries = try self.root().sequence == root.sequence ? tries + 1 : 0
             guard tries < 3 else { throw damaged("a table of stamps (for page \(page)) does not authenticate") }
@@ -315,6 +322,7 @@ final class SealedForm: PageForm {
         let wasSmall = root.isSmall
         root.pageCount = pageCount
         if root.isSmall {
+            for (t, stamp) in released where t < Self.rootStamps { root.stamps[t] = stamp }
             for t in changedTables {
                 if let table = tables[t] { root.stamps[t] = try store(.table, t, table, at: tableBlock(t)) }
             }
@@ -330,18 +338,24 @@ final class SealedForm: PageForm {
             changedGroups.append(0)
             root.stamps = [UInt64](repeating: 0, count: Self.rootStamps)
         }
+        for (t, stamp) in released { try name(t, stamp, root) }
         for t in changedTables {
-            guard let group = try group(t / Self.fanOut, root), let table = tables[t] else { throw damaged("a group of tables does not authenticate") }
-            group.values[t % Self.fanOut] = try store(.table, t, table, at: tableBlock(t))
-            if !group.isChanged {
-                group.isChanged = true
-                changedGroups.append(t / Self.fanOut)
-            }
+            guard let table = tables[t] else { throw damaged("a table of stamps does not authenticate") }
+            try name(t, try store(.table, t, table, at: tableBlock(t)), root)
         }
         for g in changedGroups {
             if let group = groups[g] { root.stamps[g] = try store(.group, g, group, at: groupBlock(g)) }
         }
         next = root
+    }
+    /// Enters a table's stamp in its group.
+    private func name(_ t: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
+        guard let group = try group(t / Self.fanOut, root) else { throw damaged("a group of tables does not authenticate") }
+        group.values[t % Self.fanOut] = stamp
+        if !group.isChanged {
+            group.isChanged = true
+            changedGroups.append(t / Self.fanOut)
+        }
     }
     /// Writes stamps into the block of their pair that is not in use.
     private func store(_ kind: PageSeal.Kind, _ number: Int, _ s: Stamps, at block: Int) throws(RealmError) -> UInt64 {
@@ -360,6 +374,7 @@ final class SealedForm: PageForm {
         for t in changedTables { tables[t]?.isChanged = false }
         for g in changedGroups { groups[g]?.isChanged = false }
         changedTables.removeAll(keepingCapacity: true)
+        released = [:]
         changedGroups.removeAll(keepingCapacity: true)
     }
 
@@ -370,6 +385,20 @@ final class SealedForm: PageForm {
         for t in changedTables { tables[t] = nil }
         for g in changedGroups { groups[g] = nil }
         changedTables.removeAll()
+        released = [:]
         changedGroups.removeAll()
+    }
+
+    // MARK: Copies
+
+    func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { try SealedForm(file, keyBlock, dataKey, keys) }
+    /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is meant to take.
+    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { try Self.create(file, keyBlock, dataKey, keys) }
+    func release() throws(RealmError) {
+        for t in changedTables {
+            if let table = tables[t] { released[t] = try store(.table, t, table, at: tableBlock(t)) }
+        }
+        changedTables.removeAll(keepingCapacity: true)
+        tables.removeAll()
     }
 }

@@ -17,9 +17,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     let file: DatabaseFile
     let access: Access
     public let durability: Durability
-    private let identity: FileIdentity
+    /// Changes when the file is rewritten; then under the lock of the registry.
+    private var identity: FileIdentity
     /// nil for immutable opens.
-    private let lockFile: LockFile?
+    let lockFile: LockFile?
     /// The only version of an immutable open.
     private let fixed: SharedState.Version?
     /// Format of the snapshots.
@@ -34,6 +35,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var threadId: UInt = 0
     }
     private let writer = Lock(initial: Writer())
+    /// The transactions of this process on the file, reading or not.
+    private struct Users {
+        var count = 0
+        /// One of them has the file for itself.
+        var isExclusive = false
+    }
+    private let users = Lock(initial: Users())
     /// Slab bytes committed so far; the writer's.
     private var slabCommitted = 0
 
@@ -223,6 +231,37 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         lockFile.leave(removing: removesLockFile)
     }
+
+    // MARK: Users
+
+    /// A transaction comes into being; waits while another one has the file for itself.
+    func enter() {
+        while !users.with({ (u) -> Bool in
+            if !u.isExclusive { u.count += 1 }
+            return !u.isExclusive
+        }) { Platform.sleep(microseconds: 200) }
+    }
+    func leave() { users.with { $0.count -= 1 } }
+    /// Runs `body` while no other transaction of this process exists or comes into being; nil when there is one already.
+    func exclusively<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R? {
+        let alone = users.with { (u) -> Bool in
+            if u.count == 1, !u.isExclusive { u.isExclusive = true }
+            return u.isExclusive && u.count == 1
+        }
+        guard alone else { return nil }
+        defer { users.with { $0.isExclusive = false } }
+        return try body()
+    }
+    /// The file at the path is another one now.
+    func noteNewIdentity() throws(RealmError) {
+        let new = try file.file.identity()
+        Self.registry.with { registered in
+            if registered[identity]?.database === self { registered[identity] = nil }
+            identity = new
+            if registered[new]?.database == nil { registered[new] = Registered(database: self) }
+        }
+    }
+    var belongsToThisProcess: Bool { Platform.processId == processId }
 
     // MARK: Versions
 

@@ -19,9 +19,13 @@ package final class Transaction {
     private(set) var isDamaged = false
 
     init(_ database: Database) throws(RealmError) {
+        database.enter()
         self.database = database
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize, pages: database.file.pages)
-        group = try Group(store, format: database.format, names: .null, tables: .null)
+        do { group = try Group(store, format: database.format, names: .null, tables: .null) } catch {
+            database.leave()
+            throw error
+        }
     }
     deinit { close() }
 
@@ -29,7 +33,13 @@ package final class Transaction {
     func close() {
         if stage == .writing { try? rollback() }
         if stage == .reading { endRead() }
+        if stage != .closed { database.leave() }
         stage = .closed
+    }
+    /// The file was replaced by a copy of itself. Nothing read before may be used any more.
+    func fileChanged() {
+        group.forgetTables()
+        store.changeFile(database.file.pages)
     }
 
     // MARK: Reading

@@ -1,0 +1,35 @@
+import CRealmHeaders
+import CoreEngine
+
+/// Compaction, copies, changes of key.
+
+@_cdecl("realm_compact")
+public func realm_compact(_ r: OpaquePointer?, _ didCompact: UnsafeMutablePointer<Bool>?) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        let done = try r.realm.compact()
+        didCompact?.pointee = done
+    }
+}
+@_cdecl("realm_convert_with_config")
+public func realm_convert_with_config(_ r: OpaquePointer?, _ c: OpaquePointer?, _ merge: Bool) -> Bool {
+    guard let r = realmHandle(r), let c = handle(c, .config, ConfigHandle.self) else { return false }
+    return attempt { () throws(RealmError) in try r.realm.convert(to: c.value, merging: merge) }
+}
+@_cdecl("realm_convert_with_path")
+public func realm_convert_with_path(_ r: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ key: realm_binary_t, _ merge: Bool) -> Bool {
+    guard let r = realmHandle(r) else { return false }
+    return attempt { () throws(RealmError) in
+        var target = RealmConfiguration(path: try text(path))
+        if let data = key.data {
+            guard key.size == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
+            try target.setEncryptionKey(UnsafeRawBufferPointer(start: data, count: key.size))
+        }
+        try r.realm.convert(to: target, merging: merge)
+    }
+}
+@_cdecl("crealm_change_key")
+public func crealm_change_key(_ r: OpaquePointer?, _ c: OpaquePointer?) -> Bool {
+    guard let r = realmHandle(r), let c = handle(c, .config, ConfigHandle.self) else { return false }
+    return attempt { () throws(RealmError) in try r.realm.changeKey(to: c.value.encryption) }
+}

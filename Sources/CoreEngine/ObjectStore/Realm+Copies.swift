@@ -1,0 +1,87 @@
+/// Compaction, copies and changes of key. Rules: live-objects §3.6, storage §8.
+extension Realm {
+    /// Rewrites the file without its free space. Objects, collections and results stay good; a read transaction ends.
+    ///
+    /// Memory is bounded, whatever the size of the file; disk space for a second file is needed meanwhile. A crash leaves the old file or the
+    /// new one.
+    /// - Returns: whether it was done: not while another instance or process has the file open.
+    /// - Throws: 2005 inside a write transaction, and for a Realm opened for reading only.
+    @discardableResult
+    public func compact() throws(RealmError) -> Bool {
+        try verify()
+        try checkReplaceable("compact")
+        stateCount &+= 1
+        let done = try transaction.compact()
+        Log.write(.storage, .debug, done ? "Compacted: \(configuration.path)" : "Not compacted, somebody else uses it: \(configuration.path)")
+        return done
+    }
+    private func checkReplaceable(_ what: String) throws(RealmError) {
+        guard database.isWritable, configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
+            throw RealmError(.wrongTransactionState, "Can't \(what) a read-only Realm.")
+        }
+        guard !isWriting else { throw RealmError(.wrongTransactionState, "Can't \(what) a Realm within a write transaction.") }
+    }
+    /// Asks the configuration's function whether the file should be compacted. A compaction that fails does not stop the open.
+    func offerCompaction() throws(RealmError) {
+        guard let ask = configuration.shouldCompact, database.isWritable else { return }
+        try transaction.beginRead()
+        let (total, used) = try transaction.usage()
+        transaction.endRead()
+        guard used < total else { return }
+        let wanted: Bool
+        do { wanted = try ask(total, used) } catch { throw Self.callbackError(error) }
+        guard wanted else { return }
+        do throws(RealmError) { _ = try transaction.compact() } catch {
+            Log.write(.storage, .warning, "Compaction at the open failed: \(error.message)")
+        }
+    }
+
+    /// Writes the snapshot that this Realm looks at, in a write transaction its present state, to a new file without free space: a backup, a
+    /// file with another key, or a plain one.
+    ///
+    /// - Parameters:
+    ///   - path: where; 1020 when something is there.
+    ///   - encryption: what opens the copy; nil for a plain file.
+    public func writeCopy(to path: String, encryption: Encryption? = nil) throws(RealmError) {
+        try verify()
+        let wasReading = isReading
+        try reading().writeCopy(to: path, encryption)
+        if !wasReading { transaction.endRead() }
+    }
+    /// As `writeCopy`, with path and key of a configuration.
+    ///
+    /// - Parameter merging: a file that is there gets the objects of this Realm, one by one, in one write transaction: those with a primary key
+    ///   that it has are overwritten, the others added. Every class needs a primary key (1002), embedded ones aside.
+    public func convert(to configuration: RealmConfiguration, merging: Bool = false) throws(RealmError) {
+        try verify()
+        try configuration.check()
+        guard merging, FileSystem.exists(configuration.path) else {
+            return try writeCopy(to: configuration.path, encryption: configuration.encryption)
+        }
+        let wasReading = isReading
+        try merge(into: configuration)
+        if !wasReading { transaction.endRead() }
+    }
+
+    /// Gives the file another key or passphrase, encrypts a plain one, or decrypts it (nil).
+    ///
+    /// From one key or passphrase to another of CRealm's form only the key block changes, in place: whoever has the old key and an old copy of
+    /// the file's beginning can still read it. A copy (`writeCopy`) has new keys throughout. Other changes rewrite the file as `compact` does.
+    /// - Throws: 2012 while another instance or process has the file open, 2005 inside a write transaction or for a Realm opened for reading
+    ///   only.
+    public func changeKey(to encryption: Encryption?) throws(RealmError) {
+        try verify()
+        try checkReplaceable("change the key of")
+        var c = configuration
+        c.secret = encryption?.secret
+        if let encryption { (c.pageCipher, c.passphraseCost) = (encryption.cipher, encryption.cost) }
+        try c.check()
+        stateCount &+= 1
+        guard try transaction.changeEncryption(to: encryption) else {
+            throw RealmError(
+                .deleteOpenedRealm, "Cannot change the key of a Realm that is open elsewhere: '\(c.path)' is still in use", path: c.path)
+        }
+        configuration = c
+        RealmCoordinator.update(self)
+    }
+}

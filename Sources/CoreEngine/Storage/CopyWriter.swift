@@ -1,0 +1,297 @@
+/// Writes one snapshot into a new file: every node once and children before their parents, without free space between them; then free lists,
+/// top array and header. The result is a normal file. Format: storage §8.1, §3.6.
+///
+/// Memory is bounded whatever the size of the file: source and target are views of their own, whose pages are given back on the way; what is
+/// kept of a node while its children are written are its elements, if they are refs.
+///
+/// A damaged source ends in an error: depth is limited, and no more is read than the file holds, so that shared subtrees cannot multiply.
+struct CopyWriter {
+    /// What goes into the top array beside the trees.
+    struct Content {
+        var topRef: Ref
+        var logicalSize: Int
+        var format: UInt8
+        /// A write in progress on top of it: the nodes in memory, and the roots that take the place of the snapshot's.
+        var running: (store: NodeStore, names: Ref, tables: Ref)?
+        /// Squeezed into the keys of objects without primary key: a file that replaces another keeps it. Format: storage §8.1.
+        var keepsSyncFileId: Bool
+    }
+
+    private let store: NodeStore
+    /// Nodes at or above `slabStart` are this one's.
+    private let running: NodeStore?
+    private let slabStart: Int
+    private let target: DatabaseFile
+    /// Where the next node goes.
+    private var at: Int
+    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: bufferSize, alignment: 64)
+    private static let bufferSize = 1 << 20
+    /// Position in the file of the buffer's first byte, and bytes in it.
+    private var bufferStart: Int
+    private var buffered = 0
+    /// Bytes that went out since the target last gave memory back.
+    private var unsettled = 0
+    /// Free chunks between nodes.
+    private var gaps: [FileChunk] = []
+    /// Bytes of nodes that may still be read.
+    private var readable: Int
+    /// Elements of the arrays of refs on the way down, one array after the other.
+    private var elements: UnsafeMutablePointer<Int64>
+    private var elementCapacity = 1 << 8
+    private var elementCount = 0
+    private static let elementLimit = 8 << 20
+    /// Which stretches of the source are in memory: a bit for each.
+    private let touched: UnsafeMutablePointer<UInt64>
+    private let touchedWords: Int
+    private let stretchShift: Int
+    private var touchedCount = 0
+    /// Bytes of the source and of the target that may be in memory.
+    private static let memoryLimit = 24 << 20
+
+    /// Copies what `content` names of `source` into `target`, which was just made.
+    /// - Returns: the new file's top array and logical size; a null ref and 0 when nothing was ever committed.
+    static func copy(
+        _ content: Content, of source: DatabaseFile, into target: DatabaseFile, durable: Bool
+    ) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
+        if content.topRef.isNull, content.running?.tables.isNull ?? true { return (.null, 0) }
+        let view = try DatabaseFile(viewing: source)
+        try view.ensureMapped(content.logicalSize)
+        let store = NodeStore(space: view.space, fileLimit: content.logicalSize, pages: view.pages)
+        store.move(toFileLimit: content.logicalSize, version: 0)
+        var fields = DatabaseFile.TopFields()
+        if !content.topRef.isNull { fields = try view.topFields(store, content.topRef, physicalSize: content.logicalSize) }
+        if let running = content.running { (fields.names, fields.tables) = (running.names, running.tables) }
+        target.pages?.beginWrite(others: false)
+        var writer = CopyWriter(store, content.running?.store, target, isEncrypted: view.isEncrypted)
+        defer { writer.dispose() }
+        let slots = try writer.trees(fields, keepsSyncFileId: content.keepsSyncFileId)
+        let (top, size) = try writer.finish(slots)
+        try target.resize(to: size, filled: false)
+        try target.select(topRef: top, logicalSize: size, durable: durable, format: content.format)
+        return (top, size)
+    }
+
+    private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool) {
+        self.store = store
+        self.running = running
+        slabStart = running?.slabStart ?? .max
+        self.target = target
+        // The first page of an encrypted file holds the header only: it is overwritten with every commit.
+        at = target.isEncrypted ? target.pageSize : Format.headerSize
+        if target.isEncrypted { gaps.append(FileChunk(offset: Format.headerSize, size: at - Format.headerSize)) }
+        bufferStart = at
+        readable = running?.extent ?? store.fileLimit
+        elements = .allocate(capacity: elementCapacity)
+        // The system maps up to 64 KB around a byte that is touched.
+        stretchShift = isEncrypted ? 12 : 16
+        touchedWords = (store.fileLimit >> stretchShift) / 64 + 1
+        touched = .allocate(capacity: touchedWords)
+        touched.initialize(repeating: 0, count: touchedWords)
+    }
+    private func dispose() {
+        buffer.deallocate()
+        elements.deallocate()
+        touched.deallocate()
+    }
+
+    private mutating func trees(_ fields: DatabaseFile.TopFields, keepsSyncFileId: Bool) throws(RealmError) -> [RefOrTagged] {
+        let hasHistory = !fields.history.isNull
+        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: hasHistory ? 11 : 7)
+        slots[0] = RefOrTagged(try copy(fields.names, depth: 0))
+        slots[1] = RefOrTagged(try copy(fields.tables, depth: 0))
+        slots[6] = RefOrTagged(tagged: fields.version)
+        if hasHistory {
+            slots[7] = RefOrTagged(tagged: fields.historyType)
+            slots[8] = RefOrTagged(try copy(fields.history, depth: 0))
+            slots[9] = RefOrTagged(tagged: fields.historySchemaVersion)
+            slots[10] = RefOrTagged(tagged: keepsSyncFileId ? fields.syncFileId : 0)
+        }
+        return slots
+    }
+
+    // MARK: Nodes
+
+    /// Copies the tree below `ref`, children first; returns where its root went.
+    private mutating func copy(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
+        guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        let n = try load(ref)
+        guard n.hasRefs else { return Ref(try emit(n)) }
+        let first = elementCount, count = n.count
+        guard first + count <= Self.elementLimit else { throw .corrupt("array of refs with too many elements", at: ref.offset) }
+        if first + count > elementCapacity { growElements(first + count) }
+        elementCount += count
+        for i in 0..<count { elements[first + i] = try n.slot(i).raw }
+        let flags = n.flags
+        // From here on `n` may be out of memory.
+        for i in first..<first + count {
+            let v = elements[i]
+            if v & 1 == 0, v != 0 {
+                // Not in one statement: the elements may move meanwhile.
+                let position = try copy(Ref(Int(v)), depth: depth + 1)
+                elements[i] = Int64(position.offset)
+            }
+        }
+        elementCount = first
+        return Ref(try emit(elements + first, count, flags: flags))
+    }
+    private mutating func growElements(_ needed: Int) {
+        let capacity = max(needed, elementCapacity * 2)
+        let new = UnsafeMutablePointer<Int64>.allocate(capacity: capacity)
+        Platform.copy(new, elements, elementCount * 8)
+        elements.deallocate()
+        (elements, elementCapacity) = (new, capacity)
+    }
+    /// The node at `ref`, good until the next one is loaded.
+    private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
+        if let running, ref.offset >= slabStart {
+            let n = try running.node(ref)
+            guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
+            readable -= n.size
+            return n
+        }
+        if touchedCount << stretchShift >= Self.memoryLimit {
+            store.forgetPages()
+            touched.update(repeating: 0, count: touchedWords)
+            touchedCount = 0
+        }
+        let n = try store.node(ref)
+        guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
+        readable -= n.size
+        for s in ref.offset >> stretchShift...(ref.offset + n.size - 1) >> stretchShift where touched[s / 64] & 1 << UInt64(s % 64) == 0 {
+            touched[s / 64] |= 1 << UInt64(s % 64)
+            touchedCount += 1
+        }
+        return n
+    }
+
+    /// Writes a node as it is; returns its position.
+    private mutating func emit(_ n: Node) throws(RealmError) -> Int {
+        let size = n.size, payload = n.payloadSize
+        let position = try place(size)
+        if size > Self.bufferSize - buffered { try flush() }
+        put(n.header.diskWord)
+        if size <= Self.bufferSize {
+            if size > 8 { (buffer + buffered + size - 16).storeBytes(of: 0, as: UInt64.self) }
+            Platform.copy(buffer + buffered, n.payload, payload)
+            buffered += size - 8
+        } else {
+            try flush()
+            try target.write(n.payload, count: payload, at: bufferStart)
+            bufferStart += payload
+            unsettled += payload
+            buffer.storeBytes(of: 0, as: UInt64.self)
+            buffered = size - 8 - payload
+            try flush()
+        }
+        return position
+    }
+    /// Writes an array at the least width that holds its values; returns its position.
+    private mutating func emit(_ values: UnsafePointer<Int64>, _ count: Int, flags: UInt8, width: Int? = nil) throws(RealmError) -> Int {
+        var bits: UInt64 = 0, signs: Int64 = 0
+        for i in 0..<count {
+            bits |= UInt64(bitPattern: values[i] ^ (values[i] >> 63))
+            signs |= values[i]
+        }
+        let width = width ?? Widths.minimal(forBits: bits, anyNegative: signs < 0)
+        let padded = Format.padded((count * width + 7) >> 3)
+        let position = try place(8 + padded)
+        if 8 + padded > Self.bufferSize - buffered { try flush() }
+        put(NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count).diskWord)
+        guard 8 + padded <= Self.bufferSize else {
+            try flush()
+            let large = UnsafeMutableRawPointer.allocate(byteCount: padded + 8, alignment: 8)
+            defer { large.deallocate() }
+            Self.fill(large, values, count, width, padded)
+            try target.write(large + 8, count: padded, at: bufferStart)
+            bufferStart += padded
+            unsettled += padded
+            return position
+        }
+        Self.fill(buffer + buffered - 8, values, count, width, padded)
+        buffered += padded
+        return position
+    }
+    /// Stores the elements of a node at `address`.
+    private static func fill(_ address: UnsafeMutableRawPointer, _ values: UnsafePointer<Int64>, _ count: Int, _ width: Int, _ padded: Int) {
+        guard padded > 0 else { return }
+        (address + padded).storeBytes(of: 0, as: UInt64.self)
+        let node = Node(address: address, ref: .null, count: count, width: width, flags: 0)
+        for i in 0..<count { node.put(i, values[i]) }
+    }
+
+    // MARK: Bytes
+
+    /// Position for the next `size` bytes, which may not cross a section boundary. Format: storage §3.5.
+    private mutating func place(_ size: Int) throws(RealmError) -> Int {
+        guard size <= Format.sectionSize else { throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file") }
+        let boundary = (at / Format.sectionSize + 1) * Format.sectionSize
+        if at + size > boundary {
+            try flush()
+            gaps.append(FileChunk(offset: at, size: boundary - at))
+            at = boundary
+            bufferStart = at
+        }
+        let position = at
+        at += size
+        guard at <= target.space.fileCapacity else {
+            throw RealmError(.maximumFileSizeExceeded, "The copy is too large for its address space", path: target.path)
+        }
+        return position
+    }
+    private mutating func put(_ word: UInt64) {
+        (buffer + buffered).storeBytes(of: word.littleEndian, as: UInt64.self)
+        buffered += 8
+    }
+    private mutating func flush() throws(RealmError) {
+        if buffered > 0 { try target.write(buffer, count: buffered, at: bufferStart) }
+        bufferStart += buffered
+        unsettled += buffered
+        buffered = 0
+        if unsettled >= 8 << 20 {
+            try target.pages?.settle()
+            unsettled = 0
+        }
+    }
+
+    // MARK: Lists and top
+
+    /// Writes free lists and top array in one place. The end of the file, up to a whole page, is the last free chunk.
+    private mutating func finish(_ slots: [RefOrTagged]) throws(RealmError) -> (Ref, Int) {
+        func bytes(_ count: Int, _ width: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
+        // One more for a gap before the lists, one for the end.
+        let bound = 2 * bytes(gaps.count + 2, 64) + 8 + bytes(slots.count, 64)
+        let start = try place(bound)
+        at = start
+        let count = gaps.count + 1
+        let largest = max(gaps.map(\.size).max() ?? 0, target.pageSize)
+        let positionWidth = Widths.minimal(for: Int64(start + bound)), lengthWidth = Widths.minimal(for: Int64(largest))
+        let lengthsAt = start + bytes(count, positionWidth)
+        let versionsAt = lengthsAt + bytes(count, lengthWidth)
+        let topAt = versionsAt + 8
+        var top = slots
+        top[2] = RefOrTagged(tagged: Format.roundUp(start + bound, to: target.pageSize) + target.pageSize)
+        top[3] = RefOrTagged(Ref(start))
+        top[4] = RefOrTagged(Ref(lengthsAt))
+        top[5] = RefOrTagged(Ref(versionsAt))
+        let topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 64
+        let end = topAt + bytes(top.count, topWidth)
+        let size = (end / target.pageSize + 1) * target.pageSize
+        top[2] = RefOrTagged(tagged: size)
+        gaps.append(FileChunk(offset: end, size: size - end))
+        _ = try emitArray(gaps.map { Int64($0.offset) }, flags: 0, width: positionWidth)
+        _ = try emitArray(gaps.map { Int64($0.size) }, flags: 0, width: lengthWidth)
+        _ = try emitArray(gaps.map { _ in 0 }, flags: 0, width: 0)
+        _ = try emitArray(top.map(\.raw), flags: NodeHeader.hasRefsFlag, width: topWidth)
+        try flush()
+        return (Ref(topAt), size)
+    }
+    private mutating func emitArray(_ values: [Int64], flags: UInt8, width: Int) throws(RealmError) -> Int {
+        let count = values.count
+        growScratch(count)
+        for i in 0..<count { elements[i] = values[i] }
+        return try emit(elements, count, flags: flags, width: width)
+    }
+    private mutating func growScratch(_ count: Int) {
+        if count > elementCapacity { growElements(count) }
+    }
+}

@@ -1,0 +1,132 @@
+/// Copies of snapshots and rewriting a file in its place. Format: storage §8; rules: live-objects §3.6.
+extension Transaction {
+    /// Bytes of the snapshot's file, and how many of them are not free.
+    func usage() throws(RealmError) -> (total: UInt64, used: UInt64) {
+        guard !topRef.isNull else { return (UInt64(max(try database.file.dataSize(), database.file.pageSize)), UInt64(Format.headerSize)) }
+        let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
+        var free = 0
+        if !lists.lengths.isNull {
+            let lengths = try store.integers(lists.lengths)
+            for i in 0..<lengths.count {
+                let length = lengths.get(i)
+                guard length >= 0, length <= Int64(logicalSize - free) else {
+                    throw .corrupt("free-space list with chunks larger than the file", at: lists.lengths.offset)
+                }
+                free += Int(length)
+            }
+        }
+        return (UInt64(logicalSize), UInt64(logicalSize - free))
+    }
+
+    /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an error.
+    func writeCopy(to path: String, _ encryption: Encryption?) throws(RealmError) {
+        guard stage == .reading || stage == .writing else { throw RealmError(.wrongTransactionState, "A copy needs a snapshot") }
+        if let damage { throw damage }
+        guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
+        // The copy gets its name when it is complete: a crash leaves no file that could be taken for one.
+        let temporary = "\(path).tmp_copy_\(Platform.processId)_\(Self.copyNumber.with { (n) -> Int in n += 1; return n })"
+        try Self.making(temporary) { () throws(RealmError) in
+            let copy = try DatabaseFile(path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent)
+            copy.file.copyPermissions(of: database.file.file)
+            try copy.initialize(durable: false)
+            var content = CopyWriter.Content(topRef: topRef, logicalSize: logicalSize, format: database.format, keepsSyncFileId: false)
+            if stage == .writing {
+                do throws(RealmError) { try group.flush() } catch {
+                    noteFailure(error)
+                    throw error
+                }
+                content.running = (store, group.namesRef, group.tablesRef)
+            }
+            if try CopyWriter.copy(content, of: database.file, into: copy, durable: true).topRef.isNull { try copy.file.synchronizeData() }
+            try copy.file.renameKeeping(path)
+        }
+        FileSystem.synchronizeFolder(of: path)
+    }
+    private static let copyNumber = Lock(initial: 0)
+
+    /// Runs `body`, which makes a file; an error takes it away again.
+    fileprivate static func making(_ path: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
+        do { try body() } catch {
+            _ = try? FileSystem.remove(path)
+            throw error
+        }
+    }
+
+    /// Rewrites the file without free space. false: somebody else uses it, and nothing was done. The read transaction ends in any case.
+    func compact() throws(RealmError) -> Bool {
+        endRead()
+        return try database.exclusively { () throws(RealmError) in
+            try database.rewrite(database.file.encryption, keepsForm: true, for: self)
+        } ?? false
+    }
+    /// Gives the file another key or passphrase, or takes it away. A file in CRealm's form gets another key block, every other change is one of
+    /// form: the file is rewritten. false: somebody else uses it, and nothing was done. The read transaction ends in any case.
+    func changeEncryption(to new: Encryption?) throws(RealmError) -> Bool {
+        endRead()
+        return try database.exclusively { () throws(RealmError) in
+            if let new, new.cipher != .realm, try database.rewrap(new) { return true }
+            return try database.rewrite(new, keepsForm: false, for: self)
+        } ?? false
+    }
+}
+
+extension Database {
+    private func ownSession() throws(RealmError) -> LockFile {
+        guard let lockFile, isWritable, belongsToThisProcess else {
+            throw RealmError(.wrongTransactionState, "The file was opened for reading only, or by the parent process", path: path)
+        }
+        return lockFile
+    }
+    /// Replaces the file by a copy of its newest snapshot. The caller has the file for itself in this process.
+    ///
+    /// A crash leaves the old file or the new one; what may lie beside it then is removed by the next attempt.
+    fileprivate func rewrite(_ encryption: Encryption?, keepsForm: Bool, for user: Transaction) throws(RealmError) -> Bool {
+        let lockFile = try ownSession()
+        let done = try lockFile.withControlLock { () throws(RealmError) -> Bool in
+            guard lockFile.isLastMember else { return false }
+            // Takes note of a version that a writer left behind when it died.
+            try lockForWriting()
+            defer { unlockForWriting() }
+            guard let newest = lockFile.shared.newest() else {
+                throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it", path: path)
+            }
+            let isDurable = durability == .full
+            let name = FileSystem.resolved(path)
+            let temporary = name + ".tmp_compaction_space"
+            try FileSystem.remove(temporary)
+            try Transaction.making(temporary) { () throws(RealmError) in
+                let copy = try DatabaseFile(
+                    path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize)
+                copy.file.copyPermissions(of: file.file)
+                try copy.initialize(durable: false, like: keepsForm ? file : nil)
+                let content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
+                let new = try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)
+                if isDurable { try copy.file.synchronizeData() }
+                try file.replace(with: copy, encryption) { () throws(RealmError) in
+                    // Whoever waits for the control lock starts anew if we die before the new version is published.
+                    lockFile.shared.initialised.store(0)
+                    do throws(RealmError) { try copy.file.rename(to: name) } catch {
+                        lockFile.shared.initialised.store(1)
+                        throw error
+                    }
+                }
+                if isDurable { FileSystem.synchronizeFolder(of: name) }
+                lockFile.shared.publish(SharedState.Version(
+                    number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
+                lockFile.shared.initialised.store(1)
+            }
+            user.fileChanged()
+            return true
+        }
+        if done { try noteNewIdentity() }
+        return done
+    }
+    /// Another secret for a file in CRealm's form; false when it is in another form, or somebody else uses it.
+    fileprivate func rewrap(_ encryption: Encryption) throws(RealmError) -> Bool {
+        let lockFile = try ownSession()
+        return try lockFile.withControlLock { () throws(RealmError) in
+            guard lockFile.isLastMember else { return false }
+            return try file.changeSecret(encryption)
+        }
+    }
+}
