@@ -28,6 +28,8 @@ With classes declared in Python:
             ann = db.add(Person(id=1, name="Ann", dogs=[Dog(name="Rex")]))
             ann.dogs.append(Dog(name="Bo", age=3))
 
+A database that is gone when it is closed: crealm.memory(schema=[Person]).
+
 The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
 `collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
 classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `values`
@@ -71,7 +73,7 @@ from .errors import (
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
-from .opening import open
+from .opening import memory, open
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
@@ -130,6 +132,7 @@ __all__ = [
     "backlinks",
     "field",
     "library_version",
+    "memory",
     "open",
     "timestamp_ns",
 ]

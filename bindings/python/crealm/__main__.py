@@ -1,7 +1,11 @@
-"""The command line: look into realm files without changing a byte.
+"""The command line.
 
 python -m crealm show FILE [--limit N]     classes, properties and the first objects of each
 python -m crealm info FILE [--check]       what kind of file it is and how much is in it
+python -m crealm backup FILE COPY          a copy without free space, also of a file in use
+python -m crealm compact FILE              rewrite the file without free space
+
+show and info change no byte on disk. The key of an encrypted file is in a file: --key KEYFILE.
 """
 
 from __future__ import annotations
@@ -37,15 +41,27 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     info.add_argument("--check", action="store_true", help="check every invariant of the file, too")
     info.set_defaults(run=_info)
 
-    for command in (show, info):
+    backup = commands.add_parser("backup", help="write a copy without free space")
+    compact = commands.add_parser("compact", help="rewrite the file without free space")
+    show.set_defaults(mode="r")
+    info.set_defaults(mode="r")
+    backup.set_defaults(run=_backup, mode="rw")
+    compact.set_defaults(run=_compact, mode="rw")
+
+    for command in (show, info, backup, compact):
         command.add_argument("file", metavar="FILE")
         command.add_argument("--key", metavar="KEYFILE", help="file with the 64 bytes of the encryption key")
+
+    backup.add_argument("copy", metavar="COPY")
+    form = backup.add_mutually_exclusive_group()
+    form.add_argument("--new-key", metavar="KEYFILE", help="another key for the copy (default: the same)")
+    form.add_argument("--plain", action="store_true", help="do not encrypt the copy")
 
     options = parser.parse_args(arguments)
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
-        with open_database(options.file, mode="r", key=_read_key(options.key)) as db:
+        with open_database(options.file, mode=options.mode, key=_read_key(options.key)) as db:
             code: int = options.run(db, options)
         sys.stdout.flush()
         return code
@@ -63,6 +79,26 @@ def _read_key(path: Optional[str]) -> Optional[bytes]:
         return None
     with open(path, "rb") as file:
         return file.read()
+
+
+def _backup(db: Database, options: argparse.Namespace) -> int:
+    if options.plain:
+        db.backup(options.copy, key=None)
+    elif options.new_key:
+        db.backup(options.copy, key=_read_key(options.new_key))
+    else:
+        db.backup(options.copy)
+    print(f"{db.path} {os.path.getsize(db.path):,} bytes, copy {os.path.getsize(options.copy):,} bytes")
+    return 0
+
+
+def _compact(db: Database, options: argparse.Namespace) -> int:
+    before = os.path.getsize(db.path)
+    if not db.compact():
+        print(f"crealm: {db.path} is in use: it was not compacted", file=sys.stderr)
+        return 1
+    print(f"{db.path} {before:,} bytes, now {os.path.getsize(db.path):,} bytes")
+    return 0
 
 
 # ------------------------------------------------------------------------------------------------

@@ -18,11 +18,13 @@ from ._library import lib
 from ._prototypes import (
     INVALID_CLASS_KEY,
     INVALID_PROPERTY_KEY,
+    PAGE_CIPHERS,
     ClassInfo,
     ErrorInfo,
     Migrate,
     PropertyInfo,
     QueryArgument,
+    ShouldCompact,
     Value,
     VersionId,
 )
@@ -701,19 +703,78 @@ class ClassFacts(NamedTuple):
     computed: Tuple[PropertyFacts, ...] = ()
 
 
-def make_config(path: bytes, mode: int, key: Optional[bytes]) -> int:
+class Secret(NamedTuple):
+    """What encrypts a file: a key, a passphrase, or neither; and how a new file is sealed."""
+
+    key: Optional[bytes] = None
+    passphrase: Optional[bytes] = None
+    page_cipher: Optional[str] = None
+
+
+def make_secret(
+    key: Optional[bytes], passphrase: Union[str, bytes, None], page_cipher: Optional[str], path: str
+) -> Secret:
+    """Checks what a program says of encryption."""
+    if key is not None and (not isinstance(key, (bytes, bytearray)) or len(key) != 64):
+        raise DataError("The encryption key is 64 bytes", code=3014, path=path)
+    if key is not None and passphrase is not None:
+        raise DataError("A file has a key or a passphrase, not both", path=path)
+    if isinstance(passphrase, str):
+        passphrase = passphrase.encode("utf-8")
+    if passphrase is not None and (not isinstance(passphrase, (bytes, bytearray)) or not passphrase):
+        raise DataError("The passphrase is a text that is not empty", path=path)
+    if page_cipher is not None and page_cipher not in PAGE_CIPHERS:
+        raise DataError(f"page_cipher is one of {', '.join(PAGE_CIPHERS)}, not {page_cipher!r}", path=path)
+    return Secret(
+        None if key is None else bytes(key), None if passphrase is None else bytes(passphrase), page_cipher
+    )
+
+
+def set_secret(config: int, secret: Secret) -> None:
+    if secret.key is not None:
+        check(lib.realm_config_set_encryption_key(config, secret.key, len(secret.key)))
+    if secret.passphrase is not None:
+        check(lib.crealm_config_set_passphrase(config, secret.passphrase, len(secret.passphrase), 0, 0))
+    if secret.page_cipher is not None:
+        lib.crealm_config_set_page_cipher(config, PAGE_CIPHERS[secret.page_cipher])
+
+
+def make_config(path: bytes, mode: int, secret: Secret) -> int:
     """A config handle, to be released."""
     config = get_pointer(lib.realm_config_new)
     lib.realm_clear_last_error()
     lib.realm_config_set_path(config, path)
     lib.realm_config_set_schema_mode(config, mode)
-    error = last_error()
-    if not error and key is not None and not lib.realm_config_set_encryption_key(config, key, len(key)):
+    try:
         error = last_error()
-    if error:
+        if error:
+            raise error
+        set_secret(config, secret)
+    except BaseException:
         lib.realm_release(config)
-        raise error
+        raise
     return config
+
+
+ShouldCompactFunction = Callable[[int, int], bool]
+
+
+def set_should_compact(config: int, ask: ShouldCompactFunction) -> Tuple[object, List[BaseException]]:
+    """Has `ask` called with the size of the file and how much of it is in use when the config is opened.
+    Returns what has to be kept until then, and a list that gets the exception when `ask` raises."""
+    raised: List[BaseException] = []
+
+    def call(userdata: Any, total: int, used: int) -> bool:
+        try:
+            return bool(ask(total, used))
+        except BaseException as error:  # Must not get into the library; it goes on after the open.
+            raised.append(error)
+            lib.realm_register_user_code_callback_error(1)
+            return False
+
+    function = ShouldCompact(call)
+    lib.realm_config_set_should_compact_on_launch_function(config, function, None, None)
+    return function, raised
 
 
 Migration = Callable[[int, int, int], bool]

@@ -106,24 +106,41 @@ assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16]
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
 
+# `realm_should_compact_on_launch_func_t`: userdata, bytes of the file, bytes in use.
+ShouldCompact = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
+
+PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
+
 # Functions that a library may lack.
 OPTIONAL = frozenset({"crealm_abi_version", "crealm_verify"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
+    ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
+    ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     ("crealm_verify", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
     ("realm_begin_read", c_bool, [c_void_p], BLOCKING),
     ("realm_begin_write", c_bool, [c_void_p], BLOCKING),
     ("realm_clear_last_error", c_bool, [], QUICK),
     ("realm_close", c_bool, [c_void_p], BLOCKING),
     ("realm_commit", c_bool, [c_void_p], BLOCKING),
+    ("realm_compact", c_bool, [c_void_p, c_void_p], BLOCKING),
     ("realm_config_new", c_void_p, [], QUICK),
     ("realm_config_set_encryption_key", c_bool, [c_void_p, c_char_p, c_size_t], QUICK),
+    ("realm_config_set_in_memory", None, [c_void_p, c_bool], QUICK),
     ("realm_config_set_migration_function", None, [c_void_p, Migrate, c_void_p, c_void_p], QUICK),
     ("realm_config_set_path", None, [c_void_p, c_char_p], QUICK),
     ("realm_config_set_schema", None, [c_void_p, c_void_p], QUICK),
     ("realm_config_set_schema_mode", None, [c_void_p, c_int], QUICK),
     ("realm_config_set_schema_version", None, [c_void_p, c_uint64], QUICK),
+    (
+        "realm_config_set_should_compact_on_launch_function",
+        None,
+        [c_void_p, ShouldCompact, c_void_p, c_void_p],
+        QUICK,
+    ),
+    ("realm_convert_with_config", c_bool, [c_void_p, c_void_p, c_bool], BLOCKING),
     ("realm_dictionary_clear", c_bool, [c_void_p], BLOCKING),
     ("realm_dictionary_erase", c_bool, [c_void_p, Value, c_void_p], QUICK),
     ("realm_dictionary_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
@@ -201,6 +218,7 @@ TABLE = [
         BLOCKING,
     ),
     ("realm_refresh", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("realm_register_user_code_callback_error", None, [c_void_p], QUICK),
     ("realm_release", None, [c_void_p], QUICK),
     ("realm_remove_table", c_bool, [c_void_p, c_char_p, c_void_p], BLOCKING),
     ("realm_results_average", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 import weakref
 from types import MappingProxyType, TracebackType
@@ -23,7 +24,7 @@ from typing import (
 from . import _library, _marshal as c
 from ._handle import Handle, Owner
 from ._library import lib
-from ._prototypes import NO_SCHEMA_VERSION
+from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._store import Plan, located
 from .errors import (
     ClosedError,
@@ -45,6 +46,16 @@ if TYPE_CHECKING:
 M = TypeVar("M", bound="Model")
 
 
+class Unchanged:
+    """Stands for an argument that was not given, where None means something."""
+
+    def __repr__(self) -> str:
+        return "unchanged"
+
+
+UNCHANGED = Unchanged()
+
+
 class Database:
     """An open realm file. Made by crealm.open().
 
@@ -61,8 +72,10 @@ class Database:
         *,
         is_dynamic: bool,
         models: Optional[Mapping[str, Type[Model]]] = None,
+        secret: c.Secret = c.Secret(),
     ) -> None:
         self._owner = owner
+        self._secret = secret
         self._mode = mode
         self._is_dynamic = is_dynamic
         self._models = models or {}
@@ -237,6 +250,90 @@ class Database:
         if not _library.has("crealm_verify"):
             raise NotSupportedError("The loaded library has no check")
         return c.verify(realm)
+
+    # Copies and size
+
+    def compact(self) -> bool:
+        """Rewrites the file without its free space. False when another database, in any thread or
+        process, has it open: nothing is done then. Objects and collections stay good, and the database
+        moves to the newest snapshot. The memory this takes does not grow with the file; on disk there
+        are two files meanwhile."""
+        realm = self._require_replaceable()
+        done = c.get_flag(lib.realm_compact, realm)
+        self._begin_again()
+        return done
+
+    def backup(
+        self,
+        path: Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"],
+        *,
+        key: Union[bytes, None, "Unchanged"] = UNCHANGED,
+        passphrase: Union[str, bytes, None] = None,
+        page_cipher: Optional[str] = None,
+    ) -> None:
+        """Writes a copy of the snapshot to a new file, without free space. It raises FileExists when
+        something is there, and the copy appears when it is complete.
+
+        Without key or passphrase the copy has those of this database; key=None makes it a plain file.
+        page_cipher: as for crealm.open(). Inside a write its changes are in the copy.
+        """
+        realm = self._owner.check()
+        where = os.path.abspath(os.fsdecode(path))
+        if isinstance(key, Unchanged) and passphrase is None:
+            secret = self._secret._replace(page_cipher=page_cipher or self._secret.page_cipher)
+        else:
+            new_key = None if isinstance(key, Unchanged) else key
+            secret = c.make_secret(new_key, passphrase, page_cipher, where)
+        config = c.make_config(c.c_name(where), SCHEMA_MODE_AUTOMATIC, secret)
+        try:
+            if not lib.realm_convert_with_config(realm, config, False):
+                c.fail(where)
+        finally:
+            lib.realm_release(config)
+
+    def change_key(
+        self,
+        *,
+        key: Union[bytes, None, "Unchanged"] = UNCHANGED,
+        passphrase: Union[str, bytes, None] = None,
+        page_cipher: Optional[str] = None,
+    ) -> None:
+        """Gives the file another key or passphrase, encrypts a plain file, or decrypts it: key=None.
+        It raises LockedError while another database, in any thread or process, has the file open.
+
+        From one key or passphrase to another only the beginning of the file changes; who has the old key
+        and an old copy of the file can still read what was in that. backup() makes a copy that shares
+        nothing with the old file.
+        """
+        if isinstance(key, Unchanged) and passphrase is None:
+            raise TypeError("change_key() needs a key or a passphrase; key=None decrypts the file")
+        realm = self._require_replaceable()
+        new_key = None if isinstance(key, Unchanged) else key
+        secret = c.make_secret(new_key, passphrase, page_cipher, self.path)
+        config = c.make_config(c.c_name(self.path), SCHEMA_MODE_AUTOMATIC, secret)
+        try:
+            try:
+                if not lib.crealm_change_key(realm, config):
+                    c.fail(self.path)
+                self._secret = secret
+            finally:
+                self._begin_again()
+        finally:
+            lib.realm_release(config)
+
+    def _require_replaceable(self) -> int:
+        realm = self._owner.check()
+        if self._mode == "r":
+            raise ReadOnlyError("The database is open for reading", path=self.path)
+        if self._writing:
+            raise UsageError("A write is running: the file can be rewritten after it", path=self.path)
+        return realm
+
+    def _begin_again(self) -> None:
+        """Rewriting the file ends the snapshot."""
+        if not lib.realm_begin_read(self._owner.realm):
+            c.fail(self.path)
+        self._moved()
 
     def close(self) -> None:
         """Closes the file. A running write is rolled back. All objects and collections of this

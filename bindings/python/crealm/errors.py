@@ -210,8 +210,8 @@ class FileError(Error, OSError):
 
 
 class CorruptFileError(FileError):
-    """Not a realm file, or a damaged one. An encrypted file looks like this when the key is missing
-    or wrong."""
+    """Not a realm file, or a damaged one. A file that realm-core encrypted looks like this when the key
+    is missing."""
 
 
 class DiskFullError(FileError):
@@ -249,7 +249,7 @@ class UnsupportedFormat(FileError):
 
 
 class WrongKeyError(FileError):
-    """The encryption key does not fit the file."""
+    """The key or passphrase does not fit the file, is missing, or is not needed."""
 
 
 _CLASSES: Dict[int, Type[Error]] = {
@@ -316,7 +316,21 @@ _CLASSES: Dict[int, Type[Error]] = {
 }
 
 
+_WRONG_KEY = (
+    "decryption failed (wrong",
+    "encryption key is incorrect",
+    "the file was encrypted with",
+    "the file is not encrypted",
+    "no key was given",
+)
+
+
 def from_code(code: int, message: str, *, path: Optional[str] = None, hint: Optional[str] = None) -> Error:
     """The exception for an error number of the library. Unknown numbers give a plain Error."""
     kind = _CLASSES.get(code, Error)
+    if code == 1021:  # The text tells a wrong key from damage.
+        if any(part in message for part in _WRONG_KEY):
+            kind = WrongKeyError
+        if hint is None and "no key was given" in message:
+            hint = "Open it with key= or passphrase=."
     return kind(message or f"Error {code}", code=code, path=path, hint=hint)

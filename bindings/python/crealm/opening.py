@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Optional, Tuple, Union
+import shutil
+import tempfile
+import weakref
+from typing import Callable, List, Optional, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Owner
@@ -15,7 +18,7 @@ from ._prototypes import (
     SCHEMA_MODE_IMMUTABLE,
 )
 from .database import Database
-from .errors import DataError, FileNotFound, SchemaError
+from .errors import DataError, Error, FileNotFound, SchemaError
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
 
@@ -30,9 +33,13 @@ def open(
     schema: Optional[Schema] = None,
     mode: Optional[str] = None,
     key: Optional[bytes] = None,
+    passphrase: Union[str, bytes, None] = None,
+    page_cipher: Optional[str] = None,
     schema_version: Optional[int] = None,
     version: Optional[int] = None,
     migrate: Optional[Migrate] = None,
+    in_memory: bool = False,
+    on_compact: Optional[Callable[[int, int], bool]] = None,
 ) -> Database:
     """Opens a realm file.
 
@@ -51,6 +58,14 @@ def open(
           function raises, the file stays as it was and the exception arrives here. No other database
           of this process may have the file open during a migration. See `migration`.
     key:  64 bytes, for encrypted files.
+    passphrase: instead of a key; the library derives one from it, slowly on purpose.
+    page_cipher: how a new encrypted file is sealed: "xchacha20", the default, "aes256gcm", or "realm" for
+          the form that Realm's SDKs open. An existing file says itself what it is.
+    in_memory: the data is gone when the last database on this path, in any thread, is closed. memory()
+          finds a path.
+    on_compact: called as on_compact(total, used) when the process opens the file first and it has free
+          space: bytes of the file, and of those in use. True rewrites the file without the rest. If the
+          function raises, the exception arrives here.
 
     The database belongs to the calling thread. Close it, or use it as a context manager.
     """
@@ -59,8 +74,11 @@ def open(
         mode = "rw" if schema is None else "rwc"
     if mode not in ("r", "rw", "rwc"):
         raise DataError(f'mode is "r", "rw" or "rwc", not {mode!r}')
-    if key is not None and (not isinstance(key, (bytes, bytearray)) or len(key) != 64):
-        raise DataError("The encryption key is 64 bytes", code=3014, path=where)
+    secret = c.make_secret(key, passphrase, page_cipher, where)
+    if in_memory and (key is not None or passphrase is not None or mode == "r"):
+        raise DataError("A database in memory has no key and is no file to be read only", path=where)
+    if in_memory:
+        mode = "rwc"
     if version is not None:
         if schema_version is not None:
             raise TypeError("open() got two schema versions: version is short for schema_version")
@@ -79,11 +97,14 @@ def open(
     if mode != "rwc" and not exists:
         raise FileNotFound(f"No such file: {where}", code=1019, path=where)
     declared = None if schema is None else declare(schema)
-    secret = None if key is None else bytes(key)
 
     kind = SCHEMA_MODE_IMMUTABLE if mode == "r" else SCHEMA_MODE_ADDITIVE_EXPLICIT
     config = c.make_config(for_library, kind, secret)
+    kept = None
+    raised: List[BaseException] = []
     try:
+        if in_memory:
+            lib.realm_config_set_in_memory(config, True)
         if declared is not None:
             found = c.persisted_schema_version(config, where) if exists else NO_SCHEMA_VERSION
             target = schema_version
@@ -96,23 +117,52 @@ def open(
             if migrate is not None and found < target:
                 _migrate(where, for_library, secret, declared, target, migrate)
             _set_schema(config, declared, target)
+        if on_compact is not None:
+            kept, raised = c.set_should_compact(config, on_compact)
         realm = lib.realm_open(config)
         if not realm:
-            c.fail(where)
+            failure = c.last_error(where)
+            raise (raised[0] if raised else failure) or Error("The file cannot be opened", path=where)
     finally:
         lib.realm_release(config)
+        del kept
     models = None if declared is None else declared.models
-    return Database(Owner(realm, where), mode, is_dynamic=declared is None, models=models)
+    return Database(Owner(realm, where), mode, is_dynamic=declared is None, models=models, secret=secret)
+
+
+def memory(
+    name: Optional[str] = None, *, schema: Optional[Schema] = None, schema_version: Optional[int] = None
+) -> Database:
+    """Opens a database that lives in memory: its data is gone when it is closed.
+
+    name: databases of one name in this process, on whatever thread, share their data; it lives as long
+          as one of them is open. Without a name the database is on its own.
+
+    An empty file of the system's temporary folder stands for it meanwhile.
+    """
+    if name is not None:
+        plain = "".join(ch if ch.isalnum() else f"%{ord(ch):x}" for ch in name)
+        path = os.path.join(tempfile.gettempdir(), f"crealm-{os.getpid()}-{plain}.realm")
+        return open(path, mode="rwc", schema=schema, schema_version=schema_version, in_memory=True)
+    folder = tempfile.mkdtemp(prefix="crealm-")
+    try:
+        path = os.path.join(folder, "memory.realm")
+        db = open(path, mode="rwc", schema=schema, schema_version=schema_version, in_memory=True)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    weakref.finalize(db._owner, shutil.rmtree, folder, True)
+    return db
 
 
 def _migrate(
-    where: str, path: bytes, key: Optional[bytes], declared: Declared, target: int, migrate: Migrate
+    where: str, path: bytes, secret: c.Secret, declared: Declared, target: int, migrate: Migrate
 ) -> None:
     """Opens the file in the mode that migrates, and closes it again: later opens with the usual mode
     would not go together with this one."""
     run = Run(where, migrate, declared)
     kept = None
-    config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, key)
+    config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, secret)
     try:
         _set_schema(config, declared, target)
         kept = c.set_migration(config, run.call)

@@ -48,8 +48,11 @@ for number in range(seed, seed + count):
                                 repr(obj[key])
                         except crealm.Error:
                             pass
+            db.backup(file + ".copy")
+            os.unlink(file + ".copy")
     except crealm.Error:
         pass
+    assert not [name for name in os.listdir(os.path.dirname(file)) if "copy" in name]
     assert open(file, "rb").read() == data
 print("done")
 """

@@ -47,6 +47,7 @@ def kind(c_type):
         "realm_value_t": "Value",
         "realm_schema_mode_e": "int32",
         "realm_log_level_e": "int32",
+        "crealm_page_cipher_e": "int32",
     }[words[0]]
 
 
@@ -55,7 +56,7 @@ def ctypes_kind(c):
         return None
     if c is _prototypes.Value:
         return "Value"
-    if c in (ctypes.c_void_p, ctypes.c_char_p, _prototypes.Migrate) or hasattr(c, "contents"):
+    if c in (ctypes.c_void_p, ctypes.c_char_p, _prototypes.Migrate, _prototypes.ShouldCompact) or hasattr(c, "contents"):
         return "pointer"
     if c is ctypes.c_bool:
         return "bool"

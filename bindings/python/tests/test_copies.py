@@ -1,0 +1,278 @@
+"""Compaction, backups, changes of key, databases in memory."""
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+import crealm
+from conftest import PERSON
+from crealm.__main__ import main
+
+KEY, OTHER = bytes(range(64)), bytes(range(1, 65))
+SECRETS = [
+    {},
+    {"key": KEY},
+    {"key": KEY, "page_cipher": "aes256gcm"},
+    {"key": KEY, "page_cipher": "realm"},
+    {"passphrase": "open sesame"},
+]
+
+
+def fill(db, count=2000):
+    """A few people, and the space of many."""
+    with db.write():
+        db.add_many("Person", ({"id": n, "name": f"person {n}" * 20, "age": n} for n in range(count)))
+    with db.write():
+        db["Person"].where("id >= 20").delete_all()
+    for n in range(3):
+        with db.write():
+            db["Person"].get(n).age += 1
+
+
+def contents(db):
+    return [(p.id, p.name, p.age) for p in db["Person"]]
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_compact(tmp_path, secret):
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON], **secret) as db:
+        fill(db)
+        before, size = contents(db), path.stat().st_size
+        person, version = db["Person"].get(3), db.version
+        results = db["Person"].where("age > 10")
+        assert db.compact() is True
+        assert path.stat().st_size < size / 2 and db.version == version
+        assert contents(db) == before and person.name.startswith("person 3") and len(results) == 9
+        with db.write():
+            person.age = 1000
+        assert len(results) == 10 and db.verify() == []
+        with crealm.open(path, **secret):
+            assert db.compact() is False
+        with db.write(), pytest.raises(crealm.UsageError):
+            db.compact()
+        assert db.compact() is True
+    with crealm.open(path, mode="r", **secret) as db:
+        with pytest.raises(crealm.ReadOnlyError):
+            db.compact()
+        assert db["Person"].get(3).age == 1000
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_backup(tmp_path, secret):
+    path, copy = tmp_path / "test.realm", tmp_path / "copy.realm"
+    with crealm.open(path, schema=[PERSON], **secret) as db:
+        fill(db)
+        db.backup(copy)
+        with pytest.raises(FileExistsError):
+            db.backup(copy)
+        with crealm.open(copy, **secret) as other:
+            assert contents(other) == contents(db) and other.verify() == []
+        if secret:
+            with pytest.raises(crealm.WrongKeyError):
+                crealm.open(copy, key=OTHER)
+        plain = tmp_path / "plain.realm"
+        db.backup(plain, key=None)
+        with crealm.open(plain) as other:
+            assert contents(other) == contents(db)
+        for number, new in enumerate(SECRETS[1:]):
+            target = tmp_path / f"copy{number}.realm"
+            db.backup(target, **new)
+            with crealm.open(target, **new) as other:
+                assert contents(other) == contents(db)
+        with db.write():
+            db["Person"].create(50_000, name="new", age=1)
+            db.backup(tmp_path / "running.realm", key=None)
+        with crealm.open(tmp_path / "running.realm") as other:
+            assert other["Person"].get(50_000) is not None and other.verify() == []
+        with pytest.raises(OSError):
+            db.backup(tmp_path / "no folder" / "copy.realm")
+        with pytest.raises(crealm.DataError):
+            db.backup(tmp_path / "x", key=b"short")
+        assert not [f for f in tmp_path.iterdir() if "tmp_" in f.name]
+
+
+def test_change_key(tmp_path):
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON]) as db:
+        fill(db, 100)
+        before, person = contents(db), db["Person"].get(3)
+        for new in SECRETS[1:] + [{"key": OTHER}, {"key": None}, {"key": KEY}]:
+            db.change_key(**new)
+            assert contents(db) == before and person.id == 3 and db.verify() == []
+            with crealm.open(path, **new) as other:
+                assert contents(other) == before
+                with pytest.raises(crealm.LockedError):
+                    db.change_key(key=OTHER)
+            with db.write():
+                person.age += 1
+            before = contents(db)
+        with pytest.raises(TypeError):
+            db.change_key()
+        with db.write(), pytest.raises(crealm.UsageError):
+            db.change_key(key=OTHER)
+        with pytest.raises(crealm.DataError):
+            db.change_key(key=KEY, passphrase="x")
+        db.backup(tmp_path / "copy.realm")
+    for wrong in ({}, {"key": OTHER}, {"passphrase": "open sesame"}):
+        for file in ("test.realm", "copy.realm"):
+            with pytest.raises(crealm.WrongKeyError):
+                crealm.open(tmp_path / file, **wrong)
+    with crealm.open(path, key=KEY) as db:
+        assert contents(db) == before
+
+
+def test_wrong_keys_have_a_class_of_their_own(tmp_path):
+    for number, secret in enumerate(SECRETS):
+        path = tmp_path / f"{number}.realm"
+        crealm.open(path, schema=[PERSON], **secret).close()
+        for mode in ("r", "rw"):
+            with pytest.raises(crealm.WrongKeyError) as info:
+                crealm.open(path, mode=mode, key=OTHER)
+            assert info.value.code == 1021 and isinstance(info.value, OSError)
+            if secret.get("page_cipher") == "realm":
+                # Without a key its bytes are noise.
+                with pytest.raises(crealm.CorruptFileError):
+                    crealm.open(path, mode=mode)
+            elif secret:
+                with pytest.raises(crealm.WrongKeyError) as info:
+                    crealm.open(path, mode=mode)
+                assert "passphrase=" in str(info.value)
+    for bad in ({"key": KEY, "passphrase": "x"}, {"passphrase": ""}, {"passphrase": 3}, {"page_cipher": "rot13"}):
+        with pytest.raises(crealm.DataError):
+            crealm.open(tmp_path / "new.realm", mode="rwc", **bad)
+    assert not (tmp_path / "new.realm").exists()
+
+
+def test_on_compact(tmp_path):
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON]) as db:
+        fill(db)
+        before = contents(db)
+    size, seen = path.stat().st_size, []
+
+    def ask(total, used):
+        seen.append((total, used))
+        return len(seen) > 1
+
+    with crealm.open(path, schema=[PERSON], on_compact=ask) as db:
+        with crealm.open(path, schema=[PERSON], on_compact=ask):
+            pass
+        assert len(seen) == 1 and seen[0][0] > 2 * seen[0][1] > 0 and path.stat().st_size > size / 2
+
+    def refuse(total, used):
+        raise KeyError("no")
+
+    with pytest.raises(KeyError):
+        crealm.open(path, on_compact=refuse)
+    with crealm.open(path, schema=[PERSON], on_compact=ask) as db:
+        assert len(seen) == 2 and path.stat().st_size < size / 2
+        assert contents(db) == before and db.verify() == []
+
+
+def test_memory():
+    with crealm.memory(schema=[PERSON]) as db, crealm.memory(schema=[PERSON]) as other:
+        folder = os.path.dirname(db.path)
+        with db.write():
+            db["Person"].create(1, name="Ann", age=1)
+        assert len(db["Person"]) == 1 and len(other["Person"]) == 0
+        assert not os.path.exists(folder) or os.path.isdir(folder)
+    assert not os.path.exists(db.path)
+    del db, other
+    assert not os.path.exists(folder)
+
+
+def test_memory_is_shared_by_name():
+    problems = []
+
+    def run():
+        try:
+            with crealm.memory("tests of sharing", schema=[PERSON]) as db:
+                with db.write():
+                    db["Person"].create(2, name="Bob", age=2)
+        except BaseException as error:
+            problems.append(error)
+
+    with crealm.memory("tests of sharing", schema=[PERSON]) as db:
+        with db.write():
+            db["Person"].create(1, name="Ann", age=1)
+        thread = threading.Thread(target=run)
+        thread.start()
+        thread.join()
+        db.refresh()
+        assert not problems and [p.name for p in db["Person"]] == ["Ann", "Bob"]
+        path = db.path
+    assert not os.path.exists(path)
+    os.unlink(path + ".lock")
+    with pytest.raises(crealm.DataError):
+        crealm.open(path, mode="rwc", in_memory=True, key=KEY)
+
+
+def test_command_line(tmp_path, capsys):
+    path, keyfile, other = tmp_path / "test.realm", tmp_path / "key", tmp_path / "other"
+    keyfile.write_bytes(KEY)
+    other.write_bytes(OTHER)
+    with crealm.open(path, schema=[PERSON], key=KEY) as db:
+        fill(db)
+        before, size = contents(db), path.stat().st_size
+        assert main(["compact", str(path), "--key", str(keyfile)]) == 1
+        assert "in use" in capsys.readouterr().err
+        assert main(["backup", str(path), str(tmp_path / "a"), "--key", str(keyfile)]) == 0
+    assert main(["compact", str(path)]) == 1 and "no key was given" in capsys.readouterr().err
+    assert main(["compact", str(path), "--key", str(keyfile)]) == 0 and path.stat().st_size < size / 2
+    assert main(["backup", str(path), str(tmp_path / "b"), "--key", str(keyfile), "--plain"]) == 0
+    assert main(["backup", str(path), str(tmp_path / "c"), "--key", str(keyfile), "--new-key", str(other)]) == 0
+    assert main(["backup", str(path), str(tmp_path / "c"), "--key", str(keyfile)]) == 1
+    for name, key in (("a", KEY), ("b", None), ("c", OTHER)):
+        with crealm.open(tmp_path / name, mode="r", key=key) as db:
+            assert contents(db) == before
+
+
+CRASH = """
+import sys, crealm
+path, key = sys.argv[1], bytes.fromhex(sys.argv[2]) or None
+with crealm.open(path, key=key) as db:
+    print("ready", flush=True)
+    n = db["Person"].get(0).age
+    while True:
+        with db.write():
+            n += 1
+            for person in db["Person"]:
+                person.age = n
+        print(n, flush=True)
+        assert db.compact()
+"""
+
+
+@pytest.mark.parametrize("secret", [{}, {"key": KEY}, {"key": KEY, "page_cipher": "realm"}])
+def test_a_killed_compaction_leaves_the_old_file_or_the_new_one(tmp_path, secret):
+    """What was committed is there, all of it or, if the process died before it said so, one more."""
+    path = tmp_path / "test.realm"
+    with crealm.open(path, schema=[PERSON], **secret) as db:
+        fill(db, 3000)
+        with db.write():
+            for person in db["Person"]:
+                person.age = 0
+            db.add_many("Person", ({"id": n, "name": "x" * 300, "age": 0} for n in range(100, 1500)))
+    last = 0
+    for number in range(12):
+        command = [sys.executable, "-c", CRASH, str(path), secret.get("key", b"").hex()]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as child:
+            timer = threading.Timer(0.3 + number * 0.037, child.kill)
+            timer.start()
+            said = child.stdout.read().split()
+            timer.cancel()
+        numbers = [int(word) for word in said if word.isdigit()]
+        last = max(numbers, default=last)
+        with crealm.open(path, **secret) as db:
+            ages = {person.age for person in db["Person"]}
+            assert len(db["Person"]) == 1420 and len(ages) == 1 and db.verify() == []
+            now = ages.pop()
+            assert last <= now <= last + 1
+            last = now
+    with crealm.open(path, **secret) as db:
+        assert db.compact()
+    assert not (tmp_path / "test.realm.tmp_compaction_space").exists()
