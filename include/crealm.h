@@ -53,6 +53,13 @@ RLM_API void crealm_config_set_page_cipher(realm_config_t* config, crealm_page_c
  *  Thread: one at a time. Errors: none. */
 RLM_API crealm_page_cipher_e crealm_config_get_page_cipher(const realm_config_t* config);
 
+/** Sets how much memory decrypted pages may keep beyond what the snapshots in use have read since
+ *  they began. The first open of a file in the process decides.
+ *
+ *  bytes:  0, the default: a sixteenth of the machine's memory, but at most 256 MB.
+ *  Thread: one at a time. Errors: none. */
+RLM_API void crealm_config_set_page_memory(realm_config_t* config, uint64_t bytes);
+
 /** Sets a passphrase, in place of any key; the key is derived from it with Argon2id.
  *
  *  passphrase: [optional]; any bytes, copied into protected memory. NULL or size 0: none.

@@ -85,6 +85,10 @@ public func crealm_config_set_page_cipher(_ c: OpaquePointer?, _ cipher: crealm_
 public func crealm_config_get_page_cipher(_ c: OpaquePointer?) -> crealm_page_cipher_e {
     crealm_page_cipher_e(rawValue: UInt32(config(c)?.value.pageCipher.rawValue ?? 0))
 }
+@_cdecl("crealm_config_set_page_memory")
+public func crealm_config_set_page_memory(_ c: OpaquePointer?, _ bytes: UInt64) {
+    config(c)?.value.pageMemory = Int(min(bytes, 1 << 40))
+}
 @_cdecl("crealm_config_set_passphrase")
 public func crealm_config_set_passphrase(
     _ c: OpaquePointer?, _ passphrase: UnsafePointer<CChar>?, _ size: Int, _ passes: UInt32, _ memory: UInt64

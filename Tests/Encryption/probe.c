@@ -59,6 +59,7 @@ static realm_config_t* config_of(const char* path, int how, const void* secret, 
     F(realm_config_set_cached)(config, false);
     F(realm_config_set_automatic_change_notifications)(config, false);
     if (how == KEY) F(realm_config_set_encryption_key)(config, secret, size);
+    F(crealm_config_set_page_memory)(config, 64 << 20);
     if (how == PASSPHRASE) F(crealm_config_set_passphrase)(config, secret, size, 1, 8192);
     realm_scheduler_t* scheduler = F(realm_scheduler_new)(NULL, release, notify, yes, same, yes);
     F(realm_config_set_scheduler)(config, scheduler);

@@ -22,6 +22,9 @@ public struct Encryption: Sendable, Equatable {
     /// For a new file with a passphrase.
     public var cost = PassphraseCost()
 
+    /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: what suits the machine.
+    public var memory = 0
+
     public init(_ secret: Secret) { self.secret = secret }
     /// Whether the same secret opens the same files.
     public static func == (a: Encryption, b: Encryption) -> Bool { a.secret == b.secret }

@@ -14,6 +14,8 @@ public struct RealmConfiguration: Sendable {
     public var pageCipher = PageCipher.xchacha20
     /// For a new file with a passphrase.
     public var passphraseCost = PassphraseCost()
+    /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: a sixteenth of the machine's memory, 256 MB at most.
+    public var pageMemory = 0
     public var isInMemory = false
     /// Opens with the same scheduler share one instance.
     public var isCached = false
@@ -55,6 +57,7 @@ public struct RealmConfiguration: Sendable {
         var e = Encryption(secret)
         e.cipher = pageCipher
         e.cost = passphraseCost
+        e.memory = pageMemory
         return e
     }
 

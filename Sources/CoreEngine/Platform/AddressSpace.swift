@@ -64,6 +64,16 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         let p = mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
+    /// Asks for large pages of memory in place of the file: before `[from, to)` is first touched, or (`filled`) for what is there already.
+    func preferLargePages(from: Int, to: Int, filled: Bool) {
+        #if !canImport(Darwin)
+            let unit = Self.largePage
+            let start = (from + unit - 1) / unit * unit, end = to / unit * unit
+            if end > start { madvise(base + start, end - start, filled ? 25 : 14) }  // MADV_COLLAPSE, MADV_HUGEPAGE
+        #endif
+    }
+    static let largePage = 2 << 20
+
     /// Gives memory `[from, to)` in place of the file back to the system.
     func discardMemory(from: Int, to: Int) {
         if to > from { madvise(base + from, to - from, MADV_DONTNEED) }

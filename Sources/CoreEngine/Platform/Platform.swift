@@ -21,6 +21,9 @@ enum Platform {
     /// Bytes of a page of virtual memory, a multiple of 4096.
     static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
+    /// Bytes of the machine's memory.
+    static let physicalMemory = max(1, Int(sysconf(Int32(_SC_PHYS_PAGES)))) * pageSize
+
     /// Brings the lines at an address into the cache soon; any address is allowed.
     @inline(__always) static func prefetch(_ at: UnsafeRawPointer, lines: Int) {
         for i in 0..<lines { hint_prefetch(at + i &* 64) }

@@ -212,7 +212,6 @@ extension Binder {
         case (.decimal, .int(let i)): return (.decimal(Decimal128(i)), .decimal)
         case (.decimal, .double(let d)): return (.decimal(Decimal128(rounding: d, digits: 15)), .decimal)
         case (.int, .double(let d)) where d.isInfinite: throw Self.noInfinity
-        case (.int, .decimal(let d)) where d.isInfinite: throw Self.noInfinity
         case (.int, .float(let f)) where f.isInfinite || f.isNaN: throw .query("Infinity and NaN not supported for int")
         case (.int, .double(let d)): if let i = Int64(exactly: d) { return (.int(i), .int) }
         case (.int, .float(let f)): if let i = Int64(exactly: f) { return (.int(i), .int) }

@@ -54,7 +54,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         if let form = try other.pages?.withForm({ (form) throws(RealmError) in try form.reader(of: mine) }) { try adopt(form) }
     }
     private func adopt(_ form: any PageForm) throws(RealmError) {
-        pages = try DecryptedPages(form, space)
+        pages = try DecryptedPages(form, space, budget: encryption?.memory ?? 0)
         if needsSlab { space.hideSlabFromDumps() }
     }
     /// The form of an encrypted file, nil for a plain one. A key that does not fit, is missing or is not needed is an error.
@@ -362,7 +362,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     /// Goes over to a copy of the file: `move` gives that its name. Nobody has a snapshot. What can fail is done before `move`, so that an
     /// error leaves everything as it was.
     func replace(with copy: DatabaseFile, _ encryption: Encryption?, move: () throws(RealmError) -> Void) throws(RealmError) {
-        let new = try copy.pages.map { (pages) throws(RealmError) in try DecryptedPages(pages.form, space) }
+        let new = try copy.pages.map { (pages) throws(RealmError) in try DecryptedPages(pages.form, space, budget: encryption?.memory ?? 0) }
         try mapLock.with { (mapped) throws(RealmError) in
             try space.clear(mapped)
             mapped = 0
@@ -388,17 +388,18 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     }
 
     /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
-    func align(_ state: State) throws(RealmError) {
-        let wanted = Format.roundUp(state.logicalSize, to: pageSize)
-        guard !isEncrypted else {
+    /// Whether anything changed.
+    func align(_ state: State) throws(RealmError) -> Bool {
+        var wanted = Format.roundUp(state.logicalSize, to: pageSize)
+        if isEncrypted {
             try repair()
-            if wanted > state.physicalSize { try resize(to: wanted, filled: false) }
-            return
+            guard wanted > state.physicalSize else { return false }
+            try resize(to: wanted, filled: false)
+            return true
         }
-        if state.topRef.isNull {
-            if state.physicalSize % Platform.pageSize != 0 { try file.truncate(to: Format.roundUp(state.physicalSize, to: Platform.pageSize)) }
-        } else if wanted != state.physicalSize {
-            try file.truncate(to: wanted)
-        }
+        if state.topRef.isNull { wanted = Format.roundUp(state.physicalSize, to: Platform.pageSize) }
+        guard wanted != state.physicalSize else { return false }
+        try file.truncate(to: wanted)
+        return true
     }
 }

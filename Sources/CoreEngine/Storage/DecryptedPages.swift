@@ -50,6 +50,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         /// What was touched since then was held at the last look.
         var heldFrom = UInt64.max
         var highest = 0
+        /// Resident pages when large pages were last asked for.
+        var collapsed = 0
         var lastLoaded = -2
     }
     let form: any PageForm
@@ -65,13 +67,15 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     /// The run of pages being written: filled in memory, not yet encrypted.
     private var run = 0..<0
     private var writeEpoch: UInt64 = 0
+    /// Pages that the commit in progress has written.
+    private var written = 0
     /// `writeEpoch` while a commit has pages in memory that it may come back to.
     private var keepFrom = UInt64.max
 
     /// Decrypted bytes kept although nobody uses them.
-    static let defaultBudget = 64 << 20
+    static let defaultBudget = min(256 << 20, Platform.physicalMemory / 16)
 
-    init(_ form: any PageForm, _ space: AddressSpace, budget: Int = defaultBudget) throws(RealmError) {
+    init(_ form: any PageForm, _ space: AddressSpace, budget: Int = 0) throws(RealmError) {
         self.form = form
         self.space = space
         base = space.base
@@ -80,7 +84,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         touched = table.base.assumingMemoryBound(to: Atomic<UInt64>.self)
         times = PageTimes(touched: touched, isSealed: form.pageSize == SealedForm.payload)
         stamps = (table.base + table.pages * 8).assumingMemoryBound(to: UInt64.self)
-        self.budget = max(budget / form.pageSize, 16)
+        self.budget = max((budget > 0 ? budget : Self.defaultBudget) / form.pageSize, 16)
         lock = Lock(initial: State(threshold: self.budget))
     }
 
@@ -153,6 +157,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             if s.resident > budget / 2 { dropTouched(before: oldest, &s) }
         }
         s.lastLook = s.epoch
+        s.collapsed = min(s.collapsed, s.resident)
         s.heldFrom = limit
         s.threshold = max(budget, s.resident + s.resident / 4)
     }
@@ -233,6 +238,42 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             touched[p].store(s.epoch, ordering: .releasing)
         }
     }
+    /// Makes all pages of data `[0, size)` readable for the reader at `mark`, when they are to stay in memory anyway and few of them are missing:
+    /// from then on a ref is translated as in a plain file. `looks`: how often pages were looked at one by one so far.
+    func makeAllReadable(_ size: Int, looks: Int) -> Bool {
+        lock.with { s in
+            let pages = times.page(max(size, 1) - 1) + 1
+            guard pages <= budget, pages * pageSize <= s.committed else { return false }
+            var missing: [Int] = []
+            // To decrypt a page takes as long as some hundred looks.
+            let most = max(pages / 64, looks / 256)
+            for p in 0..<pages {
+                let t = touched[p].load(ordering: .relaxed)
+                guard t == 0 || t < s.foreign else { continue }
+                guard let stamp = try? form.stamp(of: p) else { return false }
+                if stamp == 0 || (t != 0 && stamp == stamps[p]) { continue }
+                missing.append(p)
+                guard missing.count <= most else { return false }
+            }
+            for p in missing {
+                guard let read = try? form.read(p, into: base + p * pageSize) else { return false }
+                stamps[p] = read
+                if touched[p].load(ordering: .relaxed) == 0 { s.resident += 1 }
+                s.highest = max(s.highest, p)
+                touched[p].store(s.epoch, ordering: .releasing)
+            }
+            if pages * pageSize > 16 << 20, s.resident > s.collapsed + s.collapsed / 4 {
+                // Scans run over memory as they do over a map of a file in large pieces.
+                space.preferLargePages(from: 0, to: pages * pageSize, filled: true)
+                s.collapsed = s.resident
+            }
+            for p in 0..<pages {
+                // Pages of a commit in progress keep its mark; no snapshot needs them.
+                if case let t = touched[p].load(ordering: .relaxed), t != 0, t != keepFrom { touched[p].store(s.epoch, ordering: .releasing) }
+            }
+            return true
+        }
+    }
     /// Decrypts the neighbours of a page when pages are being read in order. What cannot be read is left alone.
     private func readAhead(_ p: Int, _ s: inout State) {
         defer { s.lastLoaded = p }
@@ -257,6 +298,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         lock.with { s in
             s.epoch += 1
             writeEpoch = s.epoch
+            written = 0
             run = 0..<0
             keepFrom = .max
             if others { suspect(&s) }
@@ -273,6 +315,12 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             }
             keepFrom = writeEpoch
             for p in max(first, run.upperBound)...max(last, run.upperBound) where p <= last {
+                written += 1
+                // A large commit fills its memory from end to end.
+                if written > 1024, p * pageSize % AddressSpace.largePage < pageSize {
+                    let from = Format.roundUp(p * pageSize, to: AddressSpace.largePage)
+                    if touched[p + 1].load(ordering: .relaxed) == 0 { space.preferLargePages(from: from, to: min(from + AddressSpace.largePage, s.committed), filled: false) }
+                }
                 let t = touched[p].load(ordering: .relaxed)
                 if t == 0 { s.resident += 1 }
                 // A page of this commit that is written to again keeps what it has.

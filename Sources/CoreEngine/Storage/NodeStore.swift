@@ -15,6 +15,9 @@ final class NodeStore {
     private var reader: DecryptedPages.Reader?
     /// What the quick look at a page needs; no reference, so that nothing is counted.
     private var pageTimes: PageTimes?
+    /// How often pages were looked at since the last move, and when to ask for all of them.
+    private var looks = 0
+    private var nextAsk = 0
     /// The reader's mark.
     private var mark = UInt64.max
     /// First ref of the slab.
@@ -55,7 +58,12 @@ final class NodeStore {
     /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used any more.
     func move(toFileLimit limit: Int, version: UInt64) {
         fileLimit = limit
-        if let pages, let reader { mark = pages.move(reader, to: version) } else { mappedLimit = limit }
+        if let pages, let reader {
+            mark = pages.move(reader, to: version)
+            lookAgain()
+        } else {
+            mappedLimit = limit
+        }
     }
     /// Another file lies where the old one did; nothing read before may be used any more, and the next call is `move`.
     func changeFile(_ new: DecryptedPages?) {
@@ -66,16 +74,23 @@ final class NodeStore {
         mark = .max
         fileLimit = Format.headerSize
         mappedLimit = 0
+        lookAgain()
     }
     /// Lets go of the snapshot.
     func rest() {
         guard let pages, let reader else { return }
         pages.rest(reader)
         mark = .max
+        lookAgain()
     }
     /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
     func forgetPages() {
-        if let pages, let reader { mark = pages.dropAll(reader) } else { space.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize)) }
+        if let pages, let reader {
+            mark = pages.dropAll(reader)
+            lookAgain()
+        } else {
+            space.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize))
+        }
     }
 
     /// Starts a write transaction with an empty slab.
@@ -138,6 +153,8 @@ final class NodeStore {
         guard let pageTimes, at < slabStart, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8 else {
             throw .corrupt("ref outside the file or misaligned", at: at)
         }
+        looks &+= 1
+        if looks >= nextAsk { askForAll() }
         let page = pageTimes.page(at)
         if !pageTimes.isGood(page, mark) { try load(page, through: page) }
         var size = 0
@@ -146,6 +163,23 @@ final class NodeStore {
         let last = at &+ size &- 1
         if last >= (page &+ 1) &* pageTimes.pageSize { try load(page &+ 1, through: pageTimes.page(last)) }
         return n
+    }
+    /// Where all pages can be had, refs are translated the quick way until the next move.
+    @inline(never) private func askForAll() {
+        guard let pages, mark != .max else { return }
+        if pages.makeAllReadable(fileLimit, looks: looks) {
+            mappedLimit = fileLimit
+            nextAsk = .max
+        } else {
+            nextAsk = looks &* 2
+        }
+    }
+    /// Pages are to be looked at one by one again.
+    private func lookAgain() {
+        guard pages != nil else { return }
+        mappedLimit = 0
+        looks = 0
+        nextAsk = max(256, fileLimit >> 14)
     }
     @inline(never) private func load(_ first: Int, through last: Int) throws(RealmError) { try pages?.load(first, through: last, mark) }
     /// Makes bytes that are no node readable; their place is the caller's business.

@@ -144,7 +144,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let isUnfinished = if writing, let probe { try DatabaseFile.isUnfinished(probe, encryption) } else { false }
         if let probe, !isUnfinished, try probe.size() > 0 {
             let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
-            try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades)
+            // A key that fits says enough: what else could be wrong is found below, and the lock file goes again.
+            if !early.isEncrypted { try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades) }
             earlier = early
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
@@ -178,10 +179,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 state = try file.validate(readOnly: false)
             }
             if first {
-                if writing {
-                    try file.align(state)
-                    state = try file.validate(readOnly: false)
-                }
+                if writing, try file.align(state) { state = try file.validate(readOnly: false) }
                 shared.publish(SharedState.Version(
                     number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
                 shared.durability.store(UInt64(durability.rawValue))
