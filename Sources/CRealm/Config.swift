@@ -61,7 +61,7 @@ public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CCh
 @_cdecl("realm_config_get_encryption_key")
 public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UInt8>?) -> Int {
     guard case .key(let key)? = config(c)?.value.secret else { return 0 }
-    if let out { key.with { memcpy(out, $0, key.count) } }
+    if let out { _ = key.with { memcpy(out, $0, key.count) } }
     return key.count
 }
 @_cdecl("realm_config_set_encryption_key")

@@ -30,7 +30,7 @@ PRIMARY = {'All': 'id', 'Str': 'key', 'Oid': '_id', 'Uid': '_id'}
 def open_file(path):
     """A database whose schema has the linking objects `linkers` of class Str, as answer.c opens it."""
     def opened(schema, version):
-        config = c.make_config(str(path).encode(), 0, None)
+        config = c.make_config(str(path).encode(), 0, c.Secret())
         raw.realm_config_set_cached(ctypes.c_void_p(config), c_bool(False))
         raw.realm_config_set_automatic_change_notifications(ctypes.c_void_p(config), c_bool(False))
         if schema:
