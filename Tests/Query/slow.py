@@ -111,6 +111,7 @@ class Operand:
         self.keyed, self.keys = keyed, keys
         self.fulltext = self.link_dictionary = False
         self.target = None
+        self.loose = ()  # positions of list elements whose type is not looked at
 
 
 # Comparing operands -------------------------------------------------------------------------------
@@ -211,6 +212,8 @@ class Binder:
         for side, other in ((left, right), (right, left)):
             if other.constant is None and side.link_dictionary and other.keyed:
                 raise NotCovered('a dictionary of links and the key of one')
+            if side.keyed and side.type == 'link' and other.constant is not None and other.is_list:
+                raise NotCovered('the key of a dictionary of links and a list')
             if side.link_dictionary and (op != '!=' or {left.quantifier, right.quantifier} - {None, 'ANY'} or side.hops > 1
                                          or other.constant is None):
                 # Nulls in a dictionary count as values that differ, but only next to constants (observed).
@@ -227,9 +230,11 @@ class Binder:
     def check_types(self, op, left, right):
         for a, b in ((left, right), (right, left)):
             if b.constant is not None:
-                for c in b.constant:
+                for i, c in enumerate(b.constant):
                     if a.mixed_like or c == NULL or legal(a.type, c[0]):
                         continue
+                    if i in b.loose and a.type != 'link':
+                        continue  # Elements of another type are never equal (observed).
                     raise QueryError(3015 if b.argument else 1009, f'{a.type} and {c[0]}')
                 break
         else:
@@ -255,6 +260,8 @@ class Binder:
             raise QueryError(3015 if right.argument else 1009, 'no text on the right')
         if left.mixed_like and right.constant == [NULL] and not right.is_list:
             raise QueryError(1009, 'null as a text')
+        if left.type not in TEXTS and not left.mixed_like and right.constant == [NULL]:
+            raise NotCovered('null as a text on another type')
 
     def types(self, op, fold, left, right):
         """Comparing with @type."""
@@ -393,25 +400,29 @@ class Binder:
             value = v.calculate(tree[1], a.constant[0], b.constant[0])
             return self.fixed([value], False, None, a.argument or b.argument)
         if kind == 'list':
-            found, argument = [], False
-            for element in tree[2]:
+            found, argument, loose = [], False, []
+            for i, element in enumerate(tree[2]):
+                if element[0] != 'arg':
+                    loose.append(i)
                 if element[0] == 'arg' and isinstance(self.argument(element[2]), list):
                     raise QueryError(3015, 'a list inside a list')
                 found.append(self.converted(element, other, True))
                 argument |= element[0] == 'arg'
-            return self.fixed(found, True, tree[1], argument)
+            return self.fixed(found, True, tree[1], argument, loose)
         if kind == 'arg' and isinstance(self.argument(tree[2]), list):
             found = [self.convert(x, other, True, None) for x in self.argument(tree[2])]
-            return self.fixed(found, True, tree[1], True)
+            return self.fixed(found, True, tree[1], True, range(len(found)))
         if kind == 'arg' and tree[1]:
             raise QueryError(1009, 'a quantifier on a scalar')
         return self.fixed([self.converted(tree, other)], False, None, kind == 'arg')
 
-    def fixed(self, values, is_list, quantifier, argument):
+    def fixed(self, values, is_list, quantifier, argument, loose=()):
         types = {x[0] for x in values} - {'null'}
         group = [Group(values, is_list)]
-        return Operand(next(iter(types)) if len(types) == 1 else 'mixed' if types else 'null', lambda obj: group, is_list=is_list,
+        side = Operand(next(iter(types)) if len(types) == 1 else 'mixed' if types else 'null', lambda obj: group, is_list=is_list,
                        quantifier=quantifier, constant=values, argument=argument)
+        side.loose = loose
+        return side
 
     def converted(self, tree, other, in_list=False):
         kind = tree[0]
@@ -555,8 +566,8 @@ def answer(data, cls, text, arguments):
     binder = Binder(data, arguments)
     matches = binder.predicate(tree, cls)
     clauses = ordered(binder, clauses, cls)
-    if binder.late:
-        raise binder.late
+    if binder.late and ('limit', 0) not in parsed(text)[1]:
+        raise binder.late  # What an ordering cannot do shows when there is a row to give.
     number = data.class_keys[cls]
     rows = [('link', (number, key)) for key in data.tables[cls]]
     rows = [row for row in rows if matches(row)]

@@ -130,6 +130,8 @@ class Path:
             if prop.coll == 'dict' and todo[0][0] == 'index':
                 raise QueryError(1009, 'an index on a dictionary')
             return todo
+        if prop.coll == 'dict' and prop.type not in ('link', 'mixed') and len(todo) > 1 and todo[0] in (('all',), ('name', '@values')):
+            raise NotCovered('a step behind the values of a dictionary')
         if not prop.coll or prop.coll == 'set' or len(todo) > 1:
             raise QueryError(1009, 'no steps here')
         if prop.coll == 'list' and last[0] not in ('index', 'all') or prop.coll == 'dict' and last[0] == 'index':
