@@ -212,6 +212,8 @@ class Binder:
         for side, other in ((left, right), (right, left)):
             if other.constant is None and side.link_dictionary and other.keyed:
                 raise NotCovered('a dictionary of links and the key of one')
+            if side.link_dictionary and op == '!=' and side is right:
+                raise NotCovered('an object before a dictionary of links')
             if side.keyed and side.type == 'link' and other.constant is not None and other.is_list:
                 raise NotCovered('the key of a dictionary of links and a list')
             if side.link_dictionary and (op != '!=' or {left.quantifier, right.quantifier} - {None, 'ANY'} or side.hops > 1

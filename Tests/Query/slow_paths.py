@@ -263,6 +263,8 @@ class Path:
             raise NotCovered('a quantifier on the key of a dictionary')
         if quantifier in ('NONE', 'ALL') and ('name', '@values') in self.steps:
             raise NotCovered('NONE and ALL on @values')
+        if len(self.steps) > 1 and (self.many or ('name', '@values') in self.steps):
+            raise NotCovered('several steps behind lists of links or @values')
         keys = ('name', '@keys') in self.steps
         length = self.steps and self.steps[-1][0] == 'length'
         kind = 'string' if keys and self.steps[0] == ('name', '@keys') and prop.coll == 'dict' else 'int' if length else prop.type

@@ -27,6 +27,15 @@ extension Binder {
             }
         }
     }
+    /// Steps with points between them, but not before brackets.
+    private static func joined(_ steps: [String]) -> String {
+        guard var text = steps.first else { return "" }
+        for s in steps.dropFirst() {
+            if s.utf8.first != 0x5B { text += "." }
+            text += s
+        }
+        return text
+    }
     /// Follows the steps from class `start`. With `counting`, `@links` may be the last step.
     func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?, counting: Bool = false) throws(RealmError) -> PathExpression {
         var steps = try spelledOut(written)
@@ -44,7 +53,7 @@ extension Binder {
             }
             return PathExpression(
                 hops: hops, tail: tail, end: t.key, type: type, isList: isList || hops.contains(where: \.isMultiple), quantifier: quantifier,
-                source: texts.joined(separator: ".").replacing(".[", with: "["))
+                source: Self.joined(texts))
         }
         func className(_ t: Table) -> String { t.className ?? t.name }
 

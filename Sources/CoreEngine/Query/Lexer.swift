@@ -128,8 +128,8 @@ struct Lexer {
         if c == 0x2B || c == 0x2D, case let n = identifier(i + 1), n > 0, let k = keyword(i + 1, n), k == .infinity || k == .nan { offer(k, n + 1) }
         number(i, offer)
         timestamp(i, offer)
-        if bytes[i...].starts(with: "uuid(".utf8) { offer(.uuid, pattern(i + 5, [8, 4, 4, 4, 12]).map { $0 + 5 } ?? 0) }
-        if bytes[i...].starts(with: "oid(".utf8) { offer(.objectId, pattern(i + 4, [24]).map { $0 + 4 } ?? 0) }
+        if c == 0x75, bytes[i...].starts(with: "uuid(".utf8) { offer(.uuid, pattern(i + 5, [8, 4, 4, 4, 12]).map { $0 + 5 } ?? 0) }
+        if c == 0x6F, bytes[i...].starts(with: "oid(".utf8) { offer(.objectId, pattern(i + 4, [24]).map { $0 + 4 } ?? 0) }
         if c == 0x4F { offer(.link, digits(i + 1) > 0 ? 1 + digits(i + 1) : 0) }
         if c == 0x4C, case let a = digits(i + 1), a > 0, at(i + 1 + a) == 0x3A, case let b = digits(i + 2 + a), b > 0 { offer(.link, 2 + a + b) }
         if c == 0x24 {
