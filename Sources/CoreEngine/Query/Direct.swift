@@ -71,7 +71,7 @@ final class DirectCondition: Condition {
         case (.double, .double(let c)):
             guard case .double(let x) = v else { return op == .notEqual }
             return Self.ieee(op, x, c)
-        case (.string, _), (.binary, _) where type == .string:
+        case (.string, _):
             // NULL sorts before every text, on both sides.
             let order = v.isNull ? (constant.isNull ? 0 : -1) : (constant.isNull ? 1 : Mixed.compare(v, constant))
             switch op {
