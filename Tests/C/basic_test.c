@@ -18,24 +18,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checks.h"
+
 /* ---- Checking --------------------------------------------------------------------------------- */
 
-static int passed, failed;
-static const char* section = "";
 
-static bool result(bool good, int line, const char* what) {
-    if (good) {
-        passed++;
-        return true;
-    }
-    failed++;
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    realm_get_last_error(&error);
-    printf("FAIL line %d, %s: %s (last error %d: %s)\n", line, section, what, (int)error.error, error.message ? error.message : "none");
-    return false;
-}
-#define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))
 
 /* ---- Values ----------------------------------------------------------------------------------- */
 

@@ -22,38 +22,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "checks.h"
+
 #pragma weak crealm_verify
 
 /* ---- Checking --------------------------------------------------------------------------------- */
 
-static int passed, failed;
-static const char* section = "";
 static bool thorough;
 
-static bool result(bool good, int line, const char* what) {
-    if (good) {
-        passed++;
-        return true;
-    }
-    failed++;
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    realm_get_last_error(&error);
-    printf("FAIL line %d, %s: %s (last error %d: %s)\n", line, section, what, (int)error.error, error.message ? error.message : "none");
-    return false;
-}
-static void give_up(void) {
-    printf("%s: cannot go on\n%d passed, %d failed\n", section, passed, failed ? failed : 1);
-    exit(1);
-}
-static int last_error(void) {
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    return realm_get_last_error(&error) ? (int)error.error : 0;
-}
-#define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))
-/* A call that must fail with an error. */
-#define FAILS(number, call) (realm_clear_last_error(), result(!(call) && last_error() == (int)(number), __LINE__, #call " fails with " #number))
 enum {
     OUT_OF_BOUNDS = RLM_ERR_INDEX_OUT_OF_BOUNDS, ILLEGAL = RLM_ERR_ILLEGAL_OPERATION, INVALIDATED = RLM_ERR_INVALIDATED_OBJECT, MISMATCH = RLM_ERR_PROPERTY_TYPE_MISMATCH,
     NOT_NULLABLE = RLM_ERR_PROPERTY_NOT_NULLABLE, BAD_KEY = RLM_ERR_INVALID_DICTIONARY_KEY, BAD_ARGUMENT = RLM_ERR_INVALID_ARGUMENT, STATE = RLM_ERR_WRONG_TRANSACTION_STATE, LIMIT = RLM_ERR_LIMIT_EXCEEDED

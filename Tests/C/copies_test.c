@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "checks.h"
+
 #pragma weak crealm_verify
 #pragma weak crealm_change_key
 #pragma weak crealm_config_set_page_cipher
@@ -27,34 +29,14 @@
 
 /* ---- Checking --------------------------------------------------------------------------------- */
 
-static int passed, failed;
 static char label[200];
 static bool ours;
 
-static bool result(bool good, int line, const char* what) {
-    if (good) {
-        passed++;
-        return true;
-    }
-    failed++;
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    realm_get_last_error(&error);
-    printf("FAIL line %d, %s: %s (last error %d: %s)\n", line, label, what, (int)error.error, error.message ? error.message : "none");
-    return false;
-}
-static int last_error(void) {
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    return realm_get_last_error(&error) ? (int)error.error : 0;
-}
 static const char* last_message(void) {
     realm_error_t error;
     memset(&error, 0, sizeof error);
     return realm_get_last_error(&error) && error.message ? error.message : "";
 }
-#define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))
-#define FAILS(number, call) (realm_clear_last_error(), result(!(call) && last_error() == (int)(number), __LINE__, #call " fails with " #number))
 static bool same(const char* got, const char* wanted, int line) {
     if (!strcmp(got, wanted)) return result(true, line, "");
     printf("  got    %.900s\n  wanted %.900s\n", got, wanted);
@@ -1060,6 +1042,7 @@ static void in_memory(void) {
 }
 
 int main(void) {
+    section = label;
     setvbuf(stdout, NULL, _IOLBF, 0);
     if (!mkdtemp(folder)) {
         perror(folder);

@@ -22,38 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "checks.h"
+
 #pragma weak realm_query_delete_all
 
 /* ---- Checking --------------------------------------------------------------------------------- */
 
-static int passed, failed;
-static const char* section = "";
 static bool thorough, verbose;
 
-static bool result(bool good, int line, const char* what) {
-    if (good) {
-        passed++;
-        return true;
-    }
-    failed++;
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    realm_get_last_error(&error);
-    printf("FAIL line %d, %s: %s (last error %d: %s)\n", line, section, what, (int)error.error, error.message ? error.message : "none");
-    return false;
-}
-static void give_up(void) {
-    printf("%s: cannot go on\n%d passed, %d failed\n", section, passed, failed ? failed : 1);
-    exit(1);
-}
-static int last_error(void) {
-    realm_error_t error;
-    memset(&error, 0, sizeof error);
-    return realm_get_last_error(&error) ? (int)error.error : 0;
-}
-#define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))
-/* A call that must fail with an error. */
-#define FAILS(number, call) (realm_clear_last_error(), result(!(call) && last_error() == (int)(number), __LINE__, #call " fails with " #number))
 
 /* ---- Handles that are given back at the end of a section ---------------------------------------- */
 

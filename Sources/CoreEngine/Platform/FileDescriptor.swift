@@ -186,7 +186,6 @@ enum FileSystem {
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
     }
-    /// Removes a directory and the plain files in it. Missing: nothing.
     /// Copies a file byte for byte: the copy appears under its name only when it is complete. False when the disk lacks room for twice the
     /// file, or the copy failed; nothing is left behind then.
     static func copy(_ from: String, to: String) -> Bool {
@@ -230,6 +229,7 @@ enum FileSystem {
             return time(nil) - info.st_mtim.tv_sec
         #endif
     }
+    /// Removes a directory and the plain files in it. Missing: nothing.
     static func removeDirectory(_ path: String) {
         guard let dir = opendir(path) else { return }
         var names: [String] = []

@@ -70,7 +70,7 @@ extension Binder {
 
     /// Sizes have no quantifier, even where one stands before a list; before a single text it is as wrong as elsewhere.
     mutating func size(_ steps: [PathStep], _ t: Table, _ quantifier: Quantifier?) throws(RealmError) -> Expression {
-        let p = try path(steps, t, nil, counting: true)
+        let p = try path(steps, t, nil)
         if let quantifier, !p.isList {
             switch p.tail {
             case .value where !p.type.isLink, .mixed: throw .query("The keypath after '\(quantifier.rawValue)' must contain a list")

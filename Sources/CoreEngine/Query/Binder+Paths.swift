@@ -36,8 +36,8 @@ extension Binder {
         }
         return text
     }
-    /// Follows the steps from class `start`. With `counting`, `@links` may be the last step.
-    func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?, counting: Bool = false) throws(RealmError) -> PathExpression {
+    /// Follows the steps from class `start`.
+    func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?) throws(RealmError) -> PathExpression {
         var steps = try spelledOut(written)
         if case .name(let n)? = steps.first, let v = variables.last, n == v.name {
             steps.removeFirst()
@@ -63,7 +63,6 @@ extension Binder {
             switch step {
             case .links:
                 if i == steps.count {
-                    guard counting || true else { break }
                     texts.append("@links.@count")
                     return try done(.allBacklinks, .int, isList: false)
                 }

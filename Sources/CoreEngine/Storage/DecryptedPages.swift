@@ -375,7 +375,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
             suspect(&s)
         }
     }
+    var residentBytes: Int { lock.with { $0.resident } * pageSize }
     /// Makes the form's calls that need the lock.
     func withForm<R>(_ body: (any PageForm) throws(RealmError) -> R) throws(RealmError) -> R { try lock.with { (_) throws(RealmError) in try body(form) } }
-    var residentBytes: Int { lock.with { $0.resident } * pageSize }
 }

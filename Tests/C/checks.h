@@ -1,0 +1,43 @@
+/*
+ * checks.h - what the C tests count with: CHECK and FAILS print a line for each failure, with the last error and the
+ * section they stand in, and count. Each test includes it once.
+ */
+#ifndef CHECKS_H
+#define CHECKS_H
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "realm.h"
+
+static int passed, failed;
+static const char* section = "";
+
+static bool result(bool good, int line, const char* what) {
+    if (good) {
+        passed++;
+        return true;
+    }
+    failed++;
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    realm_get_last_error(&error);
+    printf("FAIL line %d, %s: %s (last error %d: %s)\n", line, section, what, (int)error.error, error.message ? error.message : "none");
+    return false;
+}
+__attribute__((unused)) static void give_up(void) {
+    printf("%s: cannot go on\n%d passed, %d failed\n", section, passed, failed ? failed : 1);
+    exit(1);
+}
+__attribute__((unused)) static int last_error(void) {
+    realm_error_t error;
+    memset(&error, 0, sizeof error);
+    return realm_get_last_error(&error) ? (int)error.error : 0;
+}
+#define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))
+/* A call that must fail with an error. */
+#define FAILS(number, call) (realm_clear_last_error(), result(!(call) && last_error() == (int)(number), __LINE__, #call " fails with " #number))
+
+#endif
