@@ -69,6 +69,7 @@ struct FreeSpace {
         usableSize += chunk.size
         if let last = usable.last, last.end == chunk.offset { usable[usable.count - 1].size += chunk.size } else { usable.append(chunk) }
     }
+    mutating func appendAtEnd(_ chunk: FileChunk) { append(chunk) }
 
     /// Gives an unused rest back.
     mutating func giveBack(_ chunk: FileChunk) {
