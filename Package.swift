@@ -25,7 +25,7 @@ let package = Package(
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CHints"),
         .systemLibrary(name: "CRealmHeaders", path: "include"),
-        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints"], swiftSettings: engineSettings),
+        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CRealmHeaders"], swiftSettings: engineSettings),
         .target(
             name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
             linkerSettings: [

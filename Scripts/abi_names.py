@@ -243,8 +243,14 @@ def differences(name, c, swift):
             yield "%s parameter %d is %s in C, %s in Swift" % (name, number, show(a), show(b))
 
 
+def include_lines(include):
+    """The public headers; the one for tests where there is one."""
+    names = ["realm.h", "crealm.h", "crealm_testing.h"]
+    return ['#include "%s"' % n for n in names if os.path.exists(os.path.join(include, n))]
+
+
 def headers(include, *flags):
-    return Unit('#include "realm.h"\n#include "crealm.h"\n', "-I", include, *flags)
+    return Unit("\n".join(include_lines(include)) + "\n", "-I", include, *flags)
 
 
 def public(unit):
@@ -261,7 +267,7 @@ def compare(include, swift_header):
         # emitted header are not taken for repeated declarations.
         renamed = sorted(public(headers(include)))
         lines = ["#define %s %s%s" % (name, OURS, name) for name in renamed]
-        lines += ['#include "realm.h"', '#include "crealm.h"']
+        lines += include_lines(include)
         lines += ["#undef " + name for name in renamed]
         lines += ['#include "%s"' % os.path.abspath(swift_header)]
         emitted = Unit("\n".join(lines) + "\n", "-D__OBJC__=1", "-w", "-I", include, "-I", folder)

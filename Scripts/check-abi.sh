@@ -3,8 +3,8 @@
 #
 #   Scripts/check-abi.sh [--include DIR] LIBRARY.so [EMITTED-SWIFT-HEADER]
 #
-# 1. The dynamic symbols that the library defines are exactly the functions declared in realm.h and
-#    crealm.h. Functions of realm_planned.h, and anything else, must not be exported.
+# 1. The dynamic symbols that the library defines are exactly the functions declared in realm.h,
+#    crealm.h and crealm_testing.h. Functions of realm_planned.h, and anything else, must not be exported.
 # 2. With the C header that the Swift compiler emitted for the CRealm module (SwiftPM leaves it in
 #    .build/<triple>/<configuration>/CRealm.build/include/CRealm-Swift.h): every function has the
 #    signature that the header declares.

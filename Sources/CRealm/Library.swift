@@ -1,4 +1,5 @@
 import CRealmHeaders
+import CRealmTesting
 import CoreEngine
 
 #if canImport(Glibc)
@@ -124,3 +125,8 @@ public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointe
         return true
     } catch { return failed(error) }
 }
+
+// MARK: Tests
+
+@_cdecl("crealm_set_system_calls")
+public func crealm_set_system_calls(_ calls: UnsafePointer<crealm_system_calls_t>?) { replaceSystemCalls(calls) }

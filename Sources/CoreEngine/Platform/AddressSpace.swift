@@ -25,7 +25,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         var capacity = wanted
         var slab = slabCapacity
         while true {
-            let p = mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+            let p = system.mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
             if let p, p != MAP_FAILED {
                 base = p
                 self.fileCapacity = capacity
@@ -39,14 +39,14 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         throw RealmError(.addressSpaceExhausted, "No address space for a map of \(minimum) bytes")
     }
 
-    deinit { munmap(base, size) }
+    deinit { _ = system.munmap(base, size) }
 
     /// Maps bytes `[offset, offset + length)` of the file in their place. `offset` is a multiple of the page size.
     func mapFile(_ fd: Int32, offset: Int, length: Int) throws(RealmError) {
         guard offset + length <= fileCapacity else {
             throw RealmError(.addressSpaceExhausted, "The file outgrew the \(fileCapacity) bytes of address space reserved for it; reopen it")
         }
-        let p = mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
+        let p = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
 
@@ -55,13 +55,15 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         guard offset + length <= fileCapacity else {
             throw RealmError(.addressSpaceExhausted, "The file outgrew the \(fileCapacity) bytes of address space reserved for it; reopen it")
         }
-        guard mprotect(base + offset, length, PROT_READ | PROT_WRITE) == 0 else { throw RealmError(.outOfMemory, "No memory for decrypted pages") }
+        guard system.mprotect(base + offset, length, PROT_READ | PROT_WRITE) == 0 else {
+            throw RealmError(.outOfMemory, "No memory for decrypted pages")
+        }
         Self.hideFromDumps(base + offset, length)
     }
     /// Takes the file's map, or the memory in its place, away from `[0, length)`.
     func clear(_ length: Int) throws(RealmError) {
         guard length > 0 else { return }
-        let p = mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
+        let p = system.mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
     /// Asks for large pages of memory in place of the file: before `[from, to)` is first touched, or (`filled`) for what is there already.
@@ -69,33 +71,33 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         #if !canImport(Darwin)
             let unit = Self.largePage
             let start = (from + unit - 1) / unit * unit, end = to / unit * unit
-            if end > start { madvise(base + start, end - start, filled ? 25 : 14) }  // MADV_COLLAPSE, MADV_HUGEPAGE
+            if end > start { _ = system.madvise(base + start, end - start, filled ? 25 : 14) }  // MADV_COLLAPSE, MADV_HUGEPAGE
         #endif
     }
     static let largePage = 2 << 20
 
     /// Gives memory `[from, to)` in place of the file back to the system.
     func discardMemory(from: Int, to: Int) {
-        if to > from { madvise(base + from, to - from, MADV_DONTNEED) }
+        if to > from { _ = system.madvise(base + from, to - from, MADV_DONTNEED) }
     }
     /// Leaves the slab out of core dumps.
     func hideSlabFromDumps() { Self.hideFromDumps(base + fileCapacity, slabCapacity) }
     private static func hideFromDumps(_ at: UnsafeMutableRawPointer, _ count: Int) {
         #if !canImport(Darwin)
-            if count > 0 { madvise(at, count, 16) }  // MADV_DONTDUMP
+            if count > 0 { _ = system.madvise(at, count, 16) }  // MADV_DONTDUMP
         #endif
     }
 
     /// Makes slab bytes `[from, to)` usable (offsets within the slab, multiples of the page size).
     func commitSlab(from: Int, to: Int) throws(RealmError) {
         guard to <= slabCapacity else { throw RealmError(.outOfMemory, "A transaction may hold at most \(slabCapacity) bytes") }
-        guard mprotect(base + fileCapacity + from, to - from, PROT_READ | PROT_WRITE) == 0 else {
+        guard system.mprotect(base + fileCapacity + from, to - from, PROT_READ | PROT_WRITE) == 0 else {
             throw RealmError(.outOfMemory, "No memory for a write transaction of \(to) bytes")
         }
     }
     /// Gives slab memory `[from, to)` back to the system; it stays usable and reads as zero.
     func discardSlab(from: Int, to: Int) {
-        if to > from { madvise(base + fileCapacity + from, to - from, MADV_DONTNEED) }
+        if to > from { _ = system.madvise(base + fileCapacity + from, to - from, MADV_DONTNEED) }
     }
 }
 
@@ -104,12 +106,12 @@ final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words
     let base: UnsafeMutableRawPointer
     let size: Int
     init(_ file: FileDescriptor, size: Int) throws(RealmError) {
-        let p = mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0)
+        let p = system.mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0)
         guard let p, p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
         base = p
         self.size = size
     }
-    deinit { munmap(base, size) }
+    deinit { _ = system.munmap(base, size) }
 }
 
 /// Two words for every page of an address space: zero until written, and costing memory only where they are.
@@ -117,14 +119,14 @@ final class PageTable: @unchecked Sendable {  // Immutable but for the words, wh
     let base: UnsafeMutableRawPointer
     let pages: Int
     init(pages: Int) throws(RealmError) {
-        let p = mmap(nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
+        let p = system.mmap(nil, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
         guard let p, p != MAP_FAILED else { throw RealmError(.addressSpaceExhausted, "No address space for a table of \(pages) pages") }
         base = p
         self.pages = pages
     }
-    deinit { munmap(base, pages * 16) }
+    deinit { _ = system.munmap(base, pages * 16) }
     /// Makes all words zero and gives their memory back. false: nothing was done.
     func clear() -> Bool {
-        mmap(base, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED
+        system.mmap(base, pages * 16, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED
     }
 }

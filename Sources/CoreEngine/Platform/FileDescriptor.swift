@@ -29,7 +29,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
             case .createNew: O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
             }
         var fd: Int32
-        repeat { fd = systemOpen(path, flags | O_NONBLOCK, 0o644) } while fd < 0 && errno == EINTR
+        repeat { fd = system.open(path, flags | O_NONBLOCK, 0o644) } while fd < 0 && errno == EINTR
         guard fd >= 0 else {
             let code = errno
             throw code == EISDIR
@@ -39,7 +39,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         self.fd = fd
         self.path = path
         var info = stat()
-        if fstat(fd, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
+        if system.fstat(fd, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
             close()
             throw RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is not a regular file", path: path)
         }
@@ -48,50 +48,50 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     /// Another descriptor of the same open file.
     init(sharing other: FileDescriptor) throws(RealmError) {
         path = other.path
-        fd = fcntl(other.fd, F_DUPFD_CLOEXEC, 0)
+        fd = system.fcntl_number(other.fd, F_DUPFD_CLOEXEC, 0)
         guard fd >= 0 else { throw Platform.error(errno, "fcntl() failed", path: path) }
     }
 
     deinit { close() }
 
     func close() {
-        if fd >= 0 { systemClose(fd) }
+        if fd >= 0 { _ = system.close(fd) }
         fd = -1
     }
 
     /// Size in bytes.
     func size() throws(RealmError) -> Int {
         var info = stat()
-        guard fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
+        guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
         return Int(info.st_size)
     }
 
     /// Gives the file a new name, in place of what has that name now.
     func rename(to new: String) throws(RealmError) {
-        guard systemRename(path, new) == 0 else { throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new) }
+        guard system.rename(path, new) == 0 else { throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new) }
         path = new
     }
     /// Gives the file a new name unless something has it: that is 1020.
     func renameKeeping(_ new: String) throws(RealmError) {
-        if link(path, new) == 0 {
+        if system.link(path, new) == 0 {
             _ = try? FileSystem.remove(path)
             path = new
             return
         }
         // File systems without links have no way to do this in one step.
         guard errno != EEXIST, !FileSystem.exists(new) else { throw FileSystem.alreadyExists(new) }
-        try rename(to: new)
+        try self.rename(to: new)
     }
     /// Lets in whom `other` lets in.
     func copyPermissions(of other: FileDescriptor) {
         var info = stat()
-        if fstat(other.fd, &info) == 0 { _ = fchmod(fd, info.st_mode & 0o7777) }
+        if system.fstat(other.fd, &info) == 0 { _ = system.fchmod(fd, info.st_mode & 0o7777) }
     }
 
     /// Device and inode: equal for two opens of one file.
     func identity() throws(RealmError) -> FileIdentity {
         var info = stat()
-        guard fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
+        guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
         return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }
 
@@ -99,7 +99,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     func read(into buffer: UnsafeMutableRawPointer, count: Int, at offset: Int) throws(RealmError) -> Int {
         var done = 0
         while done < count {
-            let n = pread(fd, buffer + done, count - done, off_t(offset + done))
+            let n = system.pread(fd, buffer + done, count - done, off_t(offset + done))
             if n < 0 {
                 if errno == EINTR { continue }
                 throw Platform.error(errno, "pread() failed", path: path)
@@ -114,17 +114,19 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     func write(_ buffer: UnsafeRawPointer, count: Int, at offset: Int) throws(RealmError) {
         var done = 0
         while done < count {
-            let n = pwrite(fd, buffer + done, count - done, off_t(offset + done))
+            let n = system.pwrite(fd, buffer + done, count - done, off_t(offset + done))
             if n < 0 {
                 if errno == EINTR { continue }
                 throw Platform.error(errno, "pwrite() failed", path: path)
             }
+            // What cannot go on must not go on for ever.
+            guard n > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
             done += n
         }
     }
 
     func truncate(to size: Int) throws(RealmError) {
-        while ftruncate(fd, off_t(size)) != 0 {
+        while system.ftruncate(fd, off_t(size)) != 0 {
             if errno == EINTR { continue }
             throw Platform.error(errno, "ftruncate() failed", path: path)
         }
@@ -132,16 +134,10 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     /// Waits until the data written so far is on stable storage (with the metadata needed to read it back).
     func synchronizeData() throws(RealmError) {
-        #if canImport(Darwin)
-            // F_FULLFSYNC reaches the medium; plain fsync does not there.
-            if fcntl(fd, F_FULLFSYNC) == 0 { return }
-            guard fsync(fd) == 0 else { throw Platform.error(errno, "fsync() failed", path: path) }
-        #else
-            while fdatasync(fd) != 0 {
-                if errno == EINTR { continue }
-                throw Platform.error(errno, "fdatasync() failed", path: path)
-            }
-        #endif
+        while system.fdatasync(fd) != 0 {
+            if errno == EINTR { continue }
+            throw Platform.error(errno, "fdatasync() failed", path: path)
+        }
     }
 }
 
@@ -159,30 +155,30 @@ struct FileIdentity: Hashable, Sendable {
 
 /// Directory entries, by path.
 enum FileSystem {
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    static func exists(_ path: String) -> Bool { system.access(path, F_OK) == 0 }
     static func alreadyExists(_ path: String) -> RealmError {
         RealmError(.fileAlreadyExists, "File at path '\(path)' already exists.", path: path)
     }
     /// The path without symbolic links; as it is when it cannot be told.
     static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
+        guard let real = system.realpath(path, nil) else { return path }
         defer { systemFree(real) }
         return String(cString: real)
     }
     /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
     static func synchronizeFolder(of path: String) {
-        let fd = systemOpen(parent(of: path), O_RDONLY | O_CLOEXEC, 0)
+        let fd = system.open(parent(of: path), O_RDONLY | O_CLOEXEC, 0)
         guard fd >= 0 else { return }
-        _ = fsync(fd)
-        systemClose(fd)
+        _ = system.fsync(fd)
+        _ = system.close(fd)
     }
     static func isDirectory(_ path: String) -> Bool {
         var info = stat()
-        return stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
+        return system.stat(path, &info) == 0 && info.st_mode & S_IFMT == S_IFDIR
     }
     /// Whether something went; a missing file is not an error.
     @discardableResult static func remove(_ path: String) throws(RealmError) -> Bool {
-        if unlink(path) == 0 { return true }
+        if system.unlink(path) == 0 { return true }
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
     }
@@ -195,7 +191,7 @@ enum FileSystem {
             defer { source.close() }
             let size = try source.size()
             var fs = statvfs()
-            if statvfs(from, &fs) == 0, UInt64(fs.f_bavail) * UInt64(fs.f_frsize) < UInt64(size) * 2 { return false }
+            if system.statvfs(from, &fs) == 0, UInt64(fs.f_bavail) * UInt64(fs.f_frsize) < UInt64(size) * 2 { return false }
             try remove(part)
             let target = try FileDescriptor(path: part, access: .readWriteCreate)
             defer { target.close() }
@@ -209,7 +205,7 @@ enum FileSystem {
                 at += n
             }
             try target.synchronizeData()
-            guard at == size, rename(part, to) == 0 else {
+            guard at == size, system.rename(part, to) == 0 else {
                 try remove(part)
                 return false
             }
@@ -222,26 +218,28 @@ enum FileSystem {
     /// Seconds since the file was last written, nil when it cannot be told.
     static func age(_ path: String) -> Int? {
         var info = stat()
-        guard stat(path, &info) == 0 else { return nil }
+        guard system.stat(path, &info) == 0 else { return nil }
+        var now = timespec()
+        guard system.clock_gettime(CLOCK_REALTIME, &now) == 0 else { return nil }
         #if canImport(Darwin)
-            return time(nil) - info.st_mtimespec.tv_sec
+            return now.tv_sec - info.st_mtimespec.tv_sec
         #else
-            return time(nil) - info.st_mtim.tv_sec
+            return now.tv_sec - info.st_mtim.tv_sec
         #endif
     }
     /// Removes a directory and the plain files in it. Missing: nothing.
     static func removeDirectory(_ path: String) {
-        guard let dir = opendir(path) else { return }
+        guard let dir = system.opendir(path) else { return }
         var names: [String] = []
-        while let entry = readdir(dir) {
+        while let entry = system.readdir(dir) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { p in
                 p.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
             if name != "." && name != ".." { names.append(name) }
         }
-        closedir(dir)
-        for name in names { unlink(path + "/" + name) }
-        rmdir(path)
+        _ = system.closedir(dir)
+        for name in names { _ = system.unlink(path + "/" + name) }
+        _ = system.rmdir(path)
     }
     /// The folder part of a path: "." when it has none.
     static func parent(of path: String) -> String {

@@ -19,13 +19,13 @@ extension FileDescriptor {
     /// flock(2) without waiting; false when somebody else is in the way.
     func tryLock(_ sharing: Sharing) -> Bool {
         let op = (sharing == .shared ? LOCK_SH : LOCK_EX) | LOCK_NB
-        while systemFlock(fd, op) != 0 {
+        while system.flock(fd, op) != 0 {
             if errno == EINTR { continue }
             return false
         }
         return true
     }
-    func unlock() { _ = systemFlock(fd, LOCK_UN) }
+    func unlock() { _ = system.flock(fd, LOCK_UN) }
 
     // Linux: F_OFD_GETLK 36, F_OFD_SETLK 37, F_OFD_SETLKW 38 (not visible from Swift). Darwin: 92, 90, 91.
     #if canImport(Darwin)
@@ -46,14 +46,14 @@ extension FileDescriptor {
     /// Takes the lock on one byte (which need not exist), waiting for its holder.
     func lockByte(_ byte: Int) throws(RealmError) {
         var lock = record(Int32(F_WRLCK), byte)
-        while fcntl(fd, Self.setOwnedWait, &lock) != 0 {
+        while system.fcntl_lock(fd, Self.setOwnedWait, &lock) != 0 {
             if errno == EINTR { continue }
             throw Platform.error(errno, "Failed to lock a byte of the lock file", path: path)
         }
     }
     func tryLockByte(_ byte: Int) -> Bool {
         var lock = record(Int32(F_WRLCK), byte)
-        while fcntl(fd, Self.setOwned, &lock) != 0 {
+        while system.fcntl_lock(fd, Self.setOwned, &lock) != 0 {
             if errno == EINTR { continue }
             return false
         }
@@ -61,12 +61,12 @@ extension FileDescriptor {
     }
     func unlockByte(_ byte: Int) {
         var lock = record(Int32(F_UNLCK), byte)
-        _ = fcntl(fd, Self.setOwned, &lock)
+        _ = system.fcntl_lock(fd, Self.setOwned, &lock)
     }
     /// Whether some other open file description holds the lock on `byte`. Locks held through this one are not seen.
     func isByteLockedElsewhere(_ byte: Int) -> Bool {
         var lock = record(Int32(F_WRLCK), byte)
-        guard fcntl(fd, Self.getOwned, &lock) == 0 else { return true }
+        guard system.fcntl_lock(fd, Self.getOwned, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }
 }

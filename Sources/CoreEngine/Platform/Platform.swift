@@ -40,18 +40,18 @@ enum Platform {
     }
     static func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
 
-    static var processId: Int32 { getpid() }
+    static var processId: Int32 { system.getpid() }
     /// Identifies the calling thread for as long as it runs.
     #if canImport(Darwin)
         static var threadId: UInt { UInt(bitPattern: pthread_self()) }
     #else
         static var threadId: UInt { UInt(pthread_self()) }
     #endif
-    static func sleep(microseconds: UInt32) { usleep(microseconds) }
+    static func sleep(microseconds: UInt32) { _ = system.usleep(microseconds) }
     /// Seconds since an arbitrary point, never going back.
     static var monotonicSeconds: Double {
         var t = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &t)
+        _ = system.clock_gettime(CLOCK_MONOTONIC, &t)
         return Double(t.tv_sec) + Double(t.tv_nsec) * 1e-9
     }
 

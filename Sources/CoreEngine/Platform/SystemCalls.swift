@@ -1,3 +1,5 @@
+import CRealmTesting
+
 #if canImport(Glibc)
     @preconcurrency import Glibc
 #elseif canImport(Musl)
@@ -6,11 +8,78 @@
     import Darwin
 #endif
 
-/// The calls whose C names our own types also use; spelled out once, outside any type.
-func systemOpen(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
-func systemRename(_ from: String, _ to: String) -> Int32 { rename(from, to) }
-func systemClose(_ fd: Int32) { _ = close(fd) }
+/// The calls to the system for files, maps, locks and time: one table, which tests replace. Whatever else this room asks of the C library it
+/// asks directly.
+///
+/// Thread rule: written by `replaceSystemCalls` only.
+nonisolated(unsafe) private(set) var system = ownCalls()
+
+/// Puts other calls in the place of the system's own, of which those stay that `table` leaves null; nil: all.
+///
+/// Thread rule: only while no other thread is inside the library.
+package func replaceSystemCalls(_ table: UnsafePointer<crealm_system_calls_t>?) {
+    system = ownCalls()
+    guard let table else { return }
+    // The table is nothing but pointers to functions.
+    withUnsafeMutableBytes(of: &system) { mine in
+        let theirs = UnsafeRawBufferPointer(start: table, count: mine.count)
+        for at in stride(from: 0, to: mine.count, by: MemoryLayout<UInt>.size) {
+            let word = theirs.load(fromByteOffset: at, as: UInt.self)
+            if word != 0 { mine.storeBytes(of: word, toByteOffset: at, as: UInt.self) }
+        }
+    }
+}
+
+private func ownCalls() -> crealm_system_calls_t {
+    crealm_system_calls_t(
+        open: { systemOpen($0, $1, $2) },
+        close: { systemClose($0) },
+        fcntl_number: { fcntl($0, $1, $2) },
+        fcntl_lock: { fcntl($0, $1, $2) },
+        flock: { systemFlock($0, $1) },
+        pread: { pread($0, $1, $2, $3) },
+        pwrite: { pwrite($0, $1, $2, $3) },
+        ftruncate: { ftruncate($0, $1) },
+        posix_fallocate: { systemAllocate($0, $1, $2) },
+        fdatasync: { systemSynchronize($0) },
+        fsync: { fsync($0) },
+        fstat: { fstat($0, $1) },
+        stat: { systemStat($0, $1) },
+        statvfs: { systemStatvfs($0, $1) },
+        access: { access($0, $1) },
+        fchmod: { fchmod($0, $1) },
+        rename: { systemRename($0, $1) },
+        link: { link($0, $1) },
+        unlink: { unlink($0) },
+        rmdir: { rmdir($0) },
+        realpath: { realpath($0, $1) },
+        opendir: { opendir($0) },
+        readdir: { readdir($0) },
+        closedir: { closedir($0) },
+        mmap: { mmap($0, $1, $2, $3, $4, $5) },
+        munmap: { munmap($0, $1) },
+        mprotect: { mprotect($0, $1, $2) },
+        madvise: { madvise($0, $1, $2) },
+        getpid: { getpid() },
+        usleep: { usleep($0) },
+        clock_gettime: { clock_gettime($0, $1) })
+}
+// The calls whose C names our own types also use; spelled out once, outside any type.
+private func systemOpen(_ path: UnsafePointer<CChar>, _ flags: Int32, _ mode: Int32) -> Int32 { open(path, flags, mode_t(truncatingIfNeeded: mode)) }
+private func systemRename(_ from: UnsafePointer<CChar>, _ to: UnsafePointer<CChar>) -> Int32 { rename(from, to) }
+private func systemClose(_ fd: Int32) -> Int32 { close(fd) }
+private func systemFlock(_ fd: Int32, _ operation: Int32) -> Int32 { flock(fd, operation) }
+private func systemStat(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<stat>) -> Int32 { stat(path, info) }
+private func systemStatvfs(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<statvfs>) -> Int32 { statvfs(path, info) }
+/// Apple has neither of these.
+#if canImport(Darwin)
+    private func systemSynchronize(_ fd: Int32) -> Int32 { fcntl(fd, F_FULLFSYNC) == 0 ? 0 : fsync(fd) }
+    private func systemAllocate(_ fd: Int32, _ offset: off_t, _ size: off_t) -> Int32 { ENOTSUP }
+#else
+    private func systemSynchronize(_ fd: Int32) -> Int32 { fdatasync(fd) }
+    private func systemAllocate(_ fd: Int32, _ offset: off_t, _ size: off_t) -> Int32 { posix_fallocate(fd, offset, size) }
+#endif
+
 func systemWrite(_ fd: Int32, _ p: UnsafeRawPointer, _ n: Int) -> Int { write(fd, p, n) }
-func systemFlock(_ fd: Int32, _ operation: Int32) -> Int32 { flock(fd, operation) }
 func systemRecordLock() -> flock { flock() }
 func systemFree(_ p: UnsafeMutableRawPointer?) { free(p) }

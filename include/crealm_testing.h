@@ -1,0 +1,96 @@
+/*
+ * crealm_testing.h - for tests of the library itself; programs that use it have no need of this.
+ *
+ * All effects that the library has on files, maps and locks pass through one table of functions, by
+ * default those of the C library. A test puts functions of its own in their place: to record calls,
+ * to let them fail, to play a disk. The table is not part of the versioned interface and changes
+ * with the library.
+ */
+
+#ifndef CREALM_TESTING_H
+#define CREALM_TESTING_H
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/types.h>
+#include <time.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#ifdef __clang__
+#pragma clang assume_nonnull begin
+#define CREALM_MAYBE_NULL _Nullable
+#else
+#define CREALM_MAYBE_NULL
+#endif
+
+/** The calls of the library to the system. Each member is called, and answers, like the function of
+ *  its name; errors go to errno. The variable arguments of open() and fcntl() have their types here. */
+typedef struct crealm_system_calls {
+    /* Descriptors */
+    int (*open)(const char* path, int flags, int mode);
+    int (*close)(int fd);
+    int (*fcntl_number)(int fd, int command, int argument);
+    int (*fcntl_lock)(int fd, int command, struct flock* lock);
+    int (*flock)(int fd, int operation);
+
+    /* Bytes */
+    ssize_t (*pread)(int fd, void* buffer, size_t count, off_t offset);
+    ssize_t (*pwrite)(int fd, const void* buffer, size_t count, off_t offset);
+    int (*ftruncate)(int fd, off_t size);
+    int (*posix_fallocate)(int fd, off_t offset, off_t size); /* the error is the result */
+    int (*fdatasync)(int fd); /* on Apple systems what reaches the medium, F_FULLFSYNC */
+    int (*fsync)(int fd);
+
+    /* What is said of files */
+    int (*fstat)(int fd, struct stat* info);
+    int (*stat)(const char* path, struct stat* info);
+    int (*statvfs)(const char* path, struct statvfs* info);
+    int (*access)(const char* path, int mode);
+    int (*fchmod)(int fd, mode_t mode);
+
+    /* Names */
+    int (*rename)(const char* from, const char* to);
+    int (*link)(const char* from, const char* to);
+    int (*unlink)(const char* path);
+    int (*rmdir)(const char* path);
+    char* CREALM_MAYBE_NULL (*realpath)(const char* path, char* CREALM_MAYBE_NULL resolved);
+    DIR* CREALM_MAYBE_NULL (*opendir)(const char* path);
+    struct dirent* CREALM_MAYBE_NULL (*readdir)(DIR* folder);
+    int (*closedir)(DIR* folder);
+
+    /* Maps */
+    void* CREALM_MAYBE_NULL (*mmap)(void* CREALM_MAYBE_NULL address, size_t size, int protection,
+                                    int flags, int fd, off_t offset);
+    int (*munmap)(void* address, size_t size);
+    int (*mprotect)(void* address, size_t size, int protection);
+    int (*madvise)(void* address, size_t size, int advice);
+
+    /* Process and time */
+    pid_t (*getpid)(void);
+    int (*usleep)(unsigned microseconds);
+    int (*clock_gettime)(clockid_t clock, struct timespec* time);
+} crealm_system_calls_t;
+
+#ifdef __clang__
+#pragma clang assume_nonnull end
+#endif
+
+/** Replaces the calls to the system, for the whole library.
+ *
+ *  calls:  [optional]; copied. A member that is NULL stands for the system's own; NULL for all.
+ *  Thread: any, but no other may be inside the library.
+ *  Errors: none. */
+void crealm_set_system_calls(const crealm_system_calls_t* CREALM_MAYBE_NULL calls);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CREALM_TESTING_H */
