@@ -9,7 +9,7 @@ import CSodium
 ///
 /// Thread rule: one thread at a time.
 final class PageSeal {
-    enum Kind: UInt8 { case root = 0, group = 1, table = 2, page = 3 }
+    enum Kind: UInt8, CaseIterable { case root = 0, group = 1, table = 2, page = 3, announcement = 4 }
     @inline(__always) static var overhead: Int { 40 }
 
     private let cipher: PageCipher
@@ -19,11 +19,11 @@ final class PageSeal {
     private var associated: [UInt8]
     private var blockKey = [UInt8](repeating: 0, count: 32)
 
-    /// The keys of the four kinds. Layout: docs/security.md §2.
+    /// The keys of the kinds. Layout: docs/security.md §2.
     static func keys(_ dataKey: SecretKey) throws(RealmError) -> SecretKey {
-        try SecretKey(count: 4 * 32) { out in
+        try SecretKey(count: Kind.allCases.count * 32) { out in
             dataKey.with { k in
-                for kind in 0..<4 { _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", k) }
+                for kind in 0..<Kind.allCases.count { _ = crypto_kdf_derive_from_key(out + kind * 32, 32, UInt64(kind + 1), "CRealm24", k) }
             }
         }
     }

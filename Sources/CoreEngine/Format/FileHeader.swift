@@ -40,6 +40,14 @@ struct FileHeader: Equatable {
         bytes.storeBytes(of: flags, toByteOffset: 23, as: UInt8.self)
     }
 
+    /// The header that makes `top` the live top array, in the slot that is not live now.
+    func selecting(_ top: UInt64, format: UInt8) -> FileHeader {
+        var new = self
+        if liveSlot == 0 { (new.topRefs.1, new.formats.1) = (top, format) } else { (new.topRefs.0, new.formats.0) = (top, format) }
+        new.flags ^= 1
+        return new
+    }
+
     var liveSlot: Int { Int(flags & 1) }
     var liveTopRef: UInt64 { liveSlot == 0 ? topRefs.0 : topRefs.1 }
     var liveFormat: UInt8 { liveSlot == 0 ? formats.0 : formats.1 }

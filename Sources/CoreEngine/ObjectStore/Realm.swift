@@ -170,6 +170,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     @inline(never) private func beginImplicitly() throws(RealmError) {
         if isClosed || transaction.stage == .closed { throw closedError() }
+        if transaction.stage == .interrupted { return try transaction.restore() }
         try transaction.beginRead()
         do throws(RealmError) { try versionMoved() } catch {
             transaction.endRead()
@@ -272,7 +273,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             _ = try reading()
             notifyMoved()
             return true
-        case .reading:
+        case .reading, .interrupted:
+            try t.restore()
             guard try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() }) else { return false }
             notifyMoved()
             return true

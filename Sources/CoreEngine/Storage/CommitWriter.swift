@@ -23,10 +23,28 @@ struct CommitWriter {
     private let wideRefs: Bool
     /// What this transaction freed in the file: sorted, neighbours merged.
     private let freed: [FileChunk]
+    /// What was written and where, as long as a record can hold it.
+    private var content: Digest?
+    private var extents: [FileChunk] = []
+    private let leavesRecord: Bool
+
+    /// A commit that is written but not yet selected.
+    struct Result {
+        var topRef: Ref
+        var logicalSize: Int
+        var version: UInt64
+        /// What fits into the record behind the base snapshot; nil for a commit that is too large or too scattered.
+        var content: (digest: Digest, extents: [FileChunk])?
+        /// Where the record behind this snapshot has its place, 0 when there is none.
+        var recordAt = 0
+    }
 
     /// - Parameters:
     ///   - roots: everything to be written below the top array. From here on the transaction frees nothing more.
-    init(_ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref]) throws(RealmError) {
+    ///   - leavesRecord: whether the next commit gets a place for its record.
+    init(
+        _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref], leavesRecord: Bool
+    ) throws(RealmError) {
         self.store = store
         self.file = file
         self.free = free
@@ -35,10 +53,12 @@ struct CommitWriter {
         wideRefs = logicalSize + (store.slabEnd - store.slabStart) + (64 << 20) >= 1 << 31
         freed = try Self.merged(store.freedInFile)
         // Each entry takes at most 24 bytes; extents and rests add a few.
-        listsBound = 24 * (free.usable.count + free.locked.count + freed.count + 64) + 3 * 8 + 8 + 12 * 8
+        listsBound = 24 * (free.usable.count + free.locked.count + freed.count + 64) + 3 * 8 + 8 + 12 * 8 + (leavesRecord ? CommitRecord.size : 0)
         var total = Format.padded(listsBound)
         for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
         remaining = total
+        self.leavesRecord = leavesRecord
+        if leavesRecord, total <= CommitRecord.contentLimit { content = Digest() }
         bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
         buffer = .allocate(byteCount: bufferSize, alignment: 64)
     }
@@ -238,7 +258,7 @@ struct CommitWriter {
         if buffered + padded > bufferSize { try flushBuffer() }
         if padded > bufferSize {
             // Larger than the buffer: straight from where it lies, then the padding.
-            try file.write(from, count: count, at: bufferStart)
+            try write(from, count)
             bufferStart += count
             if padded > count {
                 (buffer).storeBytes(of: 0, as: UInt64.self)
@@ -250,17 +270,32 @@ struct CommitWriter {
         Platform.copy(buffer + buffered, from, count)
         buffered += padded
     }
-    private mutating func flushBuffer() throws(RealmError) {
-        if buffered > 0 { try file.write(buffer, count: buffered, at: bufferStart) }
+    /// - Parameter tail: bytes at the end of the buffer that are no part of the commit's content.
+    private mutating func flushBuffer(tail: Int = 0) throws(RealmError) {
+        if buffered > 0 { try write(buffer, buffered, tail: tail) }
         bufferStart += buffered
         buffered = 0
+    }
+    /// Writes at `bufferStart`, and takes note of it.
+    private mutating func write(_ from: UnsafeRawPointer, _ count: Int, tail: Int = 0) throws(RealmError) {
+        if let digest = content {
+            let size = count - tail
+            digest.add(from, size)
+            if let last = extents.last, last.end == bufferStart {
+                extents[extents.count - 1].size += size
+            } else {
+                extents.append(FileChunk(offset: bufferStart, size: size))
+            }
+            if extents.count > CommitRecord.maxExtents { content = nil }
+        }
+        try file.write(from, count: count, at: bufferStart)
     }
 
     // MARK: Lists and top
 
-    /// Writes free lists and top array, all in one place, and returns the top's ref. `slots` are the top's elements; 2 to 6 are filled in here.
-    /// Format: storage §3.6.
-    mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Ref {
+    /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's elements; 2 to 6 are filled in
+    /// here. Format: storage §3.6.
+    mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
         let size = Format.padded(listsBound)
         let start = try place(size)
         let chunkEnd = start + size
@@ -269,6 +304,7 @@ struct CommitWriter {
         extent = FileChunk(offset: 0, size: 0)
 
         // Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values follow from the sizes.
+        let recordSize = leavesRecord ? CommitRecord.size : 0
         let total = free.usable.count + free.locked.count + freed.count + 1
         var entries: [(at: Int, size: Int, version: UInt64)] = []
         entries.reserveCapacity(total)
@@ -295,6 +331,10 @@ struct CommitWriter {
             let c = f < freed.count ? freed[f].offset : Int.max
             let least = min(a, b, c)
             if slot < 0 && start < least {
+                if leavesRecord {
+                    entries.append((start, recordSize, version + 1))
+                    newest = max(newest, version + 1)
+                }
                 slot = entries.count
                 entries.append((chunkEnd, extentEnd - start, 0))
                 largest = max(largest, extentEnd - start)
@@ -325,17 +365,24 @@ struct CommitWriter {
         top[6] = RefOrTagged(tagged: version)
         let topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 0
         let end = topAt + bytes(topWidth, top.count)
-        guard end < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
-        entries[slot] = (end, extentEnd - end, 0)
+        let rest = end + recordSize
+        guard rest < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
+        if leavesRecord { entries[slot - 1].at = end }
+        entries[slot] = (rest, extentEnd - rest, 0)
         // `place` accounted for the whole chunk; the buffer now receives only what is used of it.
         try emitArrayHere(flags: 0, width: positionWidth, count: count) { Int64(entries[$0].at) }
         if buffered + 8 > bufferSize { try flushBuffer() }
         try emitArrayHere(flags: 0, width: lengthWidth, count: count) { Int64(entries[$0].size) }
         if buffered + 8 > bufferSize { try flushBuffer() }
         try emitArrayHere(flags: 0, width: versionWidth, count: count) { Int64(bitPattern: entries[$0].version) }
-        if buffered + 256 > bufferSize { try flushBuffer() }
+        if buffered + 256 + recordSize > bufferSize { try flushBuffer() }
         try emitArrayHere(flags: NodeHeader.hasRefsFlag, width: topWidth, count: top.count) { top[$0].raw }
-        try flushBuffer()
-        return Ref(topAt)
+        if leavesRecord {
+            CommitRecord(behind: Ref(topAt), version: version).encode(into: buffer + buffered)
+            buffered += recordSize
+        }
+        try flushBuffer(tail: recordSize)
+        return Result(
+            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: content.map { ($0, extents) }, recordAt: leavesRecord ? end : 0)
     }
 }

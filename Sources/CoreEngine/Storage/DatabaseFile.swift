@@ -12,6 +12,10 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     private let secret: Lock<Encryption?>
     private let mapLock = Lock(initial: 0)
     private let needsSlab: Bool
+    /// What follows is the write-lock holder's.
+    var headerState = HeaderState.unknown
+    /// What must be taken back before anything else is written.
+    var unsettled: Withdrawal?
 
     /// What a validated file says of its newest snapshot.
     struct State {
@@ -25,6 +29,13 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         var historyType: UInt64
         var historySchemaVersion: UInt64
         var isStreaming: Bool
+
+        mutating func take(_ fields: TopFields) {
+            logicalSize = fields.logicalSize
+            version = fields.version
+            historyType = fields.historyType
+            historySchemaVersion = fields.historySchemaVersion
+        }
     }
 
     /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
@@ -116,35 +127,6 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         guard let pages else { return try file.resize(to: size, filled: filled) }
         try pages.withForm { (form) throws(RealmError) in try form.resize(to: size / form.pageSize, filled: filled) }
     }
-    /// Makes `topRef` the live top array: everything written so far reaches the disk first, then the header. Format: storage §4.2 steps 8–12.
-    func select(topRef: Ref, logicalSize: Int, durable: Bool, format: UInt8 = Format.currentVersion) throws(RealmError) {
-        var header = try readHeader(again: false)
-        // Only the slot that is not live is written before the flip; it goes out together with the data.
-        if header.liveSlot == 0 {
-            header.topRefs.1 = UInt64(topRef.offset)
-            header.formats.1 = format
-        } else {
-            header.topRefs.0 = UInt64(topRef.offset)
-            header.formats.0 = format
-        }
-        try put(header, flipped: header.flags ^ 1, logicalSize: logicalSize, durable: durable)
-    }
-    /// Writes the header and then the byte that selects the live slot; an encrypted header goes out in one piece.
-    private func put(_ header: FileHeader, flipped flags: UInt8, logicalSize: Int, durable: Bool) throws(RealmError) {
-        var header = header
-        if let pages {
-            header.flags = flags
-            try pages.prepare(header, logicalSize: logicalSize)
-            if durable { try file.synchronizeData() }
-            try pages.commit()
-        } else {
-            try writeHeader(header)
-            if durable { try file.synchronizeData() }
-            try write([flags], at: 23)
-        }
-        if durable { try file.synchronizeData() }
-    }
-
     // MARK: Reading
 
     /// Maps the file at least up to `size`, section by section.
@@ -186,13 +168,14 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     func validate(readOnly: Bool) throws(RealmError) -> State {
         for _ in 0..<100 {
             let before = try? readHeader()
-            do { return try examine(readOnly: readOnly) } catch {
+            do { return try examine(nil, readOnly: readOnly) } catch {
                 guard let before, let after = try? readHeader(), after != before else { throw error }
             }
         }
-        return try examine(readOnly: readOnly)
+        return try examine(nil, readOnly: readOnly)
     }
-    private func examine(readOnly: Bool) throws(RealmError) -> State {
+    /// - Parameter given: taken in place of the header in the file.
+    func examine(_ given: FileHeader?, readOnly: Bool) throws(RealmError) -> State {
         pages?.distrust()
         var size = try file.size()
         if size > 0, isEncrypted {
@@ -202,7 +185,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         if size == 0 { throw invalid(readOnly ? "Read-only access to empty Realm file" : "file is empty") }
         guard size >= Format.headerSize else { throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm") }
         guard size % 8 == 0 else { throw invalid("file has an invalid size (\(size))") }
-        let header = try readHeader()
+        let header = if let given { given } else { try readHeader() }
         guard header.hasMnemonic else { throw invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)") }
         var top = header.liveTopRef
         let streaming = header.isStreaming
@@ -227,11 +210,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         if top == 0 { return state }
         try ensureMapped(size)
         state.topRef = Ref(Int(top))
-        let fields = try topFields(state.topRef, physicalSize: size)
-        state.logicalSize = fields.logicalSize
-        state.version = fields.version
-        state.historyType = fields.historyType
-        state.historySchemaVersion = fields.historySchemaVersion
+        state.take(try topFields(state.topRef, physicalSize: size))
         return state
     }
 
@@ -337,12 +316,6 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         return size <= RealmForm.sizeWhenNew || Platform.isZero(start + 4096, 4096)
             || SealedForm.recognises(UnsafeRawBufferPointer(start: start + 4096, count: 8))
     }
-    private func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
-        try bytes.withBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { try write(p, count: b.count, at: offset) }
-        }
-    }
-
     /// Turns a streaming file into a normal one, in two ordered steps. Format: storage §1.3.
     func convertFromStreaming(_ state: State) throws(RealmError) {
         var header = state.header
@@ -350,12 +323,6 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         header.formats.1 = header.formats.0
         try put(header, flipped: header.flags | 1, logicalSize: state.logicalSize, durable: true)
     }
-    private func writeHeader(_ header: FileHeader) throws(RealmError) {
-        var bytes = [UInt8](repeating: 0, count: Format.headerSize)
-        bytes.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
-        try write(bytes, at: 0)
-    }
-
     /// Completes what a crash left half-written, before anything is written. Only while nobody else writes.
     func repair() throws(RealmError) { try pages?.withForm { (form) throws(RealmError) in try form.repair() } }
 

@@ -357,12 +357,12 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
         try form.write(run.lowerBound, run.count, from: base + run.lowerBound * pageSize, stamps: stamps + run.lowerBound)
         run = 0..<0
     }
-    /// Encrypts what is left of the commit, and what must be on disk before `header` is.
-    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
+    /// Encrypts what is left of the commit, and what must be on disk before `header` is: `PageForm.prepare`.
+    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
         try lock.with { (_) throws(RealmError) in
             try encryptRun()
             keepFrom = .max
-            try form.prepare(header, logicalSize: logicalSize)
+            return try form.prepare(header, logicalSize: logicalSize, announcing: announcing)
         }
     }
     func commit() throws(RealmError) { try lock.with { (_) throws(RealmError) in try form.commit() } }

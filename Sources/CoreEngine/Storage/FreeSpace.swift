@@ -41,6 +41,15 @@ struct FreeSpace {
         }
         if let pageSize { keepWholePages(pageSize) }
     }
+    /// Whether exactly this chunk is in the list, released by `version`, and locked.
+    func isLocked(_ chunk: FileChunk, version: UInt64) -> Bool {
+        var low = 0, high = locked.count
+        while low < high {
+            let mid = (low + high) / 2
+            if locked[mid].chunk.offset < chunk.offset { low = mid + 1 } else { high = mid }
+        }
+        return low < locked.count && locked[low].chunk == chunk && locked[low].version == version
+    }
     /// Sets the parts of pages aside: what else is on such a page may be in use.
     private mutating func keepWholePages(_ pageSize: Int) {
         var whole: [FileChunk] = [], rests: [Locked] = []

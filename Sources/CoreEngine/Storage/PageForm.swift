@@ -21,9 +21,18 @@ protocol PageForm: AnyObject {
     /// The database header: as it is on disk now, or (for the holder of the write lock) as it was read or written last.
     func readHeader(again: Bool) throws(RealmError) -> FileHeader
     /// Writes everything that must be on disk before `header` may be. The caller flushes after it.
-    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError)
-    /// Puts the prepared header in place. The caller flushes after it.
+    /// - Parameter announcing: also what lets `findSuccessor` find the commit when the header does not lead to it.
+    /// - Returns: whether it did so: then the caller need not flush after `commit`.
+    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool
+    /// Puts the prepared header in place.
     func commit() throws(RealmError)
+    /// Takes back what a failed `prepare` or `commit` wrote: `header` was in force before. The caller flushes after it.
+    func withdraw(_ header: FileHeader) throws(RealmError)
+    /// The sequence number of a commit that is wholly on the disk although the header does not lead to it. From then on the form reads as if it
+    /// did. Only while nobody writes.
+    func findSuccessor() throws(RealmError) -> UInt64?
+    /// Puts the header of what `findSuccessor` found in place. The caller flushes before and after it.
+    func adoptSuccessor() throws(RealmError)
     /// Others may have changed the file: what is remembered of it must be read again.
     func forget()
     /// Completes what a crash left half-written, after `readHeader` found it so. Only while nobody else writes.
@@ -41,6 +50,8 @@ extension PageForm {
     /// Bytes of data that the file has room for.
     var dataSize: Int { pageCount * pageSize }
     func repair() throws(RealmError) {}
+    func findSuccessor() throws(RealmError) -> UInt64? { nil }
+    func adoptSuccessor() throws(RealmError) {}
 }
 
 extension FileDescriptor {

@@ -18,6 +18,8 @@ final class RealmForm: PageForm {
     /// Ciphertext of the coming page 0 and its entry's first half.
     private let first = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 4096)
     private var firstCounter: UInt32?
+    /// The commit in progress has begun to write page 0.
+    private var isFirstPut = false
     /// Page 0 was last read from its copy.
     private var isFirstTorn = false
     private(set) var pageCount = 0
@@ -179,7 +181,8 @@ final class RealmForm: PageForm {
         return FileHeader(bytes: page)
     }
 
-    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
+    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
+        isFirstPut = false
         let page = first + 4096
         if try entry(0).counter == 0 {
             Platform.zero(page, 4096)
@@ -204,11 +207,21 @@ final class RealmForm: PageForm {
         if pageCount < needed { try resize(to: needed, filled: true) }
         var stamp: UInt64 = 0
         try write(pageCount - 1, 1, from: first, stamps: &stamp)
+        return false
     }
     func commit() throws(RealmError) {
         guard let counter = firstCounter else { return }
         firstCounter = nil
+        isFirstPut = true
         try putFirst(counter)
+    }
+    func withdraw(_ header: FileHeader) throws(RealmError) {
+        // Until page 0 is written its copy counts for nothing.
+        guard isFirstPut else { return }
+        defer { isFirstPut = true }
+        _ = try prepare(header, logicalSize: 0, announcing: false)
+        try file.synchronizeData()
+        try commit()
     }
     /// Writes entry and ciphertext of page 0 from `first`.
     private func putFirst(_ counter: UInt32) throws(RealmError) {

@@ -6,8 +6,9 @@
 ///
 /// A page's stamp is in its table, the table's in its group, the group's in the root (in files of up to 53 tables the table's is in the root):
 /// a block that is not the one its stamp names is refused.
-/// A commit writes pages, then the tables and groups that name them into the block of the pair that is not in use, flushes, and then writes the
-/// root record over the older one. A record is 512 bytes, so that no torn write leaves half of one. Layout: docs/security.md.
+/// A commit writes pages, then the tables and groups that name them into the block of the pair that is not in use, and an announcement: the
+/// coming root record and the pages that were written. It flushes, and then writes the root record over the older one. A record is 512 bytes, so
+/// that no torn write leaves half of one; if it never reaches the disk, the announcement stands in for it. Layout: docs/security.md.
 final class SealedForm: PageForm {
     @inline(__always) static var blockSize: Int { 4096 }
     /// Bytes of data in a page: 4056.
@@ -20,6 +21,10 @@ final class SealedForm: PageForm {
     private static let rootSize = 512
     private static let rootPayload = rootSize - PageSeal.overhead
     private static let rootStamps = (rootPayload - 48) / 8
+    /// Behind the root record in its block.
+    private static let announcementSize = 2048
+    private static let announcementPayload = announcementSize - PageSeal.overhead
+    private static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
     /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     private static let pageLimit = rootStamps * fanOut * fanOut
@@ -55,6 +60,12 @@ final class SealedForm: PageForm {
     private let seal: PageSeal
     private var known: Root?
     private var next: Root?
+    /// An announced root record that counts although it is not in its place.
+    private var accepted: Root?
+    /// What the commit in progress writes over in the block of its root record, and where that is.
+    private var replaced: (bytes: [UInt8], at: Int)?
+    /// Pages that the commit in progress wrote, nil when there are too many to announce.
+    private var writtenRuns: [Range<Int>]? = []
     private var grownTo = 0
     private var tables: [Int: Stamps] = [:]
     private var groups: [Int: Stamps] = [:]
@@ -158,42 +169,134 @@ final class SealedForm: PageForm {
             if let even = records.0, let odd = records.1 {
                 let isEven = even.sequence > odd.sequence
                 guard isEven ? even.sequence == odd.sequence &+ 1 : odd.sequence == even.sequence &+ 1 else { continue }
-                let root = isEven ? even : odd
+                var root = isEven ? even : odd
+                if let accepted, accepted.sequence == root.sequence &+ 1 { root = accepted }
                 known = root
                 return root
             }
+        }
+        // A torn record, where the disk writes less than a sector at a time.
+        if let only = records.0 ?? records.1, records.0 == nil || records.1 == nil, let next = try successor(of: only) {
+            accepted = next
+            known = next
+            return next
         }
         throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
     }
     /// The record in slot `slot` of the blocks in the buffer.
     private func record(_ slot: Int) -> Root? {
         let block = buffer + slot * Self.blockSize
+        let end = Self.rootSize + Self.announcementSize
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         return plain.withUnsafeMutableBytes { p -> Root? in
-            guard Platform.isZero(block + Self.rootSize, Self.blockSize - Self.rootSize), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!) else { return nil }
-            func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
-            var r = Root()
-            r.sequence = word(0)
-            r.header = FileHeader(bytes: p.baseAddress! + 8)
-            r.pageCount = Int(truncatingIfNeeded: word(32))
-            for i in 0..<Self.rootStamps { r.stamps[i] = word(48 + i * 8) }
-            guard r.sequence & 1 == UInt64(slot), r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
+            guard Platform.isZero(block + end, Self.blockSize - end), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!),
+                let r = decode(p.baseAddress!), r.sequence & 1 == UInt64(slot)
+            else { return nil }
             return r
         }
     }
+    private func decode(_ p: UnsafeRawPointer) -> Root? {
+        func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
+        var r = Root()
+        r.sequence = word(0)
+        r.header = FileHeader(bytes: p + 8)
+        r.pageCount = Int(truncatingIfNeeded: word(32))
+        for i in 0..<Self.rootStamps { r.stamps[i] = word(48 + i * 8) }
+        guard r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
+        return r
+    }
+    private func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
+        Platform.zero(p, Self.rootPayload)
+        p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
+        r.header.encode(into: p + 8)
+        p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
+        for i in 0..<Self.rootStamps { p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
+    }
     private func writeRoot(_ r: Root) throws(RealmError) {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        plain.withUnsafeMutableBytes { p in
-            p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
-            r.header.encode(into: p.baseAddress! + 8)
-            p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
-            for i in 0..<Self.rootStamps { p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
-        }
+        plain.withUnsafeMutableBytes { encode(r, into: $0.baseAddress!) }
         let slot = Int(r.sequence & 1)
         let isNew = try file.size() < (3 + slot) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
         _ = plain.withUnsafeBytes { seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer) }
         try file.write(buffer, count: isNew ? Self.blockSize : Self.rootSize, at: (2 + slot) * Self.blockSize)
+    }
+
+    // MARK: Announcements
+
+    private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
+    /// Describes the coming root record and the pages below it that are new, behind the record that it is going to replace; `runs` nil takes away
+    /// what an earlier commit may have left there.
+    private func announce(_ r: Root, _ runs: [Range<Int>]?) throws(RealmError) {
+        let at = Self.rootBlock(r.sequence)
+        let end = Self.rootSize + Self.announcementSize
+        Platform.zero(buffer, end)
+        _ = try file.read(into: buffer, count: end, at: at)
+        let isUsed = !Platform.isZero(buffer + Self.rootSize, Self.announcementSize)
+        replaced = ([UInt8](UnsafeRawBufferPointer(start: buffer, count: end)), at)
+        Platform.zero(buffer, Self.announcementSize)
+        if let runs {
+            var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
+            plain.withUnsafeMutableBytes { p in
+                encode(r, into: p.baseAddress!)
+                p.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
+                for (i, run) in runs.enumerated() {
+                    let entry = UInt64(run.lowerBound) | UInt64(run.count) << 32
+                    p.storeBytes(of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
+                }
+                _ = seal.seal(.announcement, Int(r.sequence & 1), from: p.baseAddress!, count: p.count, into: buffer)
+            }
+        } else if !isUsed {
+            return
+        }
+        try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
+    }
+    /// The announced root record that follows `r`, if all that it names is on the disk.
+    private func successor(of r: Root) throws(RealmError) -> Root? {
+        var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
+        let at = Self.rootBlock(r.sequence &+ 1)
+        guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize else { return nil }
+        let opened = plain.withUnsafeMutableBytes { p -> (Root, Int)? in
+            guard seal.open(.announcement, Int(r.sequence &+ 1) & 1, buffer, count: p.count, into: p.baseAddress!), let next = decode(p.baseAddress!),
+                next.sequence == r.sequence &+ 1,
+                case let count = p.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian, count <= UInt64(Self.announcedRuns)
+            else { return nil }
+            return (next, Int(count))
+        }
+        guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else { return nil }
+        let page = UnsafeMutableRawPointer.allocate(byteCount: Self.payload, alignment: 16)
+        defer { page.deallocate() }
+        for i in 0..<count {
+            let entry = plain.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self).littleEndian }
+            let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)
+            guard first + pages <= next.pageCount else { return nil }
+            for p in first..<first + pages {
+                guard let table = try table(p / Self.fanOut, next), try read(p, table.values[p % Self.fanOut], into: page) == nil else { return nil }
+            }
+        }
+        return next
+    }
+    func findSuccessor() throws(RealmError) -> UInt64? {
+        known = nil
+        let newest = try root()
+        if let accepted, accepted.sequence == newest.sequence { return accepted.sequence }
+        guard let next = try successor(of: newest) else { return nil }
+        accepted = next
+        known = next
+        return next.sequence
+    }
+    func adoptSuccessor() throws(RealmError) {
+        guard let accepted else { return }
+        try writeRoot(accepted)
+        self.accepted = nil
+        known = nil
+    }
+    func withdraw(_ header: FileHeader) throws(RealmError) {
+        guard let replaced else { return }
+        try replaced.bytes.withBytes { (b) throws(RealmError) in
+            if let p = b.baseAddress { try file.write(p, count: b.count, at: replaced.at) }
+        }
+        forget()
     }
     private func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
@@ -271,15 +374,20 @@ final class SealedForm: PageForm {
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
         let wanted = try stamp(of: page)
         guard wanted != 0 else { throw damaged("page \(page) was never written") }
-        guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize else {
-            throw damaged("it is truncated at page \(page)")
-        }
-        guard PageSeal.stamp(buffer) == wanted else { throw damaged("page \(page) is not the version that belongs here") }
-        guard seal.open(.page, page, buffer, count: Self.payload, into: to) else { throw damaged("page \(page) does not authenticate") }
+        if let problem = try read(page, wanted, into: to) { throw problem }
         return wanted
+    }
+    /// Decrypts the version `wanted` of a page; the error when that is not what is there.
+    private func read(_ page: Int, _ wanted: UInt64, into to: UnsafeMutableRawPointer) throws(RealmError) -> RealmError? {
+        guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize else {
+            return damaged("it is truncated at page \(page)")
+        }
+        guard PageSeal.stamp(buffer) == wanted else { return damaged("page \(page) is not the version that belongs here") }
+        return seal.open(.page, page, buffer, count: Self.payload, into: to) ? nil : damaged("page \(page) does not authenticate")
     }
 
     func write(_ first: Int, _ count: Int, from: UnsafeRawPointer, stamps: UnsafeMutablePointer<UInt64>) throws(RealmError) {
+        replaced = nil
         var done = 0
         while done < count {
             let page = first + done
@@ -290,6 +398,7 @@ final class SealedForm: PageForm {
                 stamps[done + i] = seal.seal(.page, page + i, from: from + (done + i) * Self.payload, count: Self.payload, into: buffer + i * Self.blockSize)
             }
             try file.write(buffer, count: run * Self.blockSize, at: pageBlock(page) * Self.blockSize)
+            noteWritten(page..<page + run)
             for i in 0..<run { table.values[page % Self.fanOut + i] = stamps[done + i] }
             if !table.isChanged {
                 table.isChanged = true
@@ -297,6 +406,16 @@ final class SealedForm: PageForm {
             }
             done += run
         }
+    }
+
+    private func noteWritten(_ pages: Range<Int>) {
+        guard var runs = writtenRuns else { return }
+        if let last = runs.last, last.upperBound == pages.lowerBound {
+            runs[runs.count - 1] = last.lowerBound..<pages.upperBound
+        } else {
+            runs.append(pages)
+        }
+        writtenRuns = runs.count <= Self.announcedRuns ? runs : nil
     }
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
@@ -315,7 +434,15 @@ final class SealedForm: PageForm {
         return try root().header
     }
 
-    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {
+    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
+        let coming = try comingRoot(header)
+        let runs = announcing ? writtenRuns : nil
+        try announce(coming, runs)
+        next = coming
+        return runs != nil
+    }
+    /// Writes the tables and groups that changed; returns the root record that names them.
+    private func comingRoot(_ header: FileHeader) throws(RealmError) -> Root {
         var root = try root()
         root.sequence &+= 1
         root.header = header
@@ -326,8 +453,7 @@ final class SealedForm: PageForm {
             for t in changedTables {
                 if let table = tables[t] { root.stamps[t] = try store(.table, t, table, at: tableBlock(t)) }
             }
-            next = root
-            return
+            return root
         }
         if wasSmall {
             // The file outgrows what the root alone can name: its stamps move into the first group.
@@ -346,7 +472,7 @@ final class SealedForm: PageForm {
         for g in changedGroups {
             if let group = groups[g] { root.stamps[g] = try store(.group, g, group, at: groupBlock(g)) }
         }
-        next = root
+        return root
     }
     /// Enters a table's stamp in its group.
     private func name(_ t: Int, _ stamp: UInt64, _ root: Root) throws(RealmError) {
@@ -371,6 +497,8 @@ final class SealedForm: PageForm {
         try writeRoot(next)
         known = next
         self.next = nil
+        accepted = nil
+        writtenRuns = []
         for t in changedTables { tables[t]?.isChanged = false }
         for g in changedGroups { groups[g]?.isChanged = false }
         changedTables.removeAll(keepingCapacity: true)
@@ -381,6 +509,7 @@ final class SealedForm: PageForm {
     func forget() {
         known = nil
         next = nil
+        writtenRuns = []
         grownTo = 0
         for t in changedTables { tables[t] = nil }
         for g in changedGroups { groups[g] = nil }

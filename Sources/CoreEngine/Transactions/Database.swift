@@ -17,6 +17,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     let file: DatabaseFile
     let access: Access
     public let durability: Durability
+    /// Whether each commit waits for the disk twice, so that nothing is assumed of a sector.
+    private let flushesTwice = false
     /// Changes when the file is rewritten; then under the lock of the registry.
     private var identity: FileIdentity
     /// nil for immutable opens.
@@ -115,7 +117,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         access = .immutable
         durability = .full
         file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
-        let state = try file.validate(readOnly: true)
+        let state = try file.newestState(readOnly: true).state
         try Self.checkFormat(state, path: path, writing: false, upgrades: false)
         identity = try file.file.identity()
         lockFile = nil
@@ -145,7 +147,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         if let probe, !isUnfinished, try probe.size() > 0 {
             let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
             // A key that fits says enough: what else could be wrong is found below, and the lock file goes again.
-            if !early.isEncrypted { try Self.checkFormat(try early.validate(readOnly: !writing), path: path, writing: writing, upgrades: upgrades) }
+            if !early.isEncrypted { try Self.checkFormat(try early.newestState(readOnly: !writing).state, path: path, writing: writing, upgrades: upgrades) }
             earlier = early
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
@@ -171,7 +173,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             if !first && shared.durability.load() != UInt64(durability.rawValue) {
                 throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
             }
-            var state = try file.validate(readOnly: !writing)
+            var (state, isSelected) = first ? try file.newestState(readOnly: !writing) : (try file.validate(readOnly: !writing), true)
+            // Whoever opened it first may have been unable to write.
+            if !first, shared.newest()?.topRef != state.topRef { (state, isSelected) = try file.newestState(readOnly: !writing) }
             try Self.checkFormat(state, path: path, writing: writing, upgrades: upgrades)
             if writing && first { FormatUpgrade.keepBackup(path, format: state.format) }
             if state.isStreaming && writing {
@@ -179,6 +183,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 state = try file.validate(readOnly: false)
             }
             if first {
+                if writing, !isSelected { try file.select(state) }
                 if writing, try file.align(state) { state = try file.validate(readOnly: false) }
                 shared.publish(SharedState.Version(
                     number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
@@ -224,6 +229,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             lockFile.file.close()
             return
         }
+        file.flushHeader()
         if durability == .memoryOnly {
             try? lockFile.withControlLock { () throws(RealmError) in if lockFile.isLastMember { try FileSystem.remove(path) } }
         }
@@ -269,6 +275,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         return try lockFile.shared.pinNewest(slot: &slot)
     }
+    /// The holder of the write lock moves its pin to the version it just published.
+    func moveOwnPin(slot: inout Int, to v: SharedState.Version) { lockFile?.shared.movePin(slot: slot, to: v.number) }
     func pinSame(_ version: UInt64) throws(RealmError) -> Int { try lockFile?.shared.pinSame(version) ?? -1 }
     func unpin(slot: inout Int) {
         guard Platform.processId == processId else { return slot = -1 }
@@ -317,6 +325,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             if let lockFile, lockFile.shared.lastWriter.load() != lockFile.shared.owner {
                 // Whoever it was may have died in the middle of a commit.
                 lockFile.shared.lastWriter.store(lockFile.shared.owner)
+                file.headerState = .unknown
                 file.pages?.beginWrite(others: true)
             } else {
                 file.pages?.beginWrite(others: false)
@@ -331,15 +340,23 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         lockFile?.unlockForWriting()
         writer.with { $0.isActive = false }
     }
-    /// A writer may have died after flipping the header and before publishing: its version counts.
+    /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is written. And a writer may have
+    /// died after it wrote the header and before it published the version: that version counts.
     private func recoverHeader() throws(RealmError) {
         guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
+        if let failed = file.unsettled {
+            // Another process may have gone on from either state meanwhile.
+            if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }
+        }
         let header = try file.readHeader()
         try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else { return }
         let state = try file.validate(readOnly: false)
         if state.version > newest.number {
             lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
+        } else if case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
+            // The first to open it after a crash could not write.
+            try file.select(found)
         }
     }
     /// Hands the slab to a write transaction.
@@ -352,13 +369,20 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return min(base, lockFile.shared.oldestPinned(newest: base) { lockFile.isDead($0) })
     }
 
-    /// Makes the top array at `topRef` the newest version: flushes, flips, publishes. Format: storage §4.2 steps 8–14.
-    func publish(topRef: Ref, logicalSize: Int, version: UInt64) throws(RealmError) {
-        if durability != .memoryOnly {
-            try file.select(topRef: topRef, logicalSize: logicalSize, durable: durability == .full)
+    /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
+    /// - Parameters: as of `DatabaseFile.commit`.
+    func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) -> SharedState.Version {
+        if durability != .memoryOnly { try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing) }
+        file.pages?.noteOwn(c.version)
+        let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)
+        lockFile?.shared.publish(new)
+        return new
+    }
+    private var flushing: Flushing {
+        switch durability {
+        case .full: flushesTwice ? .twice : .once
+        case .memoryOnly, .unsafe: .never
         }
-        file.pages?.noteOwn(version)
-        lockFile?.shared.publish(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
     }
 
     // MARK: Files
@@ -392,7 +416,7 @@ extension Database {
         guard FileSystem.exists(path) else { return false }
         let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
         guard try file.file.size() > 0 else { return false }
-        let state = try file.validate(readOnly: true)
+        let state = try file.newestState(readOnly: true).state
         return state.format != 0 && state.format < Format.currentVersion
     }
 }

@@ -91,6 +91,10 @@ struct SharedState {
         if held >= 0 { slot(held).store(0) }
         held = -1
     }
+    /// Moves a pin that the holder of the write lock has to the version that it published.
+    func movePin(slot held: Int, to number: UInt64) {
+        if held >= 0 { slot(held).store(owner << 48 | number) }
+    }
     /// A second pin at a version that the caller holds pinned already.
     func pinSame(_ number: UInt64) throws(RealmError) -> Int { try claim(owner << 48 | number) }
 

@@ -2,7 +2,11 @@
 ///
 /// Thread rule: one thread at a time.
 package final class Transaction {
-    package enum Stage { case idle, reading, writing, closed }
+    package enum Stage {
+        case idle, reading, writing, closed
+        /// The snapshot is pinned, but it could not be read (again): `restore` tries once more.
+        case interrupted
+    }
 
     package let database: Database
     let store: NodeStore
@@ -32,7 +36,7 @@ package final class Transaction {
     /// Ends whatever is open for good; a write in progress is rolled back.
     func close() {
         if stage == .writing { try? rollback() }
-        if stage == .reading { endRead() }
+        endRead()
         if stage != .closed { database.leave() }
         stage = .closed
     }
@@ -50,12 +54,13 @@ package final class Transaction {
         let v = try database.pinNewest(slot: &slot)
         do { try adopt(v) } catch {
             database.unpin(slot: &slot)
+            group.forgetTables()
             throw error
         }
         stage = .reading
     }
     func endRead() {
-        guard stage == .reading else { return }
+        guard stage == .reading || stage == .interrupted else { return }
         database.unpin(slot: &slot)
         group.forgetTables()
         store.rest()
@@ -78,13 +83,21 @@ package final class Transaction {
             try accept(self)
         } catch {
             database.unpin(slot: &newSlot)
-            group.forgetTables()
-            try adopt(old)
+            (version, topRef, logicalSize) = (old.number, old.topRef, old.logicalSize)
+            stage = .interrupted
+            try restore()
             throw error
         }
         swap(&slot, &newSlot)
         database.unpin(slot: &newSlot)
         return true
+    }
+    /// Reads the pinned snapshot again after an error. Until that succeeds the transaction takes no call but this and `endRead`.
+    package func restore() throws(RealmError) {
+        guard stage == .interrupted else { return }
+        group.forgetTables()
+        try adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
+        stage = .reading
     }
 
     private func adopt(_ v: SharedState.Version) throws(RealmError) {
@@ -117,6 +130,7 @@ package final class Transaction {
     /// Takes the write lock and moves to the newest version. True when that is another one.
     func beginWrite(accepting accept: (Transaction) throws(RealmError) -> Void = { _ in }) throws(RealmError) -> Bool {
         guard stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
+        try restore()
         guard database.isWritable else { throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.") }
         try database.lockForWriting()
         do {
@@ -138,10 +152,9 @@ package final class Transaction {
     func rollback() throws(RealmError) {
         guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
         endWrite()
-        stage = .reading
+        stage = .interrupted
         database.unlockForWriting()
-        group.forgetTables()
-        try adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
+        try restore()
     }
     /// A change failed after it had begun. Errors of that kind come from damaged files and exhausted memory, not from arguments.
     func noteFailure(_ e: RealmError) {
@@ -173,12 +186,13 @@ package final class Transaction {
             throw error
         }
         endWrite()
-        stage = .reading
+        stage = .interrupted
         // While the write lock is held the newest version is ours: the pin moves to it.
-        defer { database.unlockForWriting() }
-        group.forgetTables()
-        _ = try database.pinNewest(slot: &slot)
-        try adopt(written)
+        database.moveOwnPin(slot: &slot, to: written)
+        database.unlockForWriting()
+        (version, topRef, logicalSize) = (written.number, written.topRef, written.logicalSize)
+        // The commit is done whatever happens now; what cannot be read is said by the next call.
+        try? restore()
     }
 
     private func write(_ next: UInt64) throws(RealmError) -> SharedState.Version {
@@ -187,12 +201,14 @@ package final class Transaction {
         try group.flush()
         if group.tablesRef.isNull {
             // The very first commit, without any table: the arrays exist all the same.
+            guard topRef.isNull else { throw RealmError(.brokenInvariant, "A commit without the tables of the version before", path: database.path) }
             group.isModified = true
             try group.flush()
         }
         let oldest = database.oldestReachable(base: version)
         var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
         var history = Ref.null
+        var recordAt = 0
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
         slots[10] = RefOrTagged(tagged: 0)
         if !topRef.isNull {
@@ -203,23 +219,28 @@ package final class Transaction {
             if top.historyType != History.Kind.inRealm { try store.destroy(top.history) }
             slots[10] = RefOrTagged(tagged: top.syncFileId)
             if !top.evacuation.isNull { try store.destroy(top.evacuation) }
+            recordAt = try file.recordPlace(behind: topRef, store)
         }
         history = try History.append(store, root: history, changeset: encoder.bytes, version: next, oldestLive: oldest)
-        let free = try FreeSpace(store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, oldestReachable: oldest, pageSize: file.isEncrypted ? file.pageSize : nil)
+        // The disk may have the header of the version before the base: what that one uses stays for this commit.
+        let free = try FreeSpace(
+            store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, oldestReachable: min(oldest, version &- 1),
+            pageSize: file.isEncrypted ? file.pageSize : nil)
+        // Other engines leave no such place, or something else where it would be.
+        if !free.isLocked(FileChunk(offset: recordAt, size: CommitRecord.size), version: next) { recordAt = 0 }
         try store.free(topRef)
         for r in [lists.positions, lists.lengths, lists.versions] { try store.free(r) }
 
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, physicalSize: physical,
-            roots: [group.namesRef, group.tablesRef, history])
+            roots: [group.namesRef, group.tablesRef, history], leavesRecord: !file.isEncrypted && database.durability == .full)
         defer { writer.dispose() }
         slots[0] = RefOrTagged(try writer.write(group.namesRef))
         slots[1] = RefOrTagged(try writer.write(group.tablesRef))
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
         slots[8] = RefOrTagged(try writer.write(history))
         slots[9] = RefOrTagged(tagged: History.schemaVersion)
-        let top = try writer.finish(slots: slots, version: next)
-        try database.publish(topRef: top, logicalSize: writer.logicalSize, version: next)
-        return SharedState.Version(number: next, topRef: top, logicalSize: writer.logicalSize)
+        let result = try writer.finish(slots: slots, version: next)
+        return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt)
     }
 }

@@ -24,6 +24,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case invalidEncryptionKey = 3014, noSuchObject = 3016, indexOutOfBounds = 3017, limitExceeded = 3018
         case objectTypeMismatch = 3019, noSuchTable = 3020, illegalCombination = 3022
         case callback = 1_000_000, unknown = 2_000_000
+        /// `CREALM_ERR_COMMIT_OUTCOME_UNKNOWN`
+        case commitOutcomeUnknown = 9001
     }
 
     public let code: Code

@@ -1,0 +1,95 @@
+/// What makes one flush enough for a small commit to a plain file: 512 bytes right behind the top array of every snapshot that this engine
+/// writes, in which the *next* commit describes itself. Format: docs/commit-and-locking.md.
+///
+///     0    "CRealmR1"
+///     8    version of the snapshot it lies behind         16   top ref of that snapshot
+///     24   top ref of the next one; 0: no commit yet
+///     32   number of extents, up to 27                    40   extents: offset and length, 16 bytes each
+///     472  zero                                           480  digest: BLAKE2b, 32 bytes
+///
+/// The digest is over what the extents hold, in order, and then over bytes [0, 480) of the record. It says that all of a commit has reached the
+/// disk, whatever the header says: so the header need not be flushed before the commit returns.
+///
+/// The free lists show the place as a chunk of its own, released by the next commit, so that nobody writes there until the header that leads
+/// past it is on the disk.
+struct CommitRecord {
+    static let size = 512
+    static let maxExtents = 27
+    /// Larger commits are flushed twice: the second flush costs less than the digest.
+    static let contentLimit = 256 << 10
+    private static let magic: UInt64 = 0x3152_6D6C_6165_5243  // "CRealmR1", little-endian
+    private static let digestAt = 480
+
+    let baseVersion: UInt64
+    let baseTop: Ref
+    var top = Ref.null
+    var extents: [FileChunk] = []
+    private var digest = [UInt8](repeating: 0, count: Digest.size)
+
+    /// The record of a snapshot that nothing follows yet.
+    init(behind top: Ref, version: UInt64) {
+        baseTop = top
+        baseVersion = version
+    }
+    /// Describes a commit on top of the snapshot. - Parameter content: has taken in what the extents hold.
+    mutating func describe(top: Ref, extents: [FileChunk], content: Digest) {
+        self.top = top
+        self.extents = extents
+        var head = [UInt8](repeating: 0, count: Self.digestAt)
+        head.withUnsafeMutableBytes { encodeHead(into: $0.baseAddress!) }
+        head.withUnsafeBytes { content.add($0.baseAddress!, $0.count) }
+        digest = content.finish()
+    }
+
+    /// - Parameter bytes: 512 bytes of a file. nil when they are no record, or one that claims what cannot be.
+    init?(_ bytes: UnsafeRawPointer) {
+        func word(_ at: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian }
+        guard word(0) == Self.magic, word(16) < 1 << 62, word(24) < 1 << 62, word(32) <= UInt64(Self.maxExtents) else { return nil }
+        baseVersion = word(8)
+        baseTop = Ref(Int(word(16)))
+        top = Ref(Int(word(24)))
+        var total = 0
+        for i in 0..<Int(word(32)) {
+            let at = word(40 + i * 16), length = word(48 + i * 16)
+            guard at < 1 << 62, length <= UInt64(Self.contentLimit - total) else { return nil }
+            total += Int(length)
+            extents.append(FileChunk(offset: Int(at), size: Int(length)))
+        }
+        digest = [UInt8](UnsafeRawBufferPointer(start: bytes + Self.digestAt, count: Digest.size))
+    }
+    private func encodeHead(into bytes: UnsafeMutableRawPointer) {
+        Platform.zero(bytes, Self.digestAt)
+        func put(_ value: UInt64, _ at: Int) { bytes.storeBytes(of: value.littleEndian, toByteOffset: at, as: UInt64.self) }
+        put(Self.magic, 0)
+        put(baseVersion, 8)
+        put(UInt64(baseTop.offset), 16)
+        put(UInt64(top.offset), 24)
+        put(UInt64(extents.count), 32)
+        for (i, e) in extents.enumerated() {
+            put(UInt64(e.offset), 40 + i * 16)
+            put(UInt64(e.size), 48 + i * 16)
+        }
+    }
+    /// - Parameter bytes: room for 512 bytes.
+    func encode(into bytes: UnsafeMutableRawPointer) {
+        encodeHead(into: bytes)
+        digest.withUnsafeBytes { Platform.copy(bytes + Self.digestAt, $0.baseAddress!, $0.count) }
+    }
+
+    /// Whether everything that the described commit wrote is there, through `read`, which gives the number of bytes it found.
+    func isComplete(
+        _ read: (_ into: UnsafeMutableRawPointer, _ count: Int, _ at: Int) throws(RealmError) -> Int
+    ) throws(RealmError) -> Bool {
+        guard !top.isNull, !extents.isEmpty else { return false }
+        let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.contentLimit, alignment: 64)
+        defer { buffer.deallocate() }
+        let content = Digest()
+        for e in extents {
+            guard try read(buffer, e.size, e.offset) == e.size else { return false }
+            content.add(buffer, e.size)
+        }
+        encodeHead(into: buffer)
+        content.add(buffer, Self.digestAt)
+        return content.finish() == digest
+    }
+}

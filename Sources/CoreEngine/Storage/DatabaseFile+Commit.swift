@@ -1,0 +1,234 @@
+/// How often a commit waits for the disk.
+enum Flushing {
+    case never, once, twice
+}
+
+/// Which snapshot is the newest: making one so, taking that back after an error, and finding it after a crash.
+/// The order of the steps, and why they suffice: docs/commit-and-locking.md.
+///
+/// Thread rule: the holder of the write lock; `newestState` while nobody writes.
+extension DatabaseFile {
+    /// Whether the header in the file is on the disk as well.
+    enum HeaderState {
+        case onDisk
+        /// This process wrote it and has not flushed since.
+        case written
+        /// Another process did, perhaps.
+        case unknown
+    }
+    /// A commit that failed, and could not be taken back.
+    struct Withdrawal {
+        /// The header that was in force, and the version it leads to.
+        var header: FileHeader
+        var version: UInt64
+        /// The record behind that version's top array, and its place; 0: none.
+        var record: CommitRecord
+        var recordAt: Int
+    }
+
+    // MARK: Commit
+
+    /// Makes what `c` says the newest snapshot. When this returns, it is and stays that; when it throws, the one before is and stays that, except
+    /// after `commitOutcomeUnknown`.
+    /// - Parameters:
+    ///   - base: the record behind the snapshot that the commit builds upon, without a successor.
+    ///   - recordAt: its place, 0 when there is none: then it takes two flushes.
+    func commit(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing) throws(RealmError) {
+        let old = try readHeader(again: false)
+        let new = old.selecting(UInt64(c.topRef.offset), format: Format.currentVersion)
+        // From the first step on after which a crash may leave the new snapshot as the newest one.
+        var isDecisive = false
+        do throws(RealmError) {
+            if let pages {
+                isDecisive = true
+                let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing == .once)
+                if flushing != .never { try file.synchronizeData() }
+                try pages.commit()
+                if flushing == .twice || (flushing == .once && !isEnough) { try file.synchronizeData() }
+                headerState = flushing == .once && isEnough ? .written : .onDisk
+            } else if flushing == .once, recordAt != 0, let content = c.content {
+                var record = base
+                record.describe(top: c.topRef, extents: content.extents, content: content.digest)
+                isDecisive = true
+                try write(record, at: recordAt)
+                try file.synchronizeData()
+                headerState = .written
+                try writeHeader(new)
+            } else if flushing != .never {
+                // What an earlier attempt may have left there.
+                if recordAt != 0 { try write(base, at: recordAt) }
+                // Until the present header is on the disk the one there may still select the slot that is written now.
+                if headerState != .onDisk { try file.synchronizeData() }
+                headerState = .onDisk
+                var unselected = new
+                unselected.flags = old.flags
+                try writeHeader(unselected)
+                try file.synchronizeData()
+                isDecisive = true
+                try writeFlags(new.flags)
+                try file.synchronizeData()
+            } else {
+                isDecisive = true
+                try writeHeader(new)
+            }
+        } catch {
+            guard isDecisive else {
+                // Nobody looks at the slot that is not selected.
+                try? writeHeader(old)
+                throw error
+            }
+            unsettled = Withdrawal(header: old, version: base.baseVersion, record: base, recordAt: recordAt)
+            do throws(RealmError) { try settle(flushing != .never) } catch let second {
+                throw RealmError(
+                    .commitOutcomeUnknown,
+                    "The commit failed (\(error.message)), and it could not be taken back (\(second.message)): whether it will be there after the file "
+                        + "was opened anew is unknown", path: path)
+            }
+            throw error
+        }
+    }
+    /// Takes a failed commit back for good: nothing that a crash leaves leads to it any more.
+    func settle(_ durable: Bool = true) throws(RealmError) {
+        guard let w = unsettled else { return }
+        headerState = .unknown
+        if let pages {
+            pages.abandonWrite()
+            try pages.withForm { (form) throws(RealmError) in try form.withdraw(w.header) }
+        } else {
+            try writeHeader(w.header)
+            if w.recordAt != 0 { try write(w.record, at: w.recordAt) }
+        }
+        if durable {
+            try file.synchronizeData()
+            headerState = .onDisk
+        }
+        unsettled = nil
+    }
+    /// The last user goes: what other engines find is the newest snapshot.
+    func flushHeader() {
+        guard headerState == .written, (try? file.synchronizeData()) != nil else { return }
+        headerState = .onDisk
+    }
+
+    // MARK: After a crash
+
+    /// The newest snapshot that reached the disk as a whole, and whether the header leads to it.
+    func newestState(readOnly: Bool) throws(RealmError) -> (state: State, isSelected: Bool) {
+        if let pages {
+            let isSelected = try pages.withForm { (form) throws(RealmError) in try form.findSuccessor() == nil }
+            return (try validate(readOnly: readOnly), isSelected)
+        }
+        var state: State
+        var isSelected = true
+        do throws(RealmError) { state = try validate(readOnly: readOnly) } catch {
+            guard error.code == .invalidDatabase, let other = try? beforeTornHeader() else { throw error }
+            state = other
+            isSelected = false
+        }
+        // At most two commits are ahead of the header; a longer chain comes from no crash.
+        for _ in 0..<4 {
+            guard let next = try successor(of: state) else { break }
+            state = next
+            isSelected = false
+        }
+        return (state, isSelected)
+    }
+    /// Makes the header lead to a state found by `newestState`. Only while nobody else has the file open.
+    func select(_ state: State) throws(RealmError) {
+        // It may never have been flushed.
+        try file.synchronizeData()
+        if let pages {
+            try pages.withForm { (form) throws(RealmError) in try form.adoptSuccessor() }
+        } else {
+            var header = try readHeader()
+            if (try? examine(header, readOnly: false)) == nil {
+                header.flags ^= 1
+                try writeFlags(header.flags)
+                try file.synchronizeData()
+            }
+            guard header.liveTopRef != UInt64(state.topRef.offset) else { return }
+            try writeHeader(header.selecting(UInt64(state.topRef.offset), format: state.format))
+        }
+        try file.synchronizeData()
+        headerState = .onDisk
+    }
+    /// The commit that the record behind a snapshot describes, if all of it is there.
+    private func successor(of s: State) throws(RealmError) -> State? {
+        guard !s.topRef.isNull, !s.isStreaming, let record = try record(behind: s.topRef, physicalSize: s.physicalSize),
+            record.baseTop == s.topRef, record.baseVersion == s.version,
+            try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at) }),
+            let fields = try? topFields(record.top, physicalSize: s.physicalSize), fields.version == s.version + 1
+        else { return nil }
+        var next = s
+        next.topRef = record.top
+        next.format = Format.currentVersion
+        next.take(fields)
+        return next
+    }
+    /// Where the record behind a top array has its place.
+    func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int { top.offset + (try store.node(top)).size }
+    private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> CommitRecord? {
+        let store = NodeStore(space: space, fileLimit: physicalSize)
+        store.move(toFileLimit: physicalSize, version: 0)
+        let at = try recordPlace(behind: top, store)
+        guard at + CommitRecord.size <= physicalSize else { return nil }
+        let bytes = UnsafeMutableRawPointer.allocate(byteCount: CommitRecord.size, alignment: 8)
+        defer { bytes.deallocate() }
+        guard try file.read(into: bytes, count: CommitRecord.size, at: at) == CommitRecord.size else { return nil }
+        return CommitRecord(bytes)
+    }
+    /// The header was torn by a crash: the live slot leads nowhere. The other one counts if this engine wrote what it leads to.
+    private func beforeTornHeader() throws(RealmError) -> State? {
+        var header = try readHeader()
+        guard header.hasMnemonic, !header.isStreaming else { return nil }
+        header.flags ^= 1
+        let state = try examine(header, readOnly: true)
+        guard !state.topRef.isNull, let record = try record(behind: state.topRef, physicalSize: state.physicalSize),
+            record.baseTop == state.topRef, record.baseVersion == state.version
+        else { return nil }
+        return state
+    }
+
+    // MARK: Bytes
+
+    private func write(_ record: CommitRecord, at offset: Int) throws(RealmError) {
+        var bytes = [UInt8](repeating: 0, count: CommitRecord.size)
+        bytes.withUnsafeMutableBytes { record.encode(into: $0.baseAddress!) }
+        try write(bytes, at: offset)
+    }
+    private func writeFlags(_ flags: UInt8) throws(RealmError) { try write([flags], at: 23) }
+    func writeHeader(_ header: FileHeader) throws(RealmError) {
+        var bytes = [UInt8](repeating: 0, count: Format.headerSize)
+        bytes.withUnsafeMutableBytes { header.encode(into: $0.baseAddress!) }
+        try write(bytes, at: 0)
+    }
+    func write(_ bytes: [UInt8], at offset: Int) throws(RealmError) {
+        try bytes.withBytes { (b) throws(RealmError) in
+            if let p = b.baseAddress { try write(p, count: b.count, at: offset) }
+        }
+    }
+    /// Makes `header` the header of a file that nobody else has open: first it without the new `flags`, then these.
+    func put(_ header: FileHeader, flipped flags: UInt8, logicalSize: Int, durable: Bool) throws(RealmError) {
+        if let pages {
+            var header = header
+            header.flags = flags
+            _ = try pages.prepare(header, logicalSize: logicalSize, announcing: false)
+            if durable { try file.synchronizeData() }
+            try pages.commit()
+        } else {
+            try writeHeader(header)
+            if durable { try file.synchronizeData() }
+            try writeFlags(flags)
+        }
+        if durable { try file.synchronizeData() }
+        headerState = durable ? .onDisk : .unknown
+    }
+    /// Makes `topRef` the live top array of a file that was just made.
+    func select(topRef: Ref, logicalSize: Int, durable: Bool, format: UInt8) throws(RealmError) {
+        let old = try readHeader(again: false)
+        var header = old.selecting(UInt64(topRef.offset), format: format)
+        let flags = header.flags
+        header.flags = old.flags
+        try put(header, flipped: flags, logicalSize: logicalSize, durable: durable)
+    }
+}
