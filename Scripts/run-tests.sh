@@ -37,6 +37,7 @@ if "$python" -c 'import cryptography' 2>/dev/null; then
         part "killed writers, $cipher (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-2}" --kills 5 --cipher $cipher
     done
 fi
+part "simulated machines (short)" Tests/Simulation/run.sh .build/release/libCRealm.so
 part "engine" swift test --quiet
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

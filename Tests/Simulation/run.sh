@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Histories over a simulated disk: Tests/Simulation/run.sh LIBRARY [--long]. Prints 'N passed, M failed'.
+#
+# The short form takes seconds; `--long` is for before a release.
+set -u
+cd "$(dirname "$0")/../.."
+library=$(realpath "$1") long=${2:-} passed=0 failed=0
+out=.build/out/simulation
+mkdir -p "$out"
+"${CXX:-c++}" -std=c++17 -O1 -g -Wall -Wextra -Werror -Iinclude Tests/Simulation/*.cpp -ldl -o "$out/simulate" || exit 1
+run() { # run NAME ARGUMENT...: a mode
+    local name=$1
+    shift
+    if "$out/simulate" "$1" "$library" "${@:2}" >"$out/$name.log" 2>&1; then
+        passed=$((passed + 1)) && echo "  ok    $name: $(tail -1 "$out/$name.log")"
+    else
+        failed=$((failed + 1)) && echo "  FAIL  $name" && tail -40 "$out/$name.log"
+    fi
+}
+must_find() { # must_find NAME ARGUMENT...: a deliberate fault, found before 1,000 states
+    local name=$1
+    shift
+    if "$out/simulate" "$1" "$library" "${@:2}" --states 1000 >"$out/$name.log" 2>&1 || ! grep -q '^FAIL .*: ' "$out/$name.log"; then
+        failed=$((failed + 1)) && echo "  FAIL  $name: not found"
+    else
+        passed=$((passed + 1)) && echo "  ok    $name: found, $(tail -1 "$out/$name.log")"
+    fi
+}
+if [ "$long" = --long ]; then
+    run crash-states crash-states --seeds 1-60 --commits 40 --from 1 --jobs 2
+    run crash-states-plain-names crash-states --seeds 1001-1010 --commits 20 --from 1 --jobs 2 --plain-names
+else
+    run crash-states crash-states --seeds 1-1 --commits 5 --from 1 --jobs 2
+fi
+must_find flush-lost crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,58 @@
+/*
+ * simulation.h - what the modes share: options, counts, and how a run ends.
+ */
+
+#ifndef SIMULATION_H
+#define SIMULATION_H
+
+#include "database.h"
+
+#include <atomic>
+#include <functional>
+
+struct Options {
+    std::string library, mode, folder = "/dev/shm/", fixtures;
+    uint64_t first_seed = 1, last_seed = 1, states = 0;
+    int jobs = 1, commits = 12, steps = 60, from = 0;
+    std::vector<Form> forms = {plain, xchacha, gcm, realms};
+    int lost_flush = -1; /* which of each operation; 0: all */
+    bool torn = false, trace = false, in_process = false, plain_names = false;
+};
+extern Options options;
+
+/* In memory shared by all runs. */
+struct Counts {
+    std::atomic<uint64_t> runs, failed, states, distinct, commits, failed_commits, unknown, faults, kills, power_cuts, recoveries, refusals,
+        operations, calls;
+};
+extern Counts* counts;
+
+/* Ends the run: what was found, and the way there. */
+[[noreturn]] void found(const char* format, ...) __attribute__((format(printf, 1, 2)));
+/* What the run does, for the report of a failure. */
+void note(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The run of a seed: its folder, its form. Ends by returning, or in found(). */
+typedef void Run(uint64_t seed, Form form, const std::string& folder);
+void run_crash_states(uint64_t seed, Form form, const std::string& folder);
+
+/* Checks what a loss of power left, in a world of its own. */
+class Examiner {
+public:
+    Examiner(const std::string& folder, Random& random);
+    /* The file must open and hold one of these; now and then it must also take a commit, be sound, and survive losses of power while it is
+       opened. Returns what it holds. */
+    Content examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,
+                    const std::string& what);
+    World world;
+
+private:
+    Process& process;
+    uint64_t number = 0;
+};
+std::string text_of(const World::Choice& choice);
+std::string text_of(const Content& content);
+/* The same files in another folder. */
+Image moved(const Image& image, const std::string& from, const std::string& to);
+
+#endif
