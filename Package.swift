@@ -24,13 +24,16 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CHints"),
+        .target(name: "CFaultGuard"),
         .systemLibrary(name: "CRealmHeaders", path: "include"),
-        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CRealmHeaders"], swiftSettings: engineSettings),
+        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CFaultGuard", "CRealmHeaders"], swiftSettings: engineSettings),
         .target(
             name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
             linkerSettings: [
-                // The library carries the Swift runtime, exports the C API only, and is found by its SONAME.
-                .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1"],
+                // The library carries the Swift runtime, exports the C API only, and is found by its SONAME. It stays when it is closed: threads
+                // and the system refer to functions of it.
+                .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1",
+                              "-Xlinker", "-z", "-Xlinker", "nodelete"],
                              .when(platforms: [.linux]))
             ]),
         .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL"], swiftSettings: [.swiftLanguageMode(.v6)]),

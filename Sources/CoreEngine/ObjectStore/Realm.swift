@@ -157,13 +157,17 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     @inline(__always) package func verify() throws(RealmError) {
         if isClosed { throw closedError() }
         if !isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        try verifyWhole()
     }
+    /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
+    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
     @inline(__always) package var isOnThread: Bool {
         if let threadCheck { return threadCheck(threadCheckContext) }
         return scheduler.isOnThread
     }
     /// The transaction, in a snapshot.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
+        try verifyWhole()
         if transaction.stage == .reading || transaction.stage == .writing { return transaction }
         try beginImplicitly()
         return transaction
@@ -182,6 +186,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.") }
         if let damage = t.damage { throw damage }
+        try verifyWhole()
         stateCount &+= 1
         return t
     }

@@ -82,6 +82,7 @@ package final class ResultSet {
     package func verify() throws(RealmError) {
         if realm.isClosed { throw stale() }
         if !realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        try realm.verifyWhole()
     }
     /// nil: the rows are those of the class.
     private func sourceRows() throws(RealmError) -> [ObjKey]? {

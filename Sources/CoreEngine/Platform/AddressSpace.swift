@@ -19,6 +19,9 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     let fileCapacity: Int
     let slabCapacity: Int
     private var size: Int { fileCapacity + slabCapacity }
+    private let watched: WatchedMap
+    /// Whether the file's map lost pages: what was read from it is not to be believed.
+    var isBroken: Bool { watched.isBroken }
 
     /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below `minimum`.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
@@ -27,6 +30,10 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         while true {
             let p = system.mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
             if let p, p != MAP_FAILED {
+                do throws(RealmError) { watched = try WatchedMap(p, isWritable: false) } catch {
+                    _ = system.munmap(p, capacity + slab)
+                    throw error
+                }
                 base = p
                 self.fileCapacity = capacity
                 self.slabCapacity = slab
@@ -39,7 +46,10 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         throw RealmError(.addressSpaceExhausted, "No address space for a map of \(minimum) bytes")
     }
 
-    deinit { _ = system.munmap(base, size) }
+    deinit {
+        watched.resize(to: 0)
+        _ = system.munmap(base, size)
+    }
 
     /// Maps bytes `[offset, offset + length)` of the file in their place. `offset` is a multiple of the page size.
     func mapFile(_ fd: Int32, offset: Int, length: Int) throws(RealmError) {
@@ -48,6 +58,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         }
         let p = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
+        watched.resize(to: offset + length)
     }
 
     /// Memory of our own instead of a map for bytes `[offset, offset + length)` of the file; left out of core dumps.
@@ -63,6 +74,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     /// Takes the file's map, or the memory in its place, away from `[0, length)`.
     func clear(_ length: Int) throws(RealmError) {
         guard length > 0 else { return }
+        watched.resize(to: 0)
         let p = system.mmap(base, length, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0)
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
     }
@@ -105,13 +117,24 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
 final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words in it are atomics.
     let base: UnsafeMutableRawPointer
     let size: Int
+    private let watched: WatchedMap
+    /// Whether the map lost pages: what is written to it reaches nobody.
+    var isBroken: Bool { watched.isBroken }
     init(_ file: FileDescriptor, size: Int) throws(RealmError) {
         let p = system.mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0)
         guard let p, p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
+        do throws(RealmError) { watched = try WatchedMap(p, isWritable: true) } catch {
+            _ = system.munmap(p, size)
+            throw error
+        }
         base = p
         self.size = size
+        watched.resize(to: size)
     }
-    deinit { _ = system.munmap(base, size) }
+    deinit {
+        watched.resize(to: 0)
+        _ = system.munmap(base, size)
+    }
 }
 
 /// Two words for every page of an address space: zero until written, and costing memory only where they are.

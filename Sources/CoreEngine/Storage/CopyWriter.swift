@@ -66,6 +66,9 @@ struct CopyWriter {
         defer { writer.dispose() }
         let slots = try writer.trees(fields, keepsSyncFileId: content.keepsSyncFileId)
         let (top, size) = try writer.finish(slots)
+        // A copy of zeros is not one.
+        try view.verifyWhole()
+        try source.verifyWhole()
         try target.resize(to: size, filled: false)
         try target.select(topRef: top, logicalSize: size, durable: durable, format: content.format)
         return (top, size)

@@ -129,12 +129,16 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     }
     // MARK: Reading
 
+    /// Throws when the map lost pages since it was made. What was read before is then not to be believed, nor is anything made from it.
+    func verifyWhole() throws(RealmError) { if space.isBroken { throw FaultGuard.lost(path) } }
+
     /// Maps the file at least up to `size`, section by section.
     func ensureMapped(_ size: Int) throws(RealmError) {
         // The last page is needed whole.
         let size = if let pages { Format.roundUp(size, to: pages.pageSize) } else { size }
         try mapLock.with { (mapped) throws(RealmError) in
             guard size > mapped else { return }
+            try verifyWhole()
             let target = min(Format.roundUp(size, to: Format.sectionSize), space.fileCapacity)
             guard target >= size else { throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: self.path) }
             if pages == nil {
@@ -168,11 +172,18 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     func validate(readOnly: Bool) throws(RealmError) -> State {
         for _ in 0..<100 {
             let before = try? readHeader()
-            do { return try examine(nil, readOnly: readOnly) } catch {
+            do throws(RealmError) {
+                let state = try examine(nil, readOnly: readOnly)
+                try verifyWhole()
+                return state
+            } catch {
+                try verifyWhole()
                 guard let before, let after = try? readHeader(), after != before else { throw error }
             }
         }
-        return try examine(nil, readOnly: readOnly)
+        let state = try examine(nil, readOnly: readOnly)
+        try verifyWhole()
+        return state
     }
     /// - Parameter given: taken in place of the header in the file.
     func examine(_ given: FileHeader?, readOnly: Bool) throws(RealmError) -> State {

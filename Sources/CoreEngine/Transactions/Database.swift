@@ -70,6 +70,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 guard db.file.encryption == encryption else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
                 }
+                try db.verifyWhole()
                 if case .readWrite = access, !db.isWritable { return try upgraded(path, access, durability, upgrades, encryption) }
                 return db
             }
@@ -107,6 +108,12 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return registry.with { $0[identity]?.database?.processId == Platform.processId }
     }
 
+    /// Throws when a map of the file or of its lock file lost pages: nothing that was read from it counts any more.
+    func verifyWhole() throws(RealmError) {
+        guard FaultGuard.hasFaults else { return }
+        try file.verifyWhole()
+        if let lockFile, lockFile.shared.memory.isBroken { throw FaultGuard.lost(lockFile.file.path) }
+    }
     var isWritable: Bool {
         if case .readWrite = access { return true }
         return false
@@ -372,6 +379,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as of `DatabaseFile.commit`.
     func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) -> SharedState.Version {
+        // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
+        try verifyWhole()
         if durability != .memoryOnly { try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing) }
         file.pages?.noteOwn(c.version)
         let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)

@@ -51,6 +51,7 @@ package final class Transaction {
     /// Begins a snapshot at the newest version.
     func beginRead() throws(RealmError) {
         guard stage == .idle else { return }
+        try database.verifyWhole()
         let v = try database.pinNewest(slot: &slot)
         do { try adopt(v) } catch {
             database.unpin(slot: &slot)
@@ -69,6 +70,7 @@ package final class Transaction {
     /// Moves to the newest version; true when that is another one. Where `accept` throws the snapshot stays what it was.
     func refresh(accepting accept: (Transaction) throws(RealmError) -> Void = { _ in }) throws(RealmError) -> Bool {
         guard stage == .reading else { return false }
+        try database.verifyWhole()
         guard database.newestVersion != version else { return false }
         // The old version stays pinned until the new one is accepted.
         var newSlot = -1
@@ -111,6 +113,7 @@ package final class Transaction {
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId
         }
+        try database.verifyWhole()
         version = v.number
         topRef = v.topRef
         logicalSize = v.logicalSize
@@ -206,6 +209,8 @@ package final class Transaction {
             try group.flush()
         }
         let oldest = database.oldestReachable(base: version)
+        // Before the first byte is written: pages that a reader needs may look free.
+        try database.verifyWhole()
         var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
         var history = Ref.null
         var recordAt = 0
