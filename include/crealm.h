@@ -89,6 +89,28 @@ RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* pa
 RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
+ * Lost pages
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Chooses whether the library handles SIGBUS and SIGSEGV.
+ *
+ *  A plain file is read through a map. When another program cuts the file while it is open, or the
+ *  disk cannot read a block, touching what is gone raises SIGBUS. The guard, on by default on Linux,
+ *  is a signal handler that is installed when a realm is first opened. It puts zeros in the place of
+ *  what is gone: the call, and every later call on a realm of that file, fails with
+ *  FILE_OPERATION_FAILED; nothing of it is committed; a view of a string or binary that the program
+ *  still holds may become zeros. Once all realms of the file are closed, and the file is good again,
+ *  it can be opened again. All other faults go to the handlers that were installed before, with
+ *  their flags and on the stacks they asked for. A program that installs handlers later must pass on
+ *  what is not its own. Without the guard such a fault ends the program; encrypted files are not
+ *  mapped, but the small lock file beside every file is.
+ *
+ *  enabled: false to leave the signals alone.
+ *  Thread:  any.
+ *  Errors:  ILLEGAL_OPERATION when a realm was opened with the other choice. */
+RLM_API bool crealm_set_fault_guard(bool enabled);
+
+/* ------------------------------------------------------------------------------------------------
  * Event loops
  *
  * A default scheduler keeps the work that waits for its thread until the program gives it a turn. A

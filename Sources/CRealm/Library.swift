@@ -113,6 +113,11 @@ public func realm_get_category_names(_ count: Int, _ out: UnsafeMutablePointer<U
 @_cdecl("crealm_abi_version")
 public func crealm_abi_version() -> UInt32 { UInt32(CREALM_ABI_VERSION) }
 
+@_cdecl("crealm_set_fault_guard")
+public func crealm_set_fault_guard(_ enabled: Bool) -> Bool {
+    attempt { () throws(RealmError) in try FaultGuard.use(enabled) }
+}
+
 @_cdecl("crealm_verify")
 public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
     guard let r = realmHandle(realm) else { return false }

@@ -96,9 +96,12 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
                 try bringSchema(to: wanted, SchemaStep(configuration))
             }
             transaction.endRead()
+            try verifyWhole()
         } catch {
+            let lost = Result { () throws(RealmError) in try verifyWhole() }
             transaction.close()
             isClosed = true
+            if case .failure(let lost) = lost { throw lost }
             throw error.with(path: configuration.path)
         }
         isOpen = true
@@ -161,6 +164,17 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
     @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
+    /// Runs a call that reads. Whatever it found or complained of, lost pages come first: it may have read zeros in their place.
+    @inline(__always) package func whole<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        do throws(RealmError) {
+            let result = try body()
+            try verifyWhole()
+            return result
+        } catch {
+            try verifyWhole()
+            throw error
+        }
+    }
     @inline(__always) package var isOnThread: Bool {
         if let threadCheck { return threadCheck(threadCheckContext) }
         return scheduler.isOnThread
@@ -220,7 +234,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         }
         let wasIdle = t.stage == .idle
         if wasIdle { _ = try reading() }
-        if try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() }) || wasIdle { notifyMoved() }
+        let moved = try whole { () throws(RealmError) in try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() }) }
+        if moved || wasIdle { notifyMoved() }
     }
     public func commitWrite() throws(RealmError) {
         try verify()
@@ -240,7 +255,10 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     func commitLogged() throws(RealmError) {
         Log.write(.transaction, .debug, "Initiate commit version: \(transaction.version + 1)")
         let start = Log.isEnabled(.transaction, .debug) ? Platform.monotonicSeconds : 0
-        try transaction.commit()
+        do throws(RealmError) { try transaction.commit() } catch {
+            try verifyWhole()
+            throw error
+        }
         Log.write(.transaction, .debug, "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
     }
     public func cancelWrite() throws(RealmError) {
@@ -279,8 +297,11 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             notifyMoved()
             return true
         case .reading, .interrupted:
-            try t.restore()
-            guard try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() }) else { return false }
+            let moved = try whole { () throws(RealmError) in
+                try t.restore()
+                return try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+            }
+            guard moved else { return false }
             notifyMoved()
             return true
         }

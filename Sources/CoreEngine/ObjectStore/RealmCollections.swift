@@ -19,23 +19,29 @@ public struct RealmList: RandomAccessCollection {
     /// The element, copied; null where there is none any more.
     public subscript(position: Int) -> RealmValue { (try? get(position)) ?? .null }
     /// The element, copied; nested collections with their elements.
-    public func get(_ i: Int) throws(RealmError) -> RealmValue { try realm.reading().group.copy(try content().get(i)) }
+    public func get(_ i: Int) throws(RealmError) -> RealmValue {
+        try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
+    }
     /// All elements, copied.
     public func values() throws(RealmError) -> [RealmValue] {
-        let list = try content()
-        let group = try realm.reading().group
-        var all: [RealmValue] = []
-        for i in 0..<list.count { all.append(try group.copy(try list.get(i))) }
-        return all
+        try realm.whole { () throws(RealmError) in
+            let list = try content()
+            let group = try realm.reading().group
+            var all: [RealmValue] = []
+            for i in 0..<list.count { all.append(try group.copy(try list.get(i))) }
+            return all
+        }
     }
     public func object(_ i: Int) throws(RealmError) -> RealmObject? {
-        guard case .typedLink(let t, let k) = try content().get(i) else { return nil }
+        guard case .typedLink(let t, let k) = try realm.whole({ () throws(RealmError) in try content().get(i) }) else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// First index of an equal value.
     public func find(_ value: RealmValue) throws(RealmError) -> Int? {
-        let list = try content()
-        return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
+        try realm.whole { () throws(RealmError) in
+            let list = try content()
+            return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
+        }
     }
 
     // MARK: Changing; inside a write transaction
@@ -110,10 +116,14 @@ public struct RealmSet: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { (try? content().count) ?? 0 }
     public subscript(position: Int) -> RealmValue { (try? get(position)) ?? .null }
-    public func get(_ i: Int) throws(RealmError) -> RealmValue { try realm.reading().group.copy(try content().get(i)) }
+    public func get(_ i: Int) throws(RealmError) -> RealmValue {
+        try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
+    }
     public func find(_ value: RealmValue) throws(RealmError) -> Int? {
-        let list = try content()
-        return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
+        try realm.whole { () throws(RealmError) in
+            let list = try content()
+            return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
+        }
     }
     /// - Returns: whether the value is new, and where it stands.
     @discardableResult
@@ -143,13 +153,17 @@ public struct RealmDictionary: RandomAccessCollection {
     public var endIndex: Int { (try? content().count) ?? 0 }
     public subscript(position: Int) -> RealmValue.Entry { (try? entry(position)) ?? RealmValue.Entry(key: "", value: .null) }
     public func entry(_ i: Int) throws(RealmError) -> RealmValue.Entry {
-        let d = try content()
-        let group = try realm.reading().group
-        return RealmValue.Entry(key: try group.copy(try d.key(i)).string ?? "", value: try group.copy(try d.value(i)))
+        try realm.whole { () throws(RealmError) in
+            let d = try content()
+            let group = try realm.reading().group
+            return RealmValue.Entry(key: try group.copy(try d.key(i)).string ?? "", value: try group.copy(try d.value(i)))
+        }
     }
     private func index(_ key: String) throws(RealmError) -> Int? {
-        let d = try content()
-        return try Array(key.utf8).withBytes { (b) throws(RealmError) in try d.find(b) }
+        try realm.whole { () throws(RealmError) in
+            let d = try content()
+            return try Array(key.utf8).withBytes { (b) throws(RealmError) in try d.find(b) }
+        }
     }
     /// The value of a key, copied; nil when the key is absent.
     public func get(_ key: String) throws(RealmError) -> RealmValue? {
@@ -159,7 +173,7 @@ public struct RealmDictionary: RandomAccessCollection {
     public subscript(key: String) -> RealmValue? { try? get(key) }
     public var keys: [String] { map(\.key) }
     public func object(_ key: String) throws(RealmError) -> RealmObject? {
-        guard let i = try index(key), case .typedLink(let t, let k) = try content().value(i) else { return nil }
+        guard let i = try index(key), case .link(let t, let k) = try entry(i).value else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
 

@@ -23,12 +23,14 @@ public struct RealmObject: Equatable {
     /// The value of a property, copied: collections come as arrays and entries.
     public func get(_ name: String) throws(RealmError) -> RealmValue {
         let p = try property(name)
-        if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
-        if p.collection != .none {
-            guard let content = try realm.collection(CollectionPath(table: table, object: key, column: p.key)) else { return .list([]) }
-            return try realm.reading().group.copy(content)
+        return try realm.whole { () throws(RealmError) in
+            if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
+            if p.collection != .none {
+                guard let content = try realm.collection(CollectionPath(table: table, object: key, column: p.key)) else { return .list([]) }
+                return try realm.reading().group.copy(content)
+            }
+            return try realm.reading().group.copy(try realm.value(table, key, p.key))
         }
-        return try realm.reading().group.copy(try realm.value(table, key, p.key))
     }
     /// Stores a value; inside a write transaction. A list or dictionary replaces the contents of a collection property (sets take a list), or
     /// makes a Mixed property that collection.
@@ -68,7 +70,8 @@ extension Realm {
     /// The object with a primary key, nil when there is none.
     public func object(_ className: String, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
         let t = try classKey(className)
-        guard let key = try primaryKey.withMixed({ (m) throws(RealmError) in try find(t, primaryKey: m) }) else { return nil }
+        let found = try whole { () throws(RealmError) in try primaryKey.withMixed { (m) throws(RealmError) in try find(t, primaryKey: m) } }
+        guard let key = found else { return nil }
         return RealmObject(realm: self, table: t, key: key)
     }
     /// A new object (or, with a primary key that exists and `update`, that one) with the given values; inside a write transaction.

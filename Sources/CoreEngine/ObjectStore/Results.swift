@@ -26,25 +26,27 @@ public struct Results: RandomAccessCollection {
 
     public var startIndex: Int { 0 }
     /// Number of objects now.
-    public var endIndex: Int { (try? found.count()) ?? 0 }
+    public var endIndex: Int { (try? load()) ?? 0 }
     public subscript(position: Int) -> RealmObject { (try? object(at: position)) ?? RealmObject(realm: realm, table: table, key: .null) }
     /// The object at an index.
     ///
     /// - Throws: 3017 when the index is out of range, or a dictionary has no object there; errors of the query.
     public func object(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try found.object(i)
+        let (t, k) = try realm.whole { () throws(RealmError) in try found.object(i) }
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// Number of objects, or the error that `count` shows as 0: 3000 for TEXT without a word to search for, 3013 for an order by a
     /// collection, 3018 for a key path that reaches too many objects.
     @discardableResult
-    public func load() throws(RealmError) -> Int { try found.count() }
+    public func load() throws(RealmError) -> Int { try realm.whole { () throws(RealmError) in try found.count() } }
     /// Whether the rows can be read at all.
     public var isValid: Bool { (try? found.isValid()) ?? false }
     /// Index of an object, nil when it is none of these.
     ///
     /// - Throws: 3019 for an object of another class, 2009 when it is deleted.
-    public func find(_ object: RealmObject) throws(RealmError) -> Int? { try found.find(object.table, object.key) }
+    public func find(_ object: RealmObject) throws(RealmError) -> Int? {
+        try realm.whole { () throws(RealmError) in try found.find(object.table, object.key) }
+    }
 
     /// Goes over the objects that there were when it was made.
     public struct Iterator: IteratorProtocol {
@@ -54,7 +56,7 @@ public struct Results: RandomAccessCollection {
         init(_ results: Results) {
             realm = results.realm
             table = results.table
-            keys = ((try? results.found.keys()) ?? []).makeIterator()
+            keys = ((try? results.realm.whole { () throws(RealmError) in try results.found.keys() }) ?? []).makeIterator()
         }
         public mutating func next() -> RealmObject? { keys.next().map { RealmObject(realm: realm, table: table, key: $0) } }
     }
@@ -103,7 +105,7 @@ public struct Results: RandomAccessCollection {
     private func aggregate(_ kind: ResultSet.Aggregation, _ name: String) throws(RealmError) -> RealmValue {
         try found.verify()
         let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
-        return try realm.reading().group.copy(try found.aggregate(kind, p.key).value)
+        return try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try found.aggregate(kind, p.key).value) }
     }
     /// The least value of a property; null when no object has one.
     ///

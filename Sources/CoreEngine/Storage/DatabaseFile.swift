@@ -131,6 +131,12 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
 
     /// Throws when the map lost pages since it was made. What was read before is then not to be believed, nor is anything made from it.
     func verifyWhole() throws(RealmError) { if space.isBroken { throw FaultGuard.lost(path) } }
+    /// As `verifyWhole`, for the holder of the write lock, with a look at the file itself: where nothing was lost it holds `size` bytes of data.
+    func verifyLength(_ size: Int) throws(RealmError) {
+        try verifyWhole()
+        let wanted = try pages?.withForm { (form) throws(RealmError) in form.fileSize } ?? size
+        guard try file.size() >= wanted, try dataSize() >= size else { throw FaultGuard.lost(path) }
+    }
 
     /// Maps the file at least up to `size`, section by section.
     func ensureMapped(_ size: Int) throws(RealmError) {

@@ -8,6 +8,8 @@ protocol PageForm: AnyObject {
     var pageSize: Int { get }
     /// Pages that the file has room for.
     var pageCount: Int { get }
+    /// Bytes of a file with that many pages.
+    var fileSize: Int { get }
 
     /// Names the present content of a page; 0: never written.
     func stamp(of page: Int) throws(RealmError) -> UInt64

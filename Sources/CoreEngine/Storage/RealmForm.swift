@@ -66,6 +66,8 @@ final class RealmForm: PageForm {
         first.deallocate()
     }
 
+    var fileSize: Int { Self.fileSize(of: pageCount) }
+
     // MARK: Places. Format: storage §7.2, §7.3.
 
     private static func pages(inFileOf size: Int) -> Int {

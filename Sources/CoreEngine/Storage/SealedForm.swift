@@ -368,6 +368,7 @@ final class SealedForm: PageForm {
     // MARK: Pages
 
     var pageCount: Int { max(grownTo, (try? root().pageCount) ?? 0) }
+    var fileSize: Int { end(of: pageCount) * Self.blockSize }
 
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
 

@@ -42,6 +42,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var count = 0
         /// One of them has the file for itself.
         var isExclusive = false
+        /// Pages were lost, and the last user has gone: the file may be opened again, as another object.
+        var isAbandoned = false
     }
     private let users = Lock(initial: Users())
     /// Slab bytes committed so far; the writer's.
@@ -62,7 +64,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         try registry.with { (registered) throws(RealmError) in
             if case .immutable = access { return try Database(immutable: path, encryption) }
             if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database,
-                db.processId == Platform.processId
+                db.processId == Platform.processId, !db.users.with({ $0.isAbandoned })
             {
                 guard db.durability == durability else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
@@ -252,7 +254,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             return !u.isExclusive
         }) { Platform.sleep(microseconds: 200) }
     }
-    func leave() { users.with { $0.count -= 1 } }
+    func leave() {
+        let isAbandoned = users.with { (u) -> Bool in
+            u.count -= 1
+            if u.count == 0, (try? verifyWhole()) == nil { u.isAbandoned = true }
+            return u.isAbandoned
+        }
+        if isAbandoned, processId == Platform.processId { lockFile?.leave(removing: false) }
+    }
     /// Runs `body` while no other transaction of this process exists or comes into being; nil when there is one already.
     func exclusively<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R? {
         let alone = users.with { (u) -> Bool in

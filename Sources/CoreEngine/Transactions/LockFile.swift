@@ -116,8 +116,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
         return true
     }
 
-    /// Leaves the session. With `removing`, deletes the lock file if nobody else uses it.
+    /// Leaves the session, once. With `removing`, deletes the lock file if nobody else uses it.
     func leave(removing: Bool) {
+        guard file.fd >= 0 else { return }
         shared.clearSlots(of: shared.owner)
         if removing, file.tryLock(.exclusive) {
             _ = try? FileSystem.remove(file.path)

@@ -139,6 +139,7 @@ package final class Transaction {
         do {
             let before = stage == .reading ? version : 0
             if stage == .idle { try beginRead() } else { _ = try refresh(accepting: accept) }
+            try database.file.verifyLength(logicalSize)
             store.beginWrite(slabCommitted: database.takeSlab())
             encoder.reset()
             group.log = encoder
@@ -200,6 +201,8 @@ package final class Transaction {
 
     private func write(_ next: UInt64) throws(RealmError) -> SharedState.Version {
         let file = database.file
+        // What a file that was cut still holds is not to be built upon.
+        try file.verifyLength(logicalSize)
         let physical = try file.dataSize()
         try group.flush()
         if group.tablesRef.isNull {
