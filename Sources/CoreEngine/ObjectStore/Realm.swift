@@ -181,9 +181,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
     /// The transaction, in a snapshot.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
+        if transaction.stage != .reading && transaction.stage != .writing { try beginImplicitly() }
         try verifyWhole()
-        if transaction.stage == .reading || transaction.stage == .writing { return transaction }
-        try beginImplicitly()
         return transaction
     }
     @inline(never) private func beginImplicitly() throws(RealmError) {
