@@ -186,8 +186,8 @@ private struct JSONParser {
 }
 
 extension Realm {
-    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201), nested too deeply (3018)
-    /// or has a member name that no dictionary takes (3011).
+    /// Replaces a Mixed property by the value of a JSON text. Nothing is changed when the text is malformed (4201), nested too deeply or holds
+    /// a string that is too long (3018), or has a member name that no dictionary takes (3011).
     package func setJSON(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ text: Bytes) throws(RealmError) {
         let t = try objectTable(table)
         guard try t.isValid(object) else { throw invalidated() }
@@ -196,7 +196,7 @@ extension Realm {
             throw RealmError(.typeMismatch, "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value")
         }
         let value = try JSONValue.parse(text)
-        try Self.checkNames(value)
+        try Self.check(value)
         _ = try writing()
         let path = CollectionPath(table: table, object: object, column: column)
         switch value {
@@ -211,14 +211,17 @@ extension Realm {
         default: try Self.scalar(value) { (m) throws(RealmError) in try set(table, object, column, m) }
         }
     }
-    private static func checkNames(_ v: JSONValue) throws(RealmError) {
+    /// Throws unless all of it can be stored.
+    private static func check(_ v: JSONValue) throws(RealmError) {
         switch v {
-        case .array(let elements): for e in elements { try checkNames(e) }
+        case .array(let elements): for e in elements { try check(e) }
         case .object(let members):
             for m in members {
                 try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
-                try checkNames(m.value)
+                try check(m.value)
             }
+        case .string(let s):
+            guard s.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long") }
         default: break
         }
     }

@@ -68,14 +68,9 @@ extension Realm {
                 value = t.store.stable(value)
             }
             let i = list.count
-            let done: Bool, moved: Bool
-            do throws(RealmError) { (done, moved) = try list.append(value) } catch {
-                transaction.noteFailure(error)
-                throw error
-            }
+            let (done, moved) = try changing { () throws(RealmError) in try list.append(value) }
             guard done else { return false }
-            if moved, let row = try t.rows.locateForWriting(path.object) { try t.rows.set(row: row, path.column.index, .slot(RefOrTagged(list.root))) }
-            t.markModified()
+            if moved { _ = try t.rows.set(path.object, path.column.index, .slot(RefOrTagged(list.root))) }
             stateCount &+= 1
             t.logSlot.elementInserted(path.table, path.object, path.column, i)
             return true

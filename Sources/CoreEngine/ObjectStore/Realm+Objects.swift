@@ -164,12 +164,7 @@ extension Realm {
             case .int where c.type == .int && !c.isCollection && !c.isPrimaryKey, .double where c.type == .double && !c.isCollection: break
             default: try check(t, object, c, value)
             }
-            let done: Bool
-            do throws(RealmError) { done = try t.set(object, c, value) } catch {
-                transaction.noteFailure(error)
-                throw error
-            }
-            guard done else { throw invalidated() }
+            guard try changing({ () throws(RealmError) in try t.set(object, c, value) }) else { throw invalidated() }
         }
     }
     /// Why a value cannot be written.

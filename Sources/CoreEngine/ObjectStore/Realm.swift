@@ -203,8 +203,10 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         stateCount &+= 1
         return t
     }
-    /// Runs a change; one that fails halfway leaves the transaction fit for a rollback only.
+    /// Runs a change. One that is refused has changed nothing; one that fails halfway leaves the transaction fit for a rollback only.
     @inline(__always) func changing<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let before = transaction.startChange()
+        defer { transaction.endChange(before) }
         do throws(RealmError) { return try body() } catch {
             transaction.noteFailure(error)
             throw error

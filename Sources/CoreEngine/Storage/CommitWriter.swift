@@ -117,6 +117,7 @@ struct CommitWriter {
         guard n.hasRefs else {
             let payload = n.payloadSize
             let at = try place(n.size)
+            n.clearUnusedBits()
             emit(n.header.diskWord)
             try emit(n.payload, payload, padded: n.size - 8)
             return Ref(at)

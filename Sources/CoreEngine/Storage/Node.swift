@@ -66,6 +66,13 @@ struct Node {
         let old = payload.load(fromByteOffset: byte, as: UInt8.self)
         payload.storeBytes(of: old & ~(mask << shift) | (UInt8(truncatingIfNeeded: v) & mask) << shift, toByteOffset: byte, as: UInt8.self)
     }
+    /// Zeroes the bits of a slab node behind the last element in its last byte: what goes to the disk follows from the elements alone.
+    func clearUnusedBits() {
+        guard widthType == 0, count &* width & 7 != 0 else { return }
+        let last = (count &* width) >> 3
+        let kept = UInt8(1) << UInt8(count &* width & 7) &- 1
+        payload.storeBytes(of: payload.load(fromByteOffset: last, as: UInt8.self) & kept, toByteOffset: last, as: UInt8.self)
+    }
 
     /// Element `i` as a child ref or tagged integer; `i` is checked.
     @inline(__always) func slot(_ i: Int) throws(RealmError) -> RefOrTagged {

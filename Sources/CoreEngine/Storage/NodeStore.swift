@@ -33,6 +33,8 @@ final class NodeStore {
     private var freedBytes = 0
     /// Whether mutation is allowed at all.
     private(set) var isWritable = false
+    /// A node was made, freed or handed out for changing since this was last false.
+    var isTouched = false
     /// Copies of bytes that pointed into the slab while it changes, one buffer for each role.
     private var scratch: [(bytes: UnsafeMutableRawPointer?, capacity: Int)] = [(nil, 0), (nil, 0), (nil, 0)]
 
@@ -229,6 +231,7 @@ final class NodeStore {
     @inline(__always) private func allocateRaw(_ bytes: Int) throws(RealmError) -> (ref: Int, size: Int) {
         guard isWritable else { throw RealmError(.wrongTransactionState, "Trying to modify database while in read transaction") }
         guard bytes <= Format.sectionSize - 64 else { throw RealmError(.limitExceeded, "A single node cannot hold \(bytes) bytes") }
+        isTouched = true
         let (bin, size) = Self.sizeClass(bytes)
         let head = bins[bin]
         if head != 0 {
@@ -269,6 +272,7 @@ final class NodeStore {
 
     /// Gives a node back: to the slab's lists, or to the list of what this commit frees in the file.
     func free(_ n: Node) {
+        isTouched = true
         if n.ref.offset >= slabStart {
             let (bin, _) = Self.sizeClass(Int(n.address.load(as: UInt32.self)) &* 8)
             n.address.storeBytes(of: bins[bin], toByteOffset: 8, as: Int.self)
@@ -307,6 +311,7 @@ final class NodeStore {
 
     /// `n` in the slab with room for `capacity` payload bytes; integer arrays, blobs and fixed-size leaves keep their layout.
     @inline(__always) func writable(_ n: Node, capacity needed: Int) throws(RealmError) -> Node {
+        isTouched = true
         if n.ref.offset >= slabStart {
             let has = capacity(n)
             if needed <= has { return n }
@@ -316,13 +321,15 @@ final class NodeStore {
         return try relocate(n, keep: used, capacity: max(needed, used))
     }
     @inline(__always) func writable(_ n: Node) throws(RealmError) -> Node {
-        n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
+        isTouched = true
+        return n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
     }
 
     // MARK: Arrays of refs
 
     /// `n`, a has-refs node, in the slab at width 64, with room for `extra` more elements.
     @inline(__always) func writableRefs(_ n: Node, extra: Int = 0) throws(RealmError) -> Node {
+        isTouched = true
         if n.ref.offset >= slabStart && (n.count &+ extra) &* 8 <= capacity(n) { return n }
         return try widenRefs(n, extra: extra)
     }

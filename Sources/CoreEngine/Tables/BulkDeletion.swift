@@ -69,7 +69,6 @@ extension Table {
 
     /// Takes rows out, with their index entries. `keys` ascend.
     fileprivate func removeRows(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
-        markModified()
         try settlePending()
         for column in indexed {
             guard let c = facts[column] else { continue }

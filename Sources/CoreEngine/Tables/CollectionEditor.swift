@@ -4,6 +4,7 @@
 /// 1. Every stored link has one backlink entry: an element goes in with its backlink and leaves with it.
 /// 2. A collection's root ref is written back up to the row in the same call, through every container that it is nested in.
 /// 3. Objects that lose their only owner are deleted after the write-back, when no root is held in a variable any more.
+/// 4. What is refused is refused before anything is copied, made or entered: a call that fails leaves no trace.
 package enum CollectionShape: Sendable { case list, set, dictionary }
 
 /// One collection opened for change. Values were checked by the caller; indexes are checked here.
@@ -65,8 +66,12 @@ struct CollectionEditor {
 
     // MARK: Lists
 
-    private func openTree() throws(RealmError) -> BPlusTree {
-        root.isNull ? try BPlusTree.create(store, kind: kind) : BPlusTree(store, kind: kind, root: root)
+    /// The elements; nil while nothing was stored.
+    private var tree: BPlusTree? { root.isNull ? nil : BPlusTree(store, kind: kind, root: root) }
+    /// The same, for a new element.
+    private func treeToFill() throws(RealmError) -> BPlusTree {
+        if let tree { return tree }
+        return try BPlusTree.create(store, kind: kind)
     }
     /// Whether unresolved links may be among the elements: then indexes of the caller leave them out.
     private func hidesElements() throws(RealmError) -> Bool {
@@ -79,9 +84,9 @@ struct CollectionEditor {
         return kept
     }
     /// Stored index of the caller's index `i`; `end` allows the index behind the last element.
-    private func position(_ i: Int, _ tree: BPlusTree, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
-        let total = try tree.count()
-        if try hidesElements() {
+    private func position(_ i: Int, _ what: StaticString, end: Bool = false) throws(RealmError) -> Int {
+        let total = try tree?.count() ?? 0
+        if let tree, try hidesElements() {
             let kept = try visible(tree)
             if i >= 0 && i < kept.count { return kept[i] }
             if end && i == kept.count { return total }
@@ -107,8 +112,8 @@ struct CollectionEditor {
 
     mutating func insert(_ i: Int, _ value: Mixed) throws(RealmError) {
         let v = store.stable(element(value))
-        var tree = try openTree()
-        let at = try position(i, tree, "insert", end: true)
+        let at = try position(i, "insert", end: true)
+        var tree = try treeToFill()
         try enterWord(v)
         try added(v)
         try tree.insert(at, v)
@@ -118,8 +123,8 @@ struct CollectionEditor {
     }
     mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
         let v = store.stable(element(value))
-        var tree = try openTree()
-        let at = try position(i, tree, "set")
+        let at = try position(i, "set")
+        guard var tree else { return }
         try replace(&tree, at, v)
         root = tree.root
         log(.set(at))
@@ -148,8 +153,9 @@ struct CollectionEditor {
         }
     }
     mutating func erase(_ i: Int) throws(RealmError) {
-        var tree = try openTree()
-        try erase(&tree, at: try position(i, tree, "erase"))
+        let at = try position(i, "erase")
+        guard var tree else { return }
+        try erase(&tree, at: at)
         root = tree.root
     }
     private mutating func erase(_ tree: inout BPlusTree, at: Int) throws(RealmError) {
@@ -169,16 +175,15 @@ struct CollectionEditor {
         log(.erase(at))
     }
     mutating func move(_ from: Int, to: Int) throws(RealmError) {
-        var tree = try openTree()
-        let a = try position(from, tree, "move"), b = try position(to, tree, "move")
-        guard a != b else { return }
+        let a = try position(from, "move"), b = try position(to, "move")
+        guard a != b, var tree else { return }
         log(.move(a, b))
         try tree.move(a, to: b)
         root = tree.root
     }
     /// Empties the collection; embedded objects in it go, other linked objects stay.
     mutating func clear() throws(RealmError) {
-        guard !root.isNull else { return }
+        guard var tree else { return }
         if shape == .dictionary {
             let n = try dictionary(root).keys.count()
             try table.removeLinks(in: .dictionary(root), from: object, column, cascading: &cascade)
@@ -187,7 +192,6 @@ struct CollectionEditor {
             if n > 0 { log(.clear(oldSize: n)) }
             return
         }
-        var tree = try openTree()
         let n = try tree.count()
         guard n > 0 else { return }
         log(.clear(oldSize: n))
@@ -201,8 +205,7 @@ struct CollectionEditor {
     }
     /// Objects that a list or set of links leads to, each once.
     func targets() throws(RealmError) -> [ObjKey] {
-        guard kind == .objKey, !root.isNull else { return [] }
-        let tree = try openTree()
+        guard kind == .objKey, let tree else { return [] }
         var seen = Swift.Set<Int64>(), all: [ObjKey] = []
         for i in 0..<(try tree.count()) { if case .link(let k) = try tree.get(i), !k.isUnresolved, seen.insert(k.raw).inserted { all.append(k) } }
         return all
@@ -224,21 +227,21 @@ struct CollectionEditor {
     /// - Returns: where the value stands among the visible elements, and whether it is new.
     mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
         let v = store.stable(element(value))
-        var tree = try openTree()
-        let (at, equal) = try lowerBound(tree, v)
+        var (at, equal) = (0, false)
+        if let tree { (at, equal) = try lowerBound(tree, v) }
         if !equal {
+            var tree = try treeToFill()
             try added(v)
             try tree.insert(at, v)
             root = tree.root
             log(.insert(at))
         }
-        guard try hidesElements() else { return (at, !equal) }
+        guard let tree, try hidesElements() else { return (at, !equal) }
         return (try visible(tree).firstIndex(of: at) ?? at, !equal)
     }
     mutating func eraseValue(_ value: Mixed) throws(RealmError) -> Bool {
-        guard !root.isNull else { return false }
+        guard var tree else { return false }
         let v = element(value)
-        var tree = try openTree()
         let (at, equal) = try lowerBound(tree, v)
         guard equal else { return false }
         try erase(&tree, at: at)
@@ -357,9 +360,7 @@ extension Table {
     ///
     /// - Throws: 2010 when the path leads to no collection of this shape (any more).
     func edit<R>(_ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R) throws(RealmError) -> R {
-        guard let c = facts(path.column), let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
-        markModified()
-        let value = try rows.get(row: row, path.column.index)
+        guard let c = facts(path.column), let value = try rows.get(path.object, path.column.index) else { throw Self.gone() }
         var cascade = Group.Cascade()
         let result: R
         if case .slot(let slot) = value {
@@ -376,18 +377,12 @@ extension Table {
             } else {
                 (new, result) = try edit(path, c, outer, kind, old, step: 0, salts: [], shape, &cascade, body)
             }
-            if new != old {
-                guard let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
-                try rows.set(row: row, path.column.index, .slot(RefOrTagged(new)))
-            }
+            if new != old, try !rows.set(path.object, path.column.index, .slot(RefOrTagged(new))) { throw Self.gone() }
         } else {
             guard let (outer, old) = Self.nested(value) else { throw Self.gone() }
             let (new, r) = try edit(path, c, outer, .mixed, old, step: 0, salts: [], shape, &cascade, body)
             result = r
-            if new != old {
-                guard let row = try rows.locateForWriting(path.object) else { throw Self.gone() }
-                try rows.set(row: row, path.column.index, outer == .list ? .list(new) : .dictionary(new))
-            }
+            if new != old, try !rows.set(path.object, path.column.index, outer == .list ? .list(new) : .dictionary(new)) { throw Self.gone() }
         }
         group.noteChange()
         if !cascade.pending.isEmpty { try group.delete(&cascade) }

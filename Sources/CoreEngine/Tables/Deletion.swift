@@ -48,13 +48,11 @@ extension Table {
 
     /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the target.
     private func forget(_ target: TableKey, _ gone: ObjKey, in from: ObjKey, _ c: ColumnFacts) throws(RealmError) {
-        guard let row = try rows.locateForWriting(from), let column = column(c.key) else { return }
-        markModified()
-        let value = try rows.get(row: row, c.key.index)
+        guard let value = try rows.get(from, c.key.index), let column = column(c.key) else { return }
         if !c.isCollection {
             switch value {
             case .link(let k) where k == gone:
-                try rows.set(row: row, c.key.index, .null)
+                _ = try rows.set(from, c.key.index, .null)
                 group.log?.valueSet(key, from, c.key)
             case .typedLink(let t, let k) where t == target && k == gone:
                 if c.key.index < indexRoots.count, !indexRoots[c.key.index].isNull {
@@ -68,10 +66,10 @@ extension Table {
                 group.log?.valueSet(key, from, c.key)
             case .list(let root):
                 let new = try forgetNested(target, gone, list: root)
-                if new.changed, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .list(new.root)) }
+                if new.changed { _ = try rows.set(from, c.key.index, .list(new.root)) }
             case .dictionary(let root):
                 let new = try forgetNested(target, gone, dictionary: root)
-                if new.changed, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .dictionary(new.root)) }
+                if new.changed { _ = try rows.set(from, c.key.index, .dictionary(new.root)) }
             default: break
             }
             return
@@ -92,7 +90,7 @@ extension Table {
             let new = try forgetNested(target, gone, list: root, onErase: { group.log?.collectionChanged(place, .erase($0)) })
             root = new.root
         }
-        if root != s.ref, let row = try rows.locateForWriting(from) { try rows.set(row: row, c.key.index, .slot(RefOrTagged(root))) }
+        if root != s.ref { _ = try rows.set(from, c.key.index, .slot(RefOrTagged(root))) }
     }
 
     /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth first.
@@ -235,7 +233,6 @@ extension Table {
 
     /// Takes the row itself out, with its index entries.
     fileprivate func removeRow(_ key: ObjKey) throws(RealmError) {
-        markModified()
         try settlePending()
         for column in indexed {
             guard let c = facts[column] else { continue }

@@ -20,6 +20,7 @@ final class Group {
     private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
     private var fastCount = 0
     private var byName: [String: Int] = [:]
+    /// The arrays of names and tables are to be written.
     var isModified = false
     private var namesModified = false
     /// Squeezed into the keys of objects without primary key; 0 for local files. Format: logical §4.3.
@@ -173,7 +174,6 @@ final class Group {
         isModified = true
         namesModified = true
         let t = try Table(group: self, index: index, name: name, ref: ref)
-        t.markModified()
         tables[index] = t
         updateFast()
         log?.tableAdded(key)
@@ -201,7 +201,7 @@ final class Group {
 
     /// Writes all changed tables back; afterwards `namesRef` and `tablesRef` describe the group.
     func flush() throws(RealmError) {
-        guard isModified else { return }
+        guard isModified || tables.contains(where: { $0?.isModified ?? false }) else { return }
         try ensureArrays()
         var refs = try store.writableRefs(try store.refsNode(tablesRef))
         for i in slots.indices {

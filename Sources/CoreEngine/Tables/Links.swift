@@ -27,9 +27,7 @@ extension Table {
 
     func addBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
-        guard !key.isUnresolved, let row = try rows.locateForWriting(key) else { return }
-        markModified()
-        guard case .slot(let v) = try rows.get(row: row, column.index) else { return }
+        guard !key.isUnresolved, let row = try rows.locateForWriting(key), case .slot(let v) = try rows.get(row: row, column.index) else { return }
         let new: RefOrTagged
         if v.raw == 0 {
             new = RefOrTagged(tagged: UInt64(bitPattern: origin.raw))
@@ -45,16 +43,14 @@ extension Table {
 
     func removeBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
-        guard !key.isUnresolved, let row = try rows.locateForWriting(key) else { return }
-        markModified()
-        guard case .slot(let v) = try rows.get(row: row, column.index), v.raw != 0 else { return }
+        guard !key.isUnresolved, case .slot(let v)? = try rows.get(key, column.index), v.raw != 0 else { return }
         if v.isTagged {
-            if Int64(v.integer) == origin.raw { try rows.set(row: row, column.index, .slot(RefOrTagged(.null))) }
+            if Int64(v.integer) == origin.raw { _ = try rows.set(key, column.index, .slot(RefOrTagged(.null))) }
             return
         }
+        guard let i = try BPlusTree(store, kind: .int, root: v.ref).firstIndex(ofInteger: origin.raw), let row = try rows.locateForWriting(key) else { return }
         var tree = BPlusTree(store, kind: .int, root: try splitOversized(v.ref))
         let count = try tree.count()
-        guard let i = try tree.firstIndex(ofInteger: origin.raw) else { return }
         // The last entry takes the place of the one that goes.
         if i != count - 1 { try tree.set(i, try tree.get(count - 1)) }
         try tree.erase(count - 1)

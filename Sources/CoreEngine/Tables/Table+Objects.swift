@@ -16,7 +16,7 @@ extension Table {
     /// The object whose primary key is `value`. Null and values of another type are simply not found.
     func find(primaryKey value: Mixed) throws(RealmError) -> ObjKey? {
         guard let pk = primaryKey, let c = facts(pk), Self.matches(value, c) else { return nil }
-        if let index = try index(of: pk.index) { return try index.find(value) }
+        if let index = primaryKeyIndex(pk) { return try index.find(value) }
         // Formats 20 and 21 keep no index on primary keys.
         var found: ObjKey?
         try rows.forEachKey { (k) throws(RealmError) in
@@ -24,6 +24,11 @@ extension Table {
             return found == nil
         }
         return found
+    }
+    /// The index of the primary key; nothing ever waits to be entered there.
+    private func primaryKeyIndex(_ pk: ColKey) -> SearchIndex? {
+        guard pk.index < indexRoots.count, !indexRoots[pk.index].isNull else { return nil }
+        return SearchIndex(store, root: indexRoots[pk.index], rows: rows, column: pk.index)
     }
     private func rowInCursor(_ key: ObjKey) throws(RealmError) -> Int { try rows.locate(key) ?? 0 }
 
@@ -113,23 +118,21 @@ extension Table {
     /// A new object, with its primary key when the class has one. The caller has checked the key's type.
     /// - Returns: the object's key, and whether it is new: with a primary key that exists, that object.
     func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> (key: ObjKey, isNew: Bool) {
-        if !pendingObject.isNull { try settlePending() }
         let pk = primaryKey
         let before = sequence
         let key = try nextKey()
         if let pk, let value {
-            guard pk.index < indexRoots.count, !indexRoots[pk.index].isNull else { throw .corrupt("primary key without its index") }
-            var index = SearchIndex(store, root: indexRoots[pk.index], rows: rows, column: pk.index)
+            guard var index = primaryKeyIndex(pk) else { throw .corrupt("primary key without its index") }
             if let found = try index.findOrInsert(value, key) {
                 sequence = before
                 return (found, false)
             }
             indexRoots[pk.index] = index.root
         }
+        try settlePending()
         guard try rows.insert(key, initial: pk.map { ($0.index, value ?? .null) }) else {
             throw RealmError(.keyAlreadyUsed, "An object with this key exists already")
         }
-        markModified()
         for column in indexed where column != pk?.index {
             guard let c = facts[column], !c.isFullTextIndexed, !c.isCollection else { continue }  // "" and null have no words.
             pendingObject = key
@@ -157,7 +160,6 @@ extension Table {
     /// Stores a checked value; false when there is no such object.
     func set(_ key: ObjKey, _ c: ColumnFacts, _ value: Mixed) throws(RealmError) -> Bool {
         let value = store.stable(value)
-        markModified()
         let column = c.key.index
         switch c.type {
         case .link:
@@ -257,7 +259,6 @@ extension Table {
     func setNewTarget(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) -> ObjKey {
         guard let target = try group.table(c.oppositeTable) else { throw .corrupt("link column without its target") }
         guard target.primaryKey == nil else { throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
-        markModified()
         let new = try target.createObject().key
         _ = try setLink(key, c, new)
         return new

@@ -3,7 +3,8 @@
 /// Invariants
 /// 1. `columns` holds public columns in spec order, then backlink columns; `byIndex` finds them by column index.
 /// 2. `rows.columns` mirrors `byIndex`.
-/// 3. Changed state lives in this object until `flush` writes it to the table's top array; `isModified` says that there is some.
+/// 3. Changed state lives in this object until `flush` writes it to the table's top array. Whether there is some follows from the state itself,
+///    compared with what the top array says: no change can be forgotten, and what changes nothing writes nothing.
 ///
 /// Thread rule: that of its group.
 final class Table {
@@ -17,6 +18,8 @@ final class Table {
     let name: String
     let key: TableKey
     private(set) var topRef: Ref
+    /// What the top array says.
+    private var written = State()
     private(set) var columns: [Column] = []
     /// Position in `columns` by column index, −1 for holes.
     private(set) var byIndex: [Int] = []
@@ -42,7 +45,6 @@ final class Table {
     private(set) var tombstones: Ref = .null
     private var enumeratedKeys: [Ref] = []
     private var enumeratedKeysRef: Ref = .null
-    var isModified = false
     private var specModified = false
     /// The object created last, while the defaults of some of its indexed columns are not in their indexes yet: a value set right after
     /// creation is then entered once instead of entered, removed and entered. Settled before anything else looks at an index.
@@ -96,7 +98,27 @@ final class Table {
             for i in 0..<min(n.count, byIndex.count) where byIndex[i] >= 0 { indexRoots[i] = try n.child(i) }
         }
         refreshDerived()
+        written = state
     }
+
+    /// What the top array says besides the spec.
+    private struct State: Equatable {
+        var rows = Ref.null
+        var indexRoots: [Ref] = []
+        var columnKeyCounter: UInt64 = 0
+        var sequence: UInt64 = 0
+        var collisionMap = Ref.null
+        var primaryKey: ColKey?
+        var kind = Kind.topLevel
+        var tombstones = Ref.null
+    }
+    private var state: State {
+        State(
+            rows: rows.root, indexRoots: indexRoots, columnKeyCounter: columnKeyCounter, sequence: sequence, collisionMap: collisionMap,
+            primaryKey: primaryKey, kind: kind, tombstones: tombstones)
+    }
+    /// Whether the top array is to be written: it is new, or no longer says what is.
+    var isModified: Bool { !store.isInFile(topRef) || specModified || state != written }
 
     private func readSpec(_ ref: Ref, oppositeTables: Ref, oppositeColumns: Ref) throws(RealmError) {
         let s = store
@@ -201,20 +223,13 @@ final class Table {
 
     // MARK: Changing the shape
 
-    func markModified() {
-        if isModified { return }
-        isModified = true
-        group.isModified = true
-    }
     func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
         primaryKey = key
         if let key, let c = column(key), try index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
         refreshDerived()
-        markModified()
     }
     func setKind(_ kind: Kind) {
         self.kind = kind
-        markModified()
     }
 
     /// Lowest unused column index and the tag for a new column. Format: logical §4.1.
@@ -305,7 +320,6 @@ final class Table {
         while indexRoots.count < byIndex.count { indexRoots.append(.null) }
         refreshDerived()
         specModified = true
-        markModified()
     }
 
     /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
@@ -341,7 +355,6 @@ final class Table {
         guard key.index < byIndex.count, byIndex[key.index] >= 0 else { return }
         columns[byIndex[key.index]].name = new
         specModified = true
-        markModified()
         group.log?.columnRenamed(self.key, key)
     }
     /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the default.
@@ -464,14 +477,12 @@ final class Table {
         }
         indexRoots[column] = index.root
         refreshDerived()
-        markModified()
     }
     func removeIndex(_ column: Int) throws(RealmError) {
         try settlePending()
         try store.destroy(indexRoots[column])
         indexRoots[column] = .null
         refreshDerived()
-        markModified()
     }
     /// Records in the spec that the user asked for an index.
     func setIndexAttribute(_ key: ColKey, _ attributes: ColumnAttributes) {
@@ -480,7 +491,6 @@ final class Table {
         columns[i].attributes = columns[i].attributes.subtracting([.indexed, .fullTextIndexed]).union(attributes)
         refreshDerived()
         specModified = true
-        markModified()
     }
     func allKeys() throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
@@ -531,7 +541,7 @@ final class Table {
         for i in 0..<indexes.count { s.setSlot(indexes, i, i < indexRoots.count ? indexRoots[i] : .null) }
         s.setSlot(top, 4, indexes.ref)
         topRef = top.ref
-        isModified = false
+        written = state
         return topRef
     }
     private func writeSpec(_ top: inout Node) throws(RealmError) {

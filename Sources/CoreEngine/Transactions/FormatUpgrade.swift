@@ -57,7 +57,6 @@ extension Table {
                 guard case .slot(let s)? = try rows.get(key, c.index), !s.isTagged, s.raw != 0 else { continue }
                 let new = shape == .set ? try sortedSet(s.ref, kind) : try sortedDictionary(s.ref, c, format)
                 guard let new else { continue }
-                markModified()
                 try store.destroy(s.ref)
                 _ = try rows.set(key, c.index, .slot(RefOrTagged(new)))
             }

@@ -160,14 +160,22 @@ package final class Transaction {
         database.unlockForWriting()
         try restore()
     }
-    /// A change failed after it had begun. Errors of that kind come from damaged files and exhausted memory, not from arguments.
+    /// A change begins, maybe as a part of another one, whose state is returned.
+    @inline(__always) func startChange() -> Bool {
+        let before = store.isTouched
+        store.isTouched = false
+        return before
+    }
+    @inline(__always) func endChange(_ before: Bool) { if before { store.isTouched = true } }
+    /// A change failed. A refusal comes before the first node is touched; an error after that, or one that no argument is the cause of, leaves
+    /// nodes between old and new.
     func noteFailure(_ e: RealmError) {
         guard stage == .writing, damage == nil else { return }
         switch e.code {
-        case .invalidDatabase, .outOfMemory, .outOfDiskSpace, .addressSpaceExhausted, .fileOperationFailed, .brokenInvariant:
-            damage = RealmError(e.code, "An earlier change of this write transaction failed (\(e.message)): it can only be rolled back", path: e.path)
-        default: break
+        case .invalidDatabase, .outOfMemory, .outOfDiskSpace, .addressSpaceExhausted, .fileOperationFailed, .brokenInvariant: break
+        default: if !store.isTouched { return }
         }
+        damage = RealmError(e.code, "An earlier change of this write transaction failed (\(e.message)): it can only be rolled back", path: e.path)
     }
     private func endWrite() {
         damage = nil

@@ -215,10 +215,12 @@ final class ClusterTree {
             n = try store.writableRefs(n)
             root = n.ref
         }
+        var inSlab = true
         for _ in 0..<Trees.maxDepth {
+            inSlab = inSlab && !store.isInFile(n.ref)
             if !n.isInner {
                 try openLeaf(n)
-                cursor.isWritable = writable
+                cursor.isWritable = inSlab
                 cursor.isValid = true
                 return
             }
@@ -252,11 +254,11 @@ final class ClusterTree {
         let i = keys.lowerBoundUnsigned(relative)
         return i < keys.count && keys.getUnsigned(i) == relative ? i : nil
     }
-    /// As `locate`, with the path in the slab.
+    /// As `locate`, with the path in the slab. A key that is not there copies nothing.
     @inline(__always) func locateForWriting(_ key: ObjKey) throws(RealmError) -> Int? {
-        let k = UInt64(bitPattern: key.raw)
-        if !cursor.isValid || !cursor.isWritable || k < cursor.low || k > cursor.high { try descend(to: k, writable: true) }
-        return row(k)
+        guard let row = try locate(key) else { return nil }
+        if !cursor.isWritable { try descend(to: UInt64(bitPattern: key.raw), writable: true) }
+        return row
     }
     func contains(_ key: ObjKey) throws(RealmError) -> Bool { try locate(key) != nil }
 
