@@ -1263,7 +1263,8 @@ RLM_API bool realm_rollback(realm_t* realm);
  *  need to fetch them again.
  *
  *  did_refresh: [optional]; whether the realm moved, which a realm outside any transaction always
- *               does. false while writing, inside a callback and for a frozen realm.
+ *               does, but for the first time in one that was opened without a schema: that shows a
+ *               version from the start. false while writing, inside a callback and for a frozen realm.
  *  Thread:      confined.
  *  Errors:      [realm]; WRONG_TRANSACTION_STATE in immutable mode; INVALID_SCHEMA_CHANGE as in
  *               realm_begin_write(): the realm stays where it is and can still be read. */
@@ -1553,7 +1554,7 @@ RLM_API realm_object_t* realm_object_create_with_primary_key(realm_t* realm,
 /** Finds the object with a primary key or creates it.
  *
  *  did_create: [optional].
- *  Returns:    an own handle.
+ *  Returns:    an own handle. An existing object is found outside a write transaction, too.
  *  Thread:     confined.
  *  Errors:     as realm_object_create_with_primary_key(), without OBJECT_ALREADY_EXISTS. */
 RLM_API realm_object_t* realm_object_get_or_create_with_primary_key(realm_t* realm,
@@ -1569,9 +1570,10 @@ RLM_API bool realm_object_delete(realm_object_t* object);
 
 /** Finds the same object in another realm of the same file, such as a frozen one.
  *
- *  resolved: receives an own handle, or NULL when the object does not exist there, which is no
- *            error.
- *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+ *  resolved: receives an own handle, or NULL when the object does not exist there or here, which is
+ *            no error.
+ *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
+ *            closed; [realm] of the target. */
 RLM_API bool realm_object_resolve_in(const realm_object_t* live_object,
                                      const realm_t* target_realm, realm_object_t** resolved);
 
@@ -1602,7 +1604,7 @@ RLM_API realm_link_t realm_object_as_link(const realm_object_t* object);
  *  gives RLM_TYPE_LIST or RLM_TYPE_DICTIONARY: fetch it with realm_get_list() or
  *  realm_get_dictionary().
  *
- *  out_value: strings and bytes in it are views, see rule 2.
+ *  out_value: [optional]; strings and bytes in it are views, see rule 2.
  *  Thread:    confined.
  *  Errors:    [object]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for a collection property. */
 RLM_API bool realm_get_value(const realm_object_t* object, realm_property_key_t property,
@@ -1611,7 +1613,7 @@ RLM_API bool realm_get_value(const realm_object_t* object, realm_property_key_t 
 /** Reads several properties at once, each as realm_get_value() does.
  *
  *  properties: num_values keys.
- *  out_values: room for num_values values. After a failure the first few may have been filled.
+ *  out_values: [optional]; room for num_values values. After a failure the first few may have been filled.
  *  Thread:     confined. Errors: as realm_get_value(). */
 RLM_API bool realm_get_values(const realm_object_t* object, size_t num_values,
                               const realm_property_key_t* properties, realm_value_t* out_values);
@@ -1874,8 +1876,10 @@ RLM_API bool realm_list_remove_all(realm_list_t* list);
 
 /** Finds the same list in another realm of the same file, such as a frozen one.
  *
- *  resolved: receives an own handle, or NULL when the list does not exist there, which is no error.
- *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+ *  resolved: receives an own handle, or NULL when the list does not exist there or here, which is
+ *            no error.
+ *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
+ *            closed; [realm] of the target. */
 RLM_API bool realm_list_resolve_in(const realm_list_t* list, const realm_t* target_realm,
                                    realm_list_t** resolved);
 
@@ -1958,8 +1962,10 @@ RLM_API bool realm_set_remove_all(realm_set_t* set);
 
 /** Finds the same set in another realm of the same file, such as a frozen one.
  *
- *  resolved: receives an own handle, or NULL when the set does not exist there, which is no error.
- *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+ *  resolved: receives an own handle, or NULL when the set does not exist there or here, which is
+ *            no error.
+ *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
+ *            closed; [realm] of the target. */
 RLM_API bool realm_set_resolve_in(const realm_set_t* set, const realm_t* target_realm,
                                   realm_set_t** resolved);
 
@@ -2121,9 +2127,10 @@ RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
 
 /** Finds the same dictionary in another realm of the same file, such as a frozen one.
  *
- *  resolved: receives an own handle, or NULL when the dictionary does not exist there, which is no
- *            error.
- *  Thread:   confined, for both realms. Errors: [object]; [realm] of the target. */
+ *  resolved: receives an own handle, or NULL when the dictionary does not exist there or here, which
+ *            is no error.
+ *  Thread:   confined, for both realms. Errors: WRONG_THREAD; INVALIDATED_OBJECT when this realm was
+ *            closed; [realm] of the target. */
 RLM_API bool realm_dictionary_resolve_in(const realm_dictionary_t* dictionary,
                                          const realm_t* target_realm,
                                          realm_dictionary_t** resolved);
@@ -2176,8 +2183,8 @@ RLM_API realm_results_t* realm_dictionary_to_results(realm_dictionary_t* diction
  *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_QUERY_STRING when the text is not of the language;
  *           INVALID_QUERY for a name or a comparison that does not fit the schema;
  *           INVALID_QUERY_ARG for an argument that is missing or of another type than is needed
- *           there, such as a link to another class; ILLEGAL_OPERATION for TEXT without a full-text
- *           index; NOT_SUPPORTED for GEOWITHIN. */
+ *           there; ILLEGAL_OPERATION for TEXT without a full-text index; NOT_SUPPORTED for
+ *           GEOWITHIN. Of a link that stands alone only the object counts, whatever its class. */
 RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t target_table,
                                          const char* query_string, size_t num_args,
                                          const realm_query_arg_t* args);
@@ -2397,7 +2404,8 @@ RLM_API realm_object_t* realm_results_get_object(realm_results_t* results, size_
  *
  *  Returns: an own handle.
  *  Thread:  confined.
- *  Errors:  WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION when the rows are not objects. */
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of the collection behind them is gone;
+ *           ILLEGAL_OPERATION when the rows are not objects. */
 RLM_API realm_query_t* realm_results_get_query(realm_results_t* results);
 
 /** Finds the first row with an object.
@@ -2428,7 +2436,8 @@ RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
  *
  *  Returns: an own handle.
  *  Thread:  confined, for both realms.
- *  Errors:  WRONG_THREAD; STALE_ACCESSOR; [realm] of the target. */
+ *  Errors:  WRONG_THREAD; STALE_ACCESSOR, also when the owner of the collection behind them is gone;
+ *           [realm] of the target. */
 RLM_API realm_results_t* realm_results_resolve_in(realm_results_t* from_results,
                                                   const realm_t* target_realm);
 

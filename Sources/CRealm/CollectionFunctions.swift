@@ -26,7 +26,7 @@ private func property(_ h: CollectionHandle?, _ out: UnsafeMutablePointer<realm_
         try fillProperty(h.box, h.path.table, h.path.column, out)
     }
 }
-private func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
+func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
     // The C API's "not found" is the largest size_t, which has the bits of −1.
     index?.pointee = i ?? -1
     found?.pointee = i != nil
@@ -48,6 +48,7 @@ public func realm_list_get(_ l: OpaquePointer?, _ index: Int, _ out: UnsafeMutab
 public func realm_list_find(
     _ l: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
+    report(nil, index, found)
     guard let h = list(l) else { return false }
     return attempt { () throws(RealmError) in
         guard let value else { throw nullArgument() }
@@ -109,10 +110,11 @@ private func resolve(_ h: CollectionHandle?, _ target: OpaquePointer?, _ out: Un
     return attempt { () throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
-        _ = try h.content()
+        // A collection that is gone here leads nowhere, wherever its path may lead by now.
+        let isHere = try h.isThere()
         try r.realm.verify()
         let copy = CollectionHandle(h.kind, r.box, h.path)
-        if (try? copy.content()) != nil { out.pointee = copy.out() }
+        if isHere, try copy.isThere() { out.pointee = copy.out() }
     }
 }
 @_cdecl("realm_list_insert")
@@ -291,8 +293,9 @@ public func realm_dictionary_contains_key(_ d: OpaquePointer?, _ key: realm_valu
     guard let h = dictionary(d) else { return false }
     return attempt { () throws(RealmError) in
         guard let found else { throw nullArgument() }
-        guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
-        found.pointee = try h.dictionary().find(name) != nil
+        let content = try h.dictionary()
+        if key.type != RLM_TYPE_STRING { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
+        found.pointee = try find(content, key) != nil
     }
 }
 @_cdecl("realm_dictionary_contains_value")
@@ -304,8 +307,9 @@ public func realm_dictionary_contains_value(_ d: OpaquePointer?, _ value: realm_
     }
 }
 
-/// A dictionary key argument: 3000 unless a string.
+/// The key of a new pair: 3000 unless a string, 3011 for a null one.
 private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
+    if key.type == RLM_TYPE_STRING, key.string.data == nil { throw RealmError(.invalidDictionaryKey, "Dictionary::insert: key cannot be null") }
     guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
     return name
 }

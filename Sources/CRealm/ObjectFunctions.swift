@@ -83,9 +83,10 @@ public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer
     return attempt { () throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
-        guard o.realm.isValid(o.table, o.key) else { throw RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
+        // An object that is gone here leads nowhere, wherever its key may lead by now.
+        let isHere = try o.realm.isAlive(o.table, o.key)
         try r.realm.verify()
-        if r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
+        if isHere, r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
     }
 }
 @_cdecl("realm_object_add_int")
@@ -112,18 +113,23 @@ public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
 
 @_cdecl("realm_get_value")
 public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    guard let out else { return failed(nullArgument()) }
-    return withObject(o) { (o) throws(RealmError) in
-        try o.unmanagedRealm.borrow { (r) throws(RealmError) in store(try r.value(o.table, o.key, ColKey(property)), out) }
+    withObject(o) { (o) throws(RealmError) in
+        try o.unmanagedRealm.borrow { (r) throws(RealmError) in
+            let v = try r.value(o.table, o.key, ColKey(property))
+            if let out { store(v, out) }
+        }
     }
 }
 @_cdecl("realm_get_values")
 public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
     guard let o = objectHandle(o) else { return false }
     return attempt { () throws(RealmError) in
-        guard count >= 0, count == 0 || (properties != nil && out != nil) else { throw nullArgument() }
-        guard let properties, let out else { return }
-        for i in 0..<count { store(try o.realm.value(o.table, o.key, ColKey(properties[i])), out + i) }
+        guard count >= 0, count == 0 || properties != nil else { throw nullArgument() }
+        guard let properties else { return }
+        for i in 0..<count {
+            let v = try o.realm.value(o.table, o.key, ColKey(properties[i]))
+            if let out { store(v, out + i) }
+        }
     }
 }
 @_cdecl("realm_set_value")
@@ -149,11 +155,8 @@ public func realm_set_values(
 public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
     guard let o = objectHandle(o) else { return nil }
     return attemptObject { () throws(RealmError) in
-        switch try o.realm.value(o.table, o.key, ColKey(property)) {
-        case .typedLink(let t, let k): return ObjectHandle.make(o.box, t, k)
-        case .null where o.realm.isLinkProperty(o.table, ColKey(property)): return nil
-        default: throw RealmError(.invalidTableRef, "The property is not a link")
-        }
+        guard let (t, k) = try o.realm.linkedObject(o.table, o.key, ColKey(property)) else { return nil }
+        return ObjectHandle.make(o.box, t, k)
     }
 }
 

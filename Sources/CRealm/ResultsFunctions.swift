@@ -95,15 +95,11 @@ public func realm_results_get_list(_ r: OpaquePointer?, _ index: Int) -> OpaqueP
 @_cdecl("realm_results_get_dictionary")
 public func realm_results_get_dictionary(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? { nested(r, index, .dictionary) }
 
-private func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
-    // The C API's "not found" is the largest size_t, which has the bits of −1.
-    index?.pointee = i ?? -1
-    found?.pointee = i != nil
-}
 @_cdecl("realm_results_find")
 public func realm_results_find(
     _ r: OpaquePointer?, _ value: UnsafeMutablePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
+    report(nil, index, found)
     guard let r = resultsHandle(r) else { return false }
     return attempt { () throws(RealmError) in
         guard let value else { throw nullArgument() }
@@ -114,6 +110,7 @@ public func realm_results_find(
 public func realm_results_find_object(
     _ r: OpaquePointer?, _ o: OpaquePointer?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
+    report(nil, index, found)
     guard let r = resultsHandle(r), let o = objectHandle(o) else { return false }
     return attempt { () throws(RealmError) in report(try r.results.find(o.table, o.key), index, found) }
 }
@@ -144,7 +141,7 @@ public func realm_results_snapshot(_ r: OpaquePointer?) -> OpaquePointer? { deri
 public func realm_results_resolve_in(_ r: OpaquePointer?, _ target: OpaquePointer?) -> OpaquePointer? {
     guard let r = resultsHandle(r), let target = realmHandle(target) else { return nil }
     return attemptHandle { () throws(RealmError) in
-        try r.results.verify()
+        try r.results.verifyOwner()
         try target.realm.verify()
         return ResultsHandle(target.box, try r.results.resolved(in: target.realm))
     }

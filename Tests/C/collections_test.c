@@ -236,7 +236,7 @@ static bool linked(realm_object_t* to, const char* from_class, const char* prope
     realm_class_key_t table = class_key(from_class);
     realm_property_info_t info;
     realm_get_property(r, table, property_key(table, property_name), &info);
-    if (info.type == MIXED && !thorough) return true;
+    if (info.type == MIXED) return true;
     realm_results_t* origins = R(realm_get_backlinks(to, table, info.key));
     return origins && realm_results_count(origins, &n) && n == wanted;
 }

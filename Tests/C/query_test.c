@@ -568,7 +568,7 @@ static const struct row mixed[] = {
 static const struct row arguments_[] = {
     {"age == $0", "30", "1 4"}, {"age == $0", "", "E3015"}, {"age == $1", "30", "E3015"}, {"age == $0", "'30'", "1 4"}, {"age == $0", "'abc'", "E3015"},
     {"age == $0", "true", "E3015"}, {"age == $0", "flt(30.5)", ""}, {"rank == $0", "null", "2"}, {"age > $0", "dec(29.5)", "1 3 4 5"}, {"dec == $0", "'zz'", "E3015"},
-    {"dog == $0", "link(Dog Rex)", "1 3"}, {"dog == $0", "link(Person 1)", "!E3015"}, {"best IN $0", "[link(Dog Rex)]", "E3015"}, {"lm == $0", "link(Dog Rex)", "!5"},
+    {"dog == $0", "link(Dog Rex)", "1 3"}, {"dog == $0", "link(Person 1)", "1 3"}, {"best IN $0", "[link(Dog Rex)]", "E3015"}, {"lm == $0", "link(Dog Rex)", "!5"},
     {"lm IN $0", "[link(Dog Rex)]", "5"}, {"ANY lm IN $0", "[link(Dog Rex), 1.5]", "4 5"}, {"age IN $0", "[30, 20]", "1 2 4"}, {"age IN $0", "30", "E3015"},
     {"age IN $0", "[]", ""}, {"ALL $0 == age", "[30, 30]", "1 4"}, {"NONE $0 == age", "30", "E1009"}, {"age > $0", "[30, 20]", "1 3 4 5"},
     {"age != ALL $0", "[30, 20]", "3 5 6"}, {"li == $0", "[1, 2, 3]", "1"}, {"age BETWEEN $0", "[20, 30]", "E3008"}, {"age BETWEEN {$0, $1}", "20, 30", "1 2 4"},
@@ -675,7 +675,7 @@ static const struct row argument_rules[] = {
     {"age == $0", "[30]", "1 4"}, {"age == $0", "['30', 20.0]", "1 2 4"}, {"name == $0", "5", "E3015"}, {"name == $0", "true", "E3015"}, {"ok == $0", "1", "E3015"},
     {"ok == $0", "'true'", "E3015"}, {"at == $0", "5", "E3015"}, {"at == $0", "at(0)", "1"}, {"uid == $0", "'x'", "E3015"}, {"uid == $0", "uuid(3)", "3"},
     {"oid == $0", "oid(4)", "4"}, {"bin == $0", "bin(abc)", "1"}, {"bin == $0", "'abc'", "E3015"}, {"best == $0", "5", "E3015"}, {"best == $0", "link(Person 2)", "1"},
-    {"best == $0", "link(Dog Ida)", "!E3015"}, {"best != $0", "link(Person 2)", "2 3 4 5 6"}, {"best == $0", "null", "4 6"}, {"pals == $0", "link(Person 5)", "4"},
+    {"best == $0", "link(Dog Ida)", "!1"}, {"best != $0", "link(Person 2)", "2 3 4 5 6"}, {"best == $0", "null", "4 6"}, {"pals == $0", "link(Person 5)", "4"},
     {"ALL pals == $0", "link(Person 1)", "2 3 5"}, {"best IN $0", "[link(Person 1), link(Person 2)]", "~1 2 5"}, {"m == $0", "5", "1 4"}, {"m == $0", "flt(5.0)", "1 4"},
     {"m == $0", "dec(5.0)", "1 4"}, {"m == $0", "'five'", "3"}, {"m IN $0", "['five', 5, null]", "1 2 3 4"}, {"f == $0", "0.1", "5"}, {"f == $0", "flt(0.1)", "5"},
     {"g == $0", "flt(2.5)", "1"}, {"dec == $0", "1.1", "1"}, {"dec == $0", "dec(-1.1)", "6"}, {"age == $0 OR id == $0", "30", "1 4"}, {"age == $2", "1, 2, 30", "1 4"},

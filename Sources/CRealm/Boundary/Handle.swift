@@ -220,6 +220,16 @@ final class CollectionHandle: Handle {
     }
     @inline(never) private func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
 
+    /// Whether the collection is there at the present version; an error where that cannot be asked.
+    func isThere() throws(RealmError) -> Bool {
+        try realm.verifyCollection()
+        guard try realm.isAlive(path.table, path.object) else { return false }
+        do throws(RealmError) { try resolve() } catch {
+            if error.code == .invalidatedObject { return false }
+            throw error
+        }
+        return true
+    }
     /// The collection at the present version; 2010 when it is gone.
     func content() throws(RealmError) -> CollectionContent {
         try resolve()

@@ -165,9 +165,9 @@ extension Decimal128 {
         if isNaN { return isNegative ? "-NaN" : "NaN" }
         if isInfinite { return isNegative ? "-Inf" : "Inf" }
         let (coefficient, exponent) = parts
-        if coefficient == 0 && exponent == 0 { return "0" }
-        let digits = String(coefficient)
         let sign = isNegative ? "-" : ""
+        if coefficient == 0 && exponent == 0 { return sign + "0" }
+        let digits = String(coefficient)
         // Long coefficients stand whole, with signs throughout.
         if coefficient > UInt128(UInt64.max) { return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude) }
         if exponent == 0 { return sign + digits }

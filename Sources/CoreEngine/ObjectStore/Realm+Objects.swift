@@ -38,6 +38,11 @@ extension Realm {
         guard let t = try? reading().group.table(table) else { return false }
         return (try? t.isValid(object)) ?? false
     }
+    /// As `isValid`, with an error where nothing may be asked: on another thread, in a closed Realm.
+    package func isAlive(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> Bool {
+        try verifyObject()
+        return try reading().group.table(table)?.isValid(object) ?? false
+    }
     package func objectCount(_ table: TableKey) throws(RealmError) -> Int { try self.table(table).count() }
     /// Key of the object at an index in key order.
     @inline(__always) package func objectKey(_ table: TableKey, at index: Int) throws(RealmError) -> ObjKey {
@@ -85,6 +90,22 @@ extension Realm {
     @inline(never) private func wrongThread() -> RealmError { RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
     package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? { try self.table(table).find(primaryKey: value) }
 
+    /// The object that a link or Mixed property leads to; nil when it is null. Errors: 2015 when the property or its value is no link.
+    package func linkedObject(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> (TableKey, ObjKey)? {
+        let t = try objectTable(table)
+        guard try t.isValid(object) else { throw invalidated() }
+        let c = try facts(t, column)
+        let isLink = c.type == .link && !c.isCollection
+        if isLink || (c.type == .mixed && !c.isCollection) {
+            switch try value(table, object, column) {
+            case .typedLink(let target, let key): return (target, key)
+            case .null where isLink: return nil
+            default: break
+            }
+        }
+        throw RealmError(.invalidTableRef, "Property '\(t.column(column)?.name ?? "")' is not a link")
+    }
+
     /// The object an embedded object belongs to.
     package func parent(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> (TableKey, ObjKey)? {
         let t = try objectTable(table)
@@ -102,10 +123,10 @@ extension Realm {
         let t = try objectTable(table)
         guard try t.isValid(object) else { throw invalidated() }
         let origin = try self.table(source)
-        guard let c = origin.facts(column), c.type == .link || c.type == .mixed else {
+        guard let c = origin.facts(column), c.type == .link else {
             throw RealmError(.invalidProperty, "Class '\(origin.className ?? origin.name)' has no link property with key \(column.raw)")
         }
-        guard c.type == .mixed || c.oppositeTable == table else {
+        guard c.oppositeTable == table else {
             throw RealmError(.invalidProperty, "Property '\(origin.column(column)?.name ?? "")' does not link to class '\(t.className ?? t.name)'")
         }
         for case let b? in t.facts where b.type == .backlink && b.oppositeTable == source && b.oppositeColumn == column {
@@ -116,24 +137,18 @@ extension Realm {
 
     // MARK: Writing objects
 
-    private func creationTable(_ key: TableKey) throws(RealmError) -> Table {
-        let t = try table(key)
-        guard transaction.stage == .writing else {
-            throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.")
-        }
-        try verify()
-        _ = try writing()
-        return t
-    }
     package func create(_ table: TableKey) throws(RealmError) -> ObjKey {
-        let t = try creationTable(table)
+        try verify()
+        let t = try self.table(table)
         guard !t.isEmbedded else { throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'") }
         guard t.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed") }
+        _ = try writing()
         return try changing { () throws(RealmError) in try t.createObject().key }
     }
-    /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013.
+    /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013. Only a new one needs a write transaction.
     package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
-        let t = try creationTable(table)
+        try verify()
+        let t = try self.table(table)
         guard let pk = t.primaryKey, let c = t.facts(pk) else { throw RealmError(.unexpectedPrimaryKey, "Class '\(t.className ?? t.name)' has no primary key") }
         if value.isNull {
             guard c.isNullable else { throw RealmError(.notNullable, "The primary key of class '\(t.className ?? t.name)' cannot be null") }
@@ -141,11 +156,17 @@ extension Realm {
             guard Table.matches(value, c) else { throw RealmError(.typeMismatch, "Wrong type of primary key for class '\(t.className ?? t.name)'") }
             if case .int = value {} else { try t.check(value, for: c) }
         }
-        let result = try changing { () throws(RealmError) in try t.createObject(primaryKey: value) }
+        let result: (key: ObjKey, isNew: Bool)
+        if !isWriting, let existing = try t.find(primaryKey: value) {
+            result = (existing, false)
+        } else {
+            _ = try writing()
+            result = try changing { () throws(RealmError) in try t.createObject(primaryKey: value) }
+        }
         if mustBeNew && !result.isNew {
             throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(t.className ?? t.name)' with an existing primary key value")
         }
-        return (result.key, result.isNew)
+        return result
     }
     package func delete(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
         let t = try writableTable(table, object)
@@ -205,10 +226,6 @@ extension Realm {
 }
 
 extension Realm {
-    package func isLinkProperty(_ table: TableKey, _ column: ColKey) -> Bool {
-        guard let c = try? self.table(table).facts(column) else { return false }
-        return c.type == .link
-    }
     /// The first violated invariant of the snapshot, nil when it is sound.
     package func verifyIntegrity() throws(RealmError) -> String? {
         try verify()

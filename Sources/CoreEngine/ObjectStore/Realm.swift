@@ -45,6 +45,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     enum CallbackGuard { case none, active, violated }
     /// The last move brought another schema: its callbacks are due before the others.
     var schemaMoved = false
+    /// Version that a Realm without a schema of its own showed when it was opened, until it begins to read.
+    private var shownVersion: UInt64?
     /// Names that the running migration gave to properties.
     var renamed: [(className: String, property: String)] = []
     /// Changes with every change of data or version: what handles resolved before is stale.
@@ -95,6 +97,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             if let wanted = configuration.schema {
                 try bringSchema(to: wanted, SchemaStep(configuration))
             }
+            if isDynamic { shownVersion = transaction.version }
             transaction.endRead()
             try verifyWhole()
         } catch {
@@ -189,6 +192,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         if isClosed || transaction.stage == .closed { throw closedError() }
         if transaction.stage == .interrupted { return try transaction.restore() }
         try transaction.beginRead()
+        shownVersion = nil
         do throws(RealmError) { try versionMoved() } catch {
             transaction.endRead()
             throw error
@@ -283,7 +287,8 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             throw error
         }
     }
-    /// Moves to the newest version; true when the snapshot moved (or when there was none).
+    /// Moves to the newest version; true when the snapshot moved, or when there was none. A Realm without a schema of its own shows that of
+    /// a version from the start: reading that one is no move.
     @discardableResult
     public func refresh() throws(RealmError) -> Bool {
         try verify()
@@ -294,7 +299,9 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         case _ where isFixedView: return false
         case .closed: throw closedError()
         case .idle:
+            let shown = shownVersion
             _ = try reading()
+            if shown == transaction.version { return false }
             notifyMoved()
             return true
         case .reading, .interrupted:

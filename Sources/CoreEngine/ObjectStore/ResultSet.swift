@@ -84,6 +84,14 @@ package final class ResultSet {
         if !realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
         try realm.verifyWhole()
     }
+    /// As `verify`, for what needs the collection that the rows come from: 2009 when its owner is gone.
+    package func verifyOwner() throws(RealmError) {
+        try verify()
+        switch source {
+        case .collection(let path), .keys(let path): guard try realm.isAlive(path.table, path.object) else { throw stale() }
+        case .table, .backlinks: break
+        }
+    }
     /// nil: the rows are those of the class.
     private func sourceRows() throws(RealmError) -> [ObjKey]? {
         switch source {
@@ -325,7 +333,7 @@ package final class ResultSet {
     }
     /// The query behind the rows, with its source and orderings.
     package func objectQuery() throws(RealmError) -> ObjectQuery {
-        try verify()
+        try verifyOwner()
         _ = try objects("made a query")
         return ObjectQuery(realm, query, source)
     }

@@ -8,7 +8,9 @@ extension Binder {
                 return try list(values.map { .value($0) }, quantifier, hint, op)
             }
             if let quantifier { throw .query("The argument after '\(quantifier.rawValue)' must be a list") }
-            let (v, type) = try value(.argument(n), hint: hint.type)
+            var (v, type) = try value(.argument(n), hint: hint.type)
+            // The property says which class the link leads to.
+            if case (.link(let t), .typedLink(_, let k)) = (hint.type, v) { (v, type) = (.typedLink(t, k), .link(t)) }
             try check(v, type, hint, op, isArgument: true)
             return ConstantExpression(v, type, arena)
         case .constant(let c, _):

@@ -179,8 +179,8 @@ class Object:
             c.fail()
 
     def backlinks(self, class_name: Any, property_name: str) -> Results[Any]:
-        """The objects of a class that link to this one through a property; the class by its name, or
-        as a model class. An object appears once for each link it has."""
+        """The objects of a class that link to this one through a link property, not one of any value;
+        the class by its name, or as a model class. An object appears once for each link it has."""
         self._bound()
         source = self._db._class(class_name)
         facts = source.find(property_name)

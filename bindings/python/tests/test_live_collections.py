@@ -447,7 +447,8 @@ def test_links_inside_any(db, one):
     two = db["Thing"].get(2)
     one.any = [two, {"to": two}]
     assert one.any[0] == two and one.any[1]["to"] == two
-    assert [o.id for o in two.backlinks("Thing", "any")] == [1, 1]
+    with pytest.raises(crealm.NoSuchProperty):
+        two.backlinks("Thing", "any")
     two.delete()
     assert plain(one.any) == [{"to": None}]
 

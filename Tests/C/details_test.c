@@ -1,0 +1,385 @@
+/*
+ * Details of the C API that programs may rely on, because its reference implementation has them: which check comes first, what is
+ * set when a call fails, and what is no error.
+ *
+ *     details_test [FIXTURES]
+ */
+
+#include <crealm.h>
+
+#include <unistd.h>
+
+#include "checks.h"
+
+static realm_value_t of_type(int type) {
+    realm_value_t v;
+    memset(&v, 0, sizeof v);
+    v.type = (realm_value_type_e)type;
+    return v;
+}
+static realm_value_t integer(int64_t i) {
+    realm_value_t v = of_type(RLM_TYPE_INT);
+    v.integer = i;
+    return v;
+}
+static realm_value_t text(const char* s) {
+    realm_value_t v = of_type(RLM_TYPE_STRING);
+    v.string.data = s;
+    v.string.size = s ? strlen(s) : 0;
+    return v;
+}
+static realm_value_t link_to(realm_class_key_t table, realm_object_key_t key) {
+    realm_value_t v = of_type(RLM_TYPE_LINK);
+    v.link.target_table = table;
+    v.link.target = key;
+    return v;
+}
+
+enum { ONE = RLM_COLLECTION_TYPE_NONE, LIST = RLM_COLLECTION_TYPE_LIST, SET = RLM_COLLECTION_TYPE_SET, DICTIONARY = RLM_COLLECTION_TYPE_DICTIONARY };
+enum { INT = RLM_PROPERTY_TYPE_INT, STRING = RLM_PROPERTY_TYPE_STRING, MIXED = RLM_PROPERTY_TYPE_MIXED, LINK = RLM_PROPERTY_TYPE_OBJECT,
+       DECIMAL = RLM_PROPERTY_TYPE_DECIMAL128 };
+static realm_property_info_t property(const char* name, int type, int collection, const char* target, int flags) {
+    realm_property_info_t p;
+    memset(&p, 0, sizeof p);
+    p.name = name;
+    p.public_name = p.link_origin_property_name = "";
+    p.link_target = target;
+    p.type = (realm_property_type_e)type;
+    p.collection_type = (realm_collection_type_e)collection;
+    p.key = RLM_INVALID_PROPERTY_KEY;
+    p.flags = flags;
+    return p;
+}
+
+static char folder[] = "/tmp/details-XXXXXX";
+static char path[64];
+static realm_t* realm;
+static realm_class_key_t main_class, keyed_class, embedded_class;
+
+static realm_t* open_file(bool with_schema) {
+    enum { NULLABLE = RLM_PROPERTY_NULLABLE };
+    const realm_property_info_t of_main[] = {
+        property("i", INT, ONE, "", 0),
+        property("dec", DECIMAL, ONE, "", NULLABLE),
+        property("m", MIXED, ONE, "", NULLABLE),
+        property("to", LINK, ONE, "Main", NULLABLE),
+        property("ints", INT, LIST, "", 0),
+        property("mixeds", MIXED, LIST, "", NULLABLE),
+        property("links", LINK, LIST, "Main", 0),
+        property("set", INT, SET, "", 0),
+        property("map", INT, DICTIONARY, "", 0),
+        property("mixed_map", MIXED, DICTIONARY, "", NULLABLE),
+        property("embedded_map", LINK, DICTIONARY, "Part", NULLABLE),
+    };
+    const realm_property_info_t of_keyed[] = {property("id", INT, ONE, "", RLM_PROPERTY_PRIMARY_KEY)};
+    const realm_property_info_t of_part[] = {property("x", INT, ONE, "", 0)};
+    const realm_property_info_t* properties[] = {of_main, of_keyed, of_part};
+    realm_class_info_t classes[3];
+    memset(classes, 0, sizeof classes);
+    classes[0].name = "Main", classes[0].primary_key = "", classes[0].num_properties = sizeof of_main / sizeof *of_main;
+    classes[1].name = "Keyed", classes[1].primary_key = "id", classes[1].num_properties = 1;
+    classes[2].name = "Part", classes[2].primary_key = "", classes[2].num_properties = 1, classes[2].flags = RLM_CLASS_EMBEDDED;
+    realm_config_t* c = realm_config_new();
+    realm_config_set_path(c, path);
+    if (with_schema) {
+        realm_schema_t* s = realm_schema_new(classes, 3, properties);
+        realm_config_set_schema(c, s);
+        realm_config_set_schema_version(c, 1);
+        realm_release(s);
+    }
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    return r;
+}
+static realm_class_key_t class_key(const char* name) {
+    realm_class_info_t info;
+    bool found = false;
+    if (!CHECK(realm_find_class(realm, name, &found, &info) && found)) give_up();
+    return info.key;
+}
+static realm_property_key_t key(const char* name) {
+    realm_property_info_t info;
+    bool found = false;
+    if (!CHECK(realm_find_property(realm, main_class, name, &found, &info) && found)) give_up();
+    return info.key;
+}
+static realm_object_t* make(void) {
+    realm_object_t* o = realm_object_create(realm, main_class);
+    if (!CHECK(o)) give_up();
+    return o;
+}
+
+/* ---- Which check comes first ------------------------------------------------------------------------ */
+
+static void creating_outside_a_write(void) {
+    section = "creating outside a write";
+    CHECK(realm_begin_write(realm));
+    realm_object_t* there = realm_object_create_with_primary_key(realm, keyed_class, integer(7));
+    CHECK(there && realm_commit(realm));
+    /* What the arguments say comes first, whether the class could take them at all and whether the object is there. */
+    FAILS(RLM_ERR_MISSING_PRIMARY_KEY, realm_object_create(realm, keyed_class));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_create(realm, embedded_class));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, realm_object_create(realm, 12345));
+    FAILS(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_create_with_primary_key(realm, main_class, integer(7)));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_object_create_with_primary_key(realm, keyed_class, text("7")));
+    FAILS(RLM_ERR_PROPERTY_NOT_NULLABLE, realm_object_create_with_primary_key(realm, keyed_class, of_type(RLM_TYPE_NULL)));
+    FAILS(RLM_ERR_OBJECT_ALREADY_EXISTS, realm_object_create_with_primary_key(realm, keyed_class, integer(7)));
+    bool created = true;
+    FAILS(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_get_or_create_with_primary_key(realm, main_class, integer(7), &created));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_object_get_or_create_with_primary_key(realm, keyed_class, text("7"), &created));
+    realm_object_t* again = realm_object_get_or_create_with_primary_key(realm, keyed_class, integer(7), &created);
+    CHECK(again && !created && realm_equals(again, there));
+    /* Only then that nothing can be made here. */
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(realm, main_class));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create_with_primary_key(realm, keyed_class, integer(8)));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_get_or_create_with_primary_key(realm, keyed_class, integer(8), &created));
+    realm_release(there);
+    realm_release(again);
+}
+static void collections_as_links(realm_object_t* o) {
+    section = "collections as links";
+    FAILS(RLM_ERR_INVALID_TABLE_REF, realm_get_linked_object(o, key("ints")));
+    FAILS(RLM_ERR_INVALID_TABLE_REF, realm_get_linked_object(o, key("links")));
+    FAILS(RLM_ERR_INVALID_TABLE_REF, realm_get_linked_object(o, key("map")));
+    FAILS(RLM_ERR_INVALID_TABLE_REF, realm_get_linked_object(o, key("i")));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_linked_object(o, 4711));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_backlinks(o, main_class, key("m")));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_backlinks(o, main_class, key("mixeds")));
+    realm_results_t* linking = realm_get_backlinks(o, main_class, key("to"));
+    CHECK(linking);
+    realm_release(linking);
+}
+
+/* ---- What may be left out --------------------------------------------------------------------------- */
+
+static void values_nobody_wants(realm_object_t* o) {
+    section = "values nobody wants";
+    const realm_property_key_t keys[] = {key("i"), key("m")}, mixed_up[] = {key("i"), key("ints")}, wrong[] = {key("i"), 4711};
+    CHECK(realm_get_value(o, keys[0], NULL));
+    CHECK(realm_get_values(o, 2, keys, NULL));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_value(o, 4711, NULL));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_value(o, key("ints"), NULL));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_get_values(o, 2, wrong, NULL));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_get_values(o, 2, mixed_up, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_get_values(o, 2, NULL, NULL));
+}
+
+/* ---- What is set when a call fails ------------------------------------------------------------------- */
+
+static void failed_searches(realm_object_t* o, realm_object_t* gone) {
+    section = "failed searches";
+    size_t index = 1;
+    bool found = true;
+#define CLEARED(number, call) (index = 1, found = true, FAILS(number, call), CHECK(index == SIZE_MAX && !found))
+    realm_list_t* ints = realm_get_list(o, key("ints"));
+    realm_value_t wrong = text("x"), bad = of_type(99);
+    CLEARED(RLM_ERR_PROPERTY_TYPE_MISMATCH, realm_list_find(ints, &wrong, &index, &found));
+    CLEARED(RLM_ERR_INVALID_ARGUMENT, realm_list_find(ints, NULL, &index, &found));
+    CLEARED(RLM_ERR_INVALID_ARGUMENT, realm_list_find(NULL, &wrong, &index, &found));
+    realm_results_t* all = realm_object_find_all(realm, main_class);
+    realm_results_t* keyed = realm_object_find_all(realm, keyed_class);
+    CLEARED(RLM_ERR_INVALID_ARGUMENT, realm_results_find(all, NULL, &index, &found));
+    CLEARED(RLM_ERR_INVALID_ARGUMENT, realm_results_find(all, &bad, &index, &found));
+    CLEARED(RLM_ERR_INVALID_ARGUMENT, realm_results_find_object(all, NULL, &index, &found));
+    CLEARED(RLM_ERR_OBJECT_TYPE_MISMATCH, realm_results_find_object(keyed, o, &index, &found));
+    CLEARED(RLM_ERR_STALE_ACCESSOR, realm_results_find_object(all, gone, &index, &found));
+    realm_release(ints);
+    realm_release(all);
+    realm_release(keyed);
+}
+
+/* ---- What was deleted or rolled back ------------------------------------------------------------------ */
+
+/* Handles of an object that is gone lead nowhere in another realm, which is no error. */
+static void nowhere(realm_t* other, realm_object_t* o, realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, realm_list_t* nested) {
+    realm_object_t* to_object = o;
+    realm_list_t* to_list = l;
+    realm_set_t* to_set = s;
+    realm_dictionary_t* to_map = d;
+    CHECK(realm_object_resolve_in(o, other, &to_object) && !to_object);
+    CHECK(realm_list_resolve_in(l, other, &to_list) && !to_list);
+    CHECK(realm_set_resolve_in(s, other, &to_set) && !to_set);
+    CHECK(realm_dictionary_resolve_in(d, other, &to_map) && !to_map);
+    CHECK(realm_list_resolve_in(nested, other, &to_list) && !to_list);
+}
+static void gone_objects(realm_t* other) {
+    for (int committed = 0; committed < 2; committed++) {
+        section = committed ? "deleted" : "rolled back";
+        CHECK(realm_begin_write(realm));
+        realm_object_t* o = make();
+        realm_list_t* l = realm_get_list(o, key("ints"));
+        realm_set_t* s = realm_get_set(o, key("set"));
+        realm_dictionary_t* d = realm_get_dictionary(o, key("map"));
+        realm_list_t* nested = realm_set_list(o, key("m"));
+        realm_results_t *values = realm_list_to_results(l), *names = NULL;
+        size_t size;
+        CHECK(realm_dictionary_get_keys(d, &size, &names));
+        realm_list_t* links = realm_get_list(o, key("links"));
+        realm_results_t* targets = realm_list_to_results(links);
+        CHECK(l && s && d && nested && values && names && targets);
+        if (committed) {
+            CHECK(realm_commit(realm) && realm_begin_write(realm) && realm_object_delete(o) && realm_commit(realm));
+        } else {
+            CHECK(realm_rollback(realm));
+        }
+        CHECK(realm_refresh(other, NULL));
+        nowhere(other, o, l, s, d, nested);
+        nowhere(realm, o, l, s, d, nested);
+        realm_results_t* made[] = {values, names, targets};
+        for (int i = 0; i < 3; i++) FAILS(RLM_ERR_STALE_ACCESSOR, realm_results_resolve_in(made[i], other));
+        FAILS(RLM_ERR_STALE_ACCESSOR, realm_results_get_query(targets));
+        void* handles[] = {o, l, s, d, nested, values, names, links, targets};
+        for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) realm_release(handles[i]);
+    }
+    section = "not there yet";
+    CHECK(realm_begin_write(realm));
+    realm_object_t *o = make(), *resolved = o;
+    CHECK(realm_object_resolve_in(o, other, &resolved) && !resolved);
+    CHECK(realm_rollback(realm));
+    realm_release(o);
+}
+
+/* ---- Queries ------------------------------------------------------------------------------------------ */
+
+static size_t matches(const char* query, size_t count, const realm_query_arg_t* arguments) {
+    realm_query_t* q = realm_query_parse(realm, main_class, query, count, arguments);
+    size_t n = SIZE_MAX;
+    if (CHECK(q)) CHECK(realm_query_count(q, &n));
+    realm_release(q);
+    return n;
+}
+static void queries(void) {
+    section = "queries";
+    CHECK(realm_begin_write(realm));
+    realm_object_t *a = make(), *b = make();
+    realm_link_t to_b = realm_object_as_link(b);
+    CHECK(realm_set_value(a, key("to"), link_to(main_class, to_b.target), false));
+    realm_list_t* links = realm_get_list(a, key("links"));
+    CHECK(links && realm_list_insert(links, 0, link_to(main_class, to_b.target)) && realm_commit(realm));
+    /* The class of a link that is an argument is not looked at: the property says which class it is. */
+    realm_value_t values[] = {link_to(main_class, to_b.target), link_to(keyed_class, to_b.target), link_to(RLM_INVALID_CLASS_KEY, to_b.target)};
+    for (int i = 0; i < 3; i++) {
+        realm_query_arg_t one = {1, false, &values[i]}, list = {1, true, &values[i]};
+        CHECK(matches("to == $0", 1, &one) == 1);
+        /* In a list it is. */
+        if (i == 1) FAILS(RLM_ERR_INVALID_QUERY_ARG, realm_query_parse(realm, main_class, "to IN $0", 1, &list));
+        else CHECK(matches("to IN $0", 1, &list) == 1);
+        CHECK(matches("ANY links == $0", 1, &one) == 1);
+        CHECK(matches("$0 IN links", 1, &one) == 1);
+        CHECK(matches("@links.Main.to == $0", 1, &one) == 0);
+    }
+    /* An empty dictionary has no least value, which no order compares. */
+    CHECK(matches("map.@min > NULL", 0, NULL) == 0);
+    CHECK(matches("map.@max <= NULL", 0, NULL) != SIZE_MAX);
+    CHECK(matches("mixed_map.@min > NULL", 0, NULL) == 0);
+    CHECK(matches("NULL < map.@min", 0, NULL) == 0);
+    realm_release(a);
+    realm_release(b);
+    realm_release(links);
+}
+
+/* ---- Dictionary keys, decimals -------------------------------------------------------------------------- */
+
+static void null_keys(void) {
+    section = "null as a dictionary key";
+    CHECK(realm_begin_write(realm));
+    realm_object_t* o = make();
+    realm_dictionary_t *map = realm_get_dictionary(o, key("map")), *mixed = realm_get_dictionary(o, key("mixed_map"));
+    realm_dictionary_t* parts = realm_get_dictionary(o, key("embedded_map"));
+    CHECK(map && mixed && parts);
+    realm_value_t null_text = text(NULL);
+    bool flag = true;
+    size_t n = 1;
+    FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert(map, null_text, integer(1), NULL, NULL));
+    FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_list(mixed, null_text));
+    FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_dictionary(mixed, null_text));
+    FAILS(RLM_ERR_INVALID_DICTIONARY_KEY, realm_dictionary_insert_embedded(parts, null_text));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_dictionary_insert(map, of_type(RLM_TYPE_NULL), integer(1), NULL, NULL));
+    /* To look for it is no error: it is not there. */
+    CHECK(realm_dictionary_find(map, null_text, NULL, &flag) && !flag);
+    CHECK(realm_dictionary_contains_key(map, null_text, &flag) && !flag);
+    CHECK(realm_dictionary_size(map, &n) && n == 0 && realm_dictionary_size(mixed, &n) && n == 0);
+    CHECK(realm_dictionary_insert(map, text(""), integer(1), NULL, &flag) && flag);
+    CHECK(realm_rollback(realm));
+    realm_release(o);
+    realm_release(map);
+    realm_release(mixed);
+    realm_release(parts);
+}
+static void negative_zero(void) {
+    section = "negative zero";
+    realm_value_t minus_zero = of_type(RLM_TYPE_DECIMAL128), v;
+    minus_zero.decimal128.w[1] = 0xB040000000000000;
+    CHECK(realm_begin_write(realm));
+    realm_object_t* o = make();
+    CHECK(realm_set_value(o, key("dec"), minus_zero, false) && realm_set_value(o, key("m"), minus_zero, false));
+    CHECK(realm_get_value(o, key("dec"), &v) && v.decimal128.w[1] == minus_zero.decimal128.w[1]);
+    char* shown = realm_object_to_string(o);
+    CHECK(shown && strstr(shown, "\"dec\":\"-0\"") && strstr(shown, "\"m\":\"-0\""));
+    realm_free(shown);
+    realm_query_arg_t argument = {1, false, &minus_zero};
+    realm_query_t* q = realm_query_parse(realm, main_class, "dec == $0", 1, &argument);
+    CHECK(q && !strcmp(realm_query_get_description(q), "dec == -0"));
+    realm_release(q);
+    CHECK(realm_rollback(realm));
+    realm_release(o);
+}
+
+/* ---- Refreshing --------------------------------------------------------------------------------------- */
+
+static void first_refresh(void) {
+    section = "first refresh";
+    bool moved = true;
+    realm_t* without = open_file(false);
+    CHECK(without && realm_refresh(without, &moved) && !moved);
+    CHECK(realm_begin_write(realm));
+    realm_release(make());
+    CHECK(realm_commit(realm));
+    CHECK(realm_refresh(without, &moved) && moved);
+    realm_release(without);
+    /* Somebody wrote between opening and refreshing. */
+    without = open_file(false);
+    CHECK(realm_begin_write(realm));
+    realm_release(make());
+    CHECK(realm_commit(realm));
+    CHECK(without && realm_refresh(without, &moved) && moved);
+    realm_release(without);
+    /* With a schema the first refresh begins to read. */
+    realm_t* with = open_file(true);
+    CHECK(with && realm_refresh(with, &moved) && moved && realm_refresh(with, &moved) && !moved);
+    realm_release(with);
+}
+
+int main(void) {
+    if (!mkdtemp(folder)) { perror(folder); return 2; }
+    snprintf(path, sizeof path, "%s/details.realm", folder);
+    realm = open_file(true);
+    realm_t* other = open_file(true);
+    if (!CHECK(realm && other)) give_up();
+    main_class = class_key("Main"), keyed_class = class_key("Keyed"), embedded_class = class_key("Part");
+    CHECK(realm_begin_write(realm));
+    realm_object_t *o = make(), *gone = make();
+    CHECK(realm_object_delete(gone) && realm_commit(realm));
+    creating_outside_a_write();
+    collections_as_links(o);
+    values_nobody_wants(o);
+    failed_searches(o, gone);
+    gone_objects(other);
+    queries();
+    null_keys();
+    negative_zero();
+    first_refresh();
+    CHECK(crealm_verify(realm, NULL));
+    realm_release(o);
+    realm_release(gone);
+    realm_release(other);
+    realm_release(realm);
+    bool deleted = false;
+    CHECK(realm_delete_files(path, &deleted) && deleted);
+    char lock[80];
+    snprintf(lock, sizeof lock, "%s.lock", path);
+    unlink(lock);
+    CHECK(rmdir(folder) == 0);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed ? 1 : 0;
+}
