@@ -387,7 +387,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     }
 }
 
-/// The open instances of this process, by path: what must agree between them. Rules: live-objects §4.1.
+/// The open instances of this process, by canonical path: what must agree between them. Rules: live-objects §4.1.
 ///
 /// Only cached instances are referred to (weakly: that makes counting references to them slower); of the others the coordinator keeps what
 /// it must compare.
@@ -403,7 +403,8 @@ enum RealmCoordinator {
     private static let instances = Lock(initial: [String: [Entry]]())
 
     static func check(_ c: RealmConfiguration) throws(RealmError) {
-        let open = instances.with { ($0[c.path] ?? []).filter { $0.processId == Platform.processId } }
+        let path = FileSystem.canonical(c.path)
+        let open = instances.with { ($0[path] ?? []).filter { $0.processId == Platform.processId } }
         guard let first = open.first else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
@@ -418,11 +419,15 @@ enum RealmCoordinator {
         }
     }
     /// Whether an instance of this process has the file at a path open.
-    static func isOpen(_ path: String) -> Bool { instances.with { ($0[path] ?? []).contains { $0.processId == Platform.processId } } }
+    static func isOpen(_ given: String) -> Bool {
+        let path = FileSystem.canonical(given)
+        return instances.with { ($0[path] ?? []).contains { $0.processId == Platform.processId } }
+    }
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
         let scheduler = c.scheduler ?? ThreadScheduler.current
-        for r in instances.with({ ($0[c.path] ?? []).filter { $0.processId == Platform.processId }.compactMap(\.cached) }) {
+        let path = FileSystem.canonical(c.path)
+        for r in instances.with({ ($0[path] ?? []).filter { $0.processId == Platform.processId }.compactMap(\.cached) }) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
                 throw RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened on current thread with different schema.")
@@ -434,11 +439,11 @@ enum RealmCoordinator {
     static func register(_ r: Realm) {
         let entry = Entry(
             id: ObjectIdentifier(r), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
-        instances.with { $0[r.configuration.path, default: []].append(entry) }
+        instances.with { $0[r.database.path, default: []].append(entry) }
     }
     /// The instance noticed another schema version, or has another key.
     static func update(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = r.configuration.path, version = r.schemaVersion, configuration = r.configuration
+        let id = ObjectIdentifier(r), path = r.database.path, version = r.schemaVersion, configuration = r.configuration
         instances.with { all in
             guard let i = all[path]?.firstIndex(where: { $0.id == id }) else { return }
             all[path]?[i].schemaVersion = version
@@ -446,7 +451,7 @@ enum RealmCoordinator {
         }
     }
     static func unregister(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = r.configuration.path
+        let id = ObjectIdentifier(r), path = r.database.path
         instances.with { all in
             all[path]?.removeAll { $0.id == id }
             if all[path]?.isEmpty ?? false { all[path] = nil }

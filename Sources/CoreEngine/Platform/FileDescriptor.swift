@@ -12,6 +12,8 @@
 final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`, only `rename` changes `path`.
     private(set) var path: String
     private(set) var fd: Int32
+    /// The process whose forked children close the descriptor; 0: they keep it.
+    private var guardingProcess: Int32 = 0
 
     enum Access {
         case readOnly, readWrite, readWriteCreate
@@ -20,7 +22,10 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     }
 
     /// open(2), close-on-exec.
-    init(path: String, access: Access) throws(RealmError) {
+    /// - Parameters:
+    ///   - followsLinks: false refuses a symbolic link.
+    ///   - permissions: of a file that is made, less what the process's mask takes away.
+    init(path: String, access: Access, followsLinks: Bool = true, permissions: Int32 = 0o644) throws(RealmError) {
         let flags: Int32 =
             switch access {
             case .readOnly: O_RDONLY | O_CLOEXEC
@@ -29,9 +34,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
             case .createNew: O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC
             }
         var fd: Int32
-        repeat { fd = system.open(path, flags | O_NONBLOCK, 0o644) } while fd < 0 && errno == EINTR
+        let kind = O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
+        repeat { fd = system.open(path, flags | kind, permissions) } while fd < 0 && errno == EINTR
         guard fd >= 0 else {
             let code = errno
+            if code == ELOOP, !followsLinks {
+                throw RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is a symbolic link", path: path)
+            }
             throw code == EISDIR
                 ? RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is a directory", path: path)
                 : Platform.error(code, "Failed to open file at path '\(path)'", path: path)
@@ -55,9 +64,27 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     deinit { close() }
 
     func close() {
-        if fd >= 0 { _ = system.close(fd) }
+        if fd >= 0 {
+            if guardingProcess == 0 || guardingProcess == Platform.processId {
+                if guardingProcess != 0 { ForkGuard.remove(fd) }
+                _ = system.close(fd)
+            }
+        }
         fd = -1
     }
+    /// From now on forked children of this process do not share the open file, nor its locks.
+    func keepFromChildren() {
+        guard guardingProcess == 0, fd >= 0 else { return }
+        guardingProcess = Platform.processId
+        ForkGuard.add(fd)
+    }
+    /// The permissions of the file.
+    func permissions() throws(RealmError) -> UInt32 {
+        var info = stat()
+        guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
+        return UInt32(info.st_mode) & 0o7777
+    }
+    func setPermissions(_ mode: UInt32) { _ = system.fchmod(fd, mode_t(mode)) }
 
     /// Size in bytes.
     func size() throws(RealmError) -> Int {
@@ -159,11 +186,25 @@ enum FileSystem {
     static func alreadyExists(_ path: String) -> RealmError {
         RealmError(.fileAlreadyExists, "File at path '\(path)' already exists.", path: path)
     }
-    /// The path without symbolic links; as it is when it cannot be told.
-    static func resolved(_ path: String) -> String {
-        guard let real = system.realpath(path, nil) else { return path }
+    /// The one name of a file, or of one that is going to be made: absolute and without symbolic links, so that it stays right wherever the
+    /// process goes. As it is when nothing can be told of its folder.
+    static func canonical(_ path: String) -> String {
+        if path.isEmpty { return path }
+        if let real = real(path) { return real }
+        guard let folder = real(parent(of: path)) else { return path }
+        let name = path.utf8.lastIndex(of: 0x2F).map { String(path[path.index(after: $0)...]) } ?? path
+        return folder == "/" ? "/" + name : folder + "/" + name
+    }
+    private static func real(_ path: String) -> String? {
+        guard let real = system.realpath(path, nil) else { return nil }
         defer { systemFree(real) }
         return String(cString: real)
+    }
+    /// Device and inode of what a path leads to; nil when nothing is there.
+    static func identity(_ path: String) -> FileIdentity? {
+        var info = stat()
+        guard system.stat(path, &info) == 0 else { return nil }
+        return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }
     /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
     static func synchronizeFolder(of path: String) {

@@ -34,12 +34,12 @@ extension FileDescriptor {
         private static let getOwned: Int32 = 36, setOwned: Int32 = 37, setOwnedWait: Int32 = 38
     #endif
 
-    private func record(_ type: Int32, _ byte: Int) -> flock {
+    private func record(_ type: Int32, _ byte: Int, count: Int = 1) -> flock {
         var lock = systemRecordLock()
         lock.l_type = Int16(type)
         lock.l_whence = Int16(SEEK_SET)
         lock.l_start = off_t(byte)
-        lock.l_len = 1
+        lock.l_len = off_t(count)
         lock.l_pid = 0
         return lock
     }
@@ -63,10 +63,23 @@ extension FileDescriptor {
         var lock = record(Int32(F_UNLCK), byte)
         _ = system.fcntl_lock(fd, Self.setOwned, &lock)
     }
-    /// Whether some other open file description holds the lock on `byte`. Locks held through this one are not seen.
-    func isByteLockedElsewhere(_ byte: Int) -> Bool {
-        var lock = record(Int32(F_WRLCK), byte)
+    /// Shares the lock on one byte; false when somebody has it alone. The file may be open for reading only.
+    func shareByte(_ byte: Int) throws(RealmError) -> Bool {
+        var lock = record(Int32(F_RDLCK), byte)
+        while system.fcntl_lock(fd, Self.setOwned, &lock) != 0 {
+            if errno == EINTR { continue }
+            if errno == EAGAIN || errno == EACCES { return false }
+            throw Platform.error(errno, "Failed to lock a byte of the file", path: path)
+        }
+        return true
+    }
+    /// Whether some other open file description holds or shares the lock on any of `count` bytes.
+    func areBytesLockedElsewhere(_ first: Int, count: Int) -> Bool {
+        guard count > 0 else { return false }
+        var lock = record(Int32(F_WRLCK), first, count: count)
         guard system.fcntl_lock(fd, Self.getOwned, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }
+    /// Whether some other open file description holds the lock on `byte`. Locks held through this one are not seen.
+    func isByteLockedElsewhere(_ byte: Int) -> Bool { areBytesLockedElsewhere(byte, count: 1) }
 }

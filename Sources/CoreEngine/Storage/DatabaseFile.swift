@@ -318,16 +318,17 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         try form.finishCreation()
         if durable { try file.synchronizeData() }
     }
-    /// Whether whoever made an encrypted file died before it was one: nothing was ever committed to it. A longer file may have held
+    /// Whether whoever made the file died before it was one: nothing was ever committed to it. A longer file may have held
     /// something, whatever became of its first blocks. Format: docs/security.md §5.
     func isUnfinished() throws(RealmError) -> Bool { try Self.isUnfinished(file, encryption) }
     static func isUnfinished(_ file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> Bool {
-        guard encryption != nil else { return false }
         let start = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 16)
         defer { start.deallocate() }
         Platform.zero(start, 2 * 4096)
         let size = try file.size()
-        guard size > 0, size <= SealedForm.sizeWhenNew, try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
+        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize), try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
+        // A plain file is a page that was written at once.
+        guard encryption != nil else { return size <= Platform.pageSize && Platform.isZero(start, min(size, 2 * 4096)) }
         // In both forms the first block comes last.
         guard Platform.isZero(start, 4096) else { return false }
         return size <= RealmForm.sizeWhenNew || Platform.isZero(start + 4096, 4096)

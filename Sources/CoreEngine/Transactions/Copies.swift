@@ -19,7 +19,8 @@ extension Transaction {
     }
 
     /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an error.
-    func writeCopy(to path: String, _ encryption: Encryption?) throws(RealmError) {
+    func writeCopy(to given: String, _ encryption: Encryption?) throws(RealmError) {
+        let path = FileSystem.canonical(given)
         guard stage == .reading || stage == .writing else { throw RealmError(.wrongTransactionState, "A copy needs a snapshot") }
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
@@ -91,7 +92,7 @@ extension Database {
                 throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it", path: path)
             }
             let isDurable = durability == .full
-            let name = FileSystem.resolved(path)
+            let name = path
             let temporary = name + ".tmp_compaction_space"
             try FileSystem.remove(temporary)
             try Transaction.making(temporary) { () throws(RealmError) in
@@ -102,6 +103,8 @@ extension Database {
                 let content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
                 let new = try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)
                 if isDurable { try copy.file.synchronizeData() }
+                try lockFile.claim(copy.file)
+                let identity = try copy.file.identity()
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
                     // Whoever waits for the control lock starts anew if we die before the new version is published.
                     lockFile.shared.initialised.store(0)
@@ -113,6 +116,7 @@ extension Database {
                 if isDurable { FileSystem.synchronizeFolder(of: name) }
                 lockFile.shared.publish(SharedState.Version(
                     number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
+                lockFile.shared.database = identity
                 lockFile.shared.initialised.store(1)
             }
             user.fileChanged()

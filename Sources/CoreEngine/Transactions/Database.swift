@@ -18,7 +18,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     let access: Access
     public let durability: Durability
     /// Whether each commit waits for the disk twice, so that nothing is assumed of a sector.
-    private let flushesTwice = false
+    private let flushesTwice = Lock(initial: false)
     /// Changes when the file is rewritten; then under the lock of the registry.
     private var identity: FileIdentity
     /// nil for immutable opens.
@@ -54,18 +54,37 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private struct Registered {
         weak var database: Database?
     }
-    private static let registry = Lock(initial: [FileIdentity: Registered]())
+    /// One file is opened by one thread at a time; the registry is not held meanwhile: deriving a key or upgrading a file takes its time.
+    private final class Gate: Sendable {
+        let lock = Lock(initial: ())
+    }
+    private struct Registry {
+        var files = [FileIdentity: Registered]()
+        /// By path, with the number of threads at each.
+        var gates = [String: (gate: Gate, users: Int)]()
+    }
+    private static let registry = Lock(initial: Registry())
 
     /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
     /// backup; where `upgrades` forbids that, it is refused (1024).
     public static func open(
-        path: String, access: Access, durability: Durability = .full, upgrades: Bool = true, encryption: Encryption? = nil
+        path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false, upgrades: Bool = true,
+        encryption: Encryption? = nil
     ) throws(RealmError) -> Database {
-        try registry.with { (registered) throws(RealmError) in
-            if case .immutable = access { return try Database(immutable: path, encryption) }
-            if let identity = try? FileDescriptor(path: path, access: .readOnly).identity(), let db = registered[identity]?.database,
-                db.processId == Platform.processId, !db.users.with({ $0.isAbandoned })
-            {
+        let path = FileSystem.canonical(given)
+        if case .immutable = access { return try Database(immutable: path, encryption) }
+        let gate = registry.with { (r) -> Gate in
+            let entry = r.gates[path] ?? (Gate(), 0)
+            r.gates[path] = (entry.gate, entry.users + 1)
+            return entry.gate
+        }
+        defer {
+            registry.with { r in
+                if let entry = r.gates[path] { r.gates[path] = entry.users > 1 ? (entry.gate, entry.users - 1) : nil }
+            }
+        }
+        return try gate.lock.with { (_) throws(RealmError) in
+            if let db = registered(at: path), !db.users.with({ $0.isAbandoned }) {
                 guard db.durability == durability else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
                 }
@@ -73,21 +92,34 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
                 }
                 try db.verifyWhole()
-                if case .readWrite = access, !db.isWritable { return try upgraded(path, access, durability, upgrades, encryption) }
-                return db
+                let isEnough = if case .readWrite = access { db.isWritable } else { true }
+                if isEnough {
+                    // From now on as its most careful user asks.
+                    if flushesTwice { db.flushesTwice.with { $0 = true } }
+                    return db
+                }
             }
-            let db: Database
             do throws(RealmError) {
-                db = try upgraded(path, access, durability, upgrades, encryption)
+                let db = try upgraded(path, access, durability, upgrades, encryption)
+                if flushesTwice { db.flushesTwice.with { $0 = true } }
+                registry.with { r in
+                    r.files = r.files.filter { $0.value.database != nil }
+                    r.files[db.identity] = Registered(database: db)
+                }
+                return db
             } catch {
-                // A folder that takes no lock file takes no writer either: read the one state there is.
                 guard case .readOnly = access, error.code == .permissionDenied else { throw error }
-                return try Database(immutable: path, encryption)
+                throw RealmError(
+                    .permissionDenied,
+                    "\(error.message). Reading a file that others may write takes part in its lock file; open it as immutable if nobody writes to it",
+                    path: error.path ?? path)
             }
-            registered = registered.filter { $0.value.database != nil }
-            registered[db.identity] = Registered(database: db)
-            return db
         }
+    }
+    /// The open database of this process whose file is at `path`, under whatever name it was opened.
+    private static func registered(at path: String) -> Database? {
+        guard let identity = FileSystem.identity(path), let db = registry.with({ $0.files[identity]?.database }), db.belongsToThisProcess else { return nil }
+        return db
     }
     private static func upgraded(
         _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
@@ -105,10 +137,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return nil
     }
     /// Whether this process has the file at `path` open.
-    static func isOpen(path: String) -> Bool {
-        guard let identity = try? FileDescriptor(path: path, access: .readOnly).identity() else { return false }
-        return registry.with { $0[identity]?.database?.processId == Platform.processId }
-    }
+    static func isOpen(path: String) -> Bool { registered(at: path) != nil }
 
     /// Throws when a map of the file or of its lock file lost pages: nothing that was read from it counts any more.
     func verifyWhole() throws(RealmError) {
@@ -152,6 +181,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         // Refuse what we could not open before a lock file appears beside it.
         let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
         var earlier: DatabaseFile?
+        var permissions: UInt32 = 0o644
+        if let probe { permissions = try probe.permissions() }
         let isUnfinished = if writing, let probe { try DatabaseFile.isUnfinished(probe, encryption) } else { false }
         if let probe, !isUnfinished, try probe.size() > 0 {
             let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
@@ -163,7 +194,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         probe?.close()
 
-        let lock = try LockFile(databasePath: path)
+        let lock = try LockFile(databasePath: path, permissions: permissions)
         var done = false
         defer { if !done { lock.leave(removing: lock.created) } }
         lockFile = lock
@@ -173,11 +204,20 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             let shared = lock.shared
             let first = shared.initialised.load() == 0
             let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing, encryption: encryption, earlier: earlier)
+            let identity = try file.file.identity()
+            guard first || shared.database == identity else {
+                throw RealmError(
+                    .incompatibleSession,
+                    "The Realm file at path '\(path)' is not the one that other programs have open: it was replaced meanwhile. Close it there first",
+                    path: path)
+            }
+            try lock.claim(file.file)
             if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
             if first && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
             if try file.file.size() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }
                 try file.initialize(durable: durability == .full)
+                if durability == .full { FileSystem.synchronizeFolder(of: path) }
             }
             if !first && shared.durability.load() != UInt64(durability.rawValue) {
                 throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
@@ -197,6 +237,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 shared.publish(SharedState.Version(
                     number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
                 shared.durability.store(UInt64(durability.rawValue))
+                shared.database = identity
                 shared.initialised.store(1)
             }
             return (file, state.format == 0 ? Format.currentVersion : state.format)
@@ -233,7 +274,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     deinit {
         guard let lockFile else { return }
-        guard Platform.processId == processId else {
+        guard belongsToThisProcess else {
             // A child lets go of what it inherited: the session is the parent's.
             lockFile.file.close()
             return
@@ -275,10 +316,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// The file at the path is another one now.
     func noteNewIdentity() throws(RealmError) {
         let new = try file.file.identity()
-        Self.registry.with { registered in
-            if registered[identity]?.database === self { registered[identity] = nil }
+        Self.registry.with { r in
+            if r.files[identity]?.database === self { r.files[identity] = nil }
             identity = new
-            if registered[new]?.database == nil { registered[new] = Registered(database: self) }
+            if r.files[new]?.database == nil { r.files[new] = Registered(database: self) }
         }
     }
     var belongsToThisProcess: Bool { Platform.processId == processId }
@@ -288,14 +329,24 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// Pins the newest version. - Parameter slot: the reader's slot, claimed when −1.
     func pinNewest(slot: inout Int) throws(RealmError) -> SharedState.Version {
         if let fixed { return fixed }
+        try checkProcess()
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
         return try lockFile.shared.pinNewest(slot: &slot)
     }
     /// The holder of the write lock moves its pin to the version it just published.
     func moveOwnPin(slot: inout Int, to v: SharedState.Version) { lockFile?.shared.movePin(slot: slot, to: v.number) }
-    func pinSame(_ version: UInt64) throws(RealmError) -> Int { try lockFile?.shared.pinSame(version) ?? -1 }
+    func pinSame(_ version: UInt64) throws(RealmError) -> Int {
+        guard let lockFile else { return -1 }
+        try checkProcess()
+        return try lockFile.shared.pinSame(version)
+    }
+    private func checkProcess() throws(RealmError) {
+        guard belongsToThisProcess else {
+            throw RealmError(.wrongTransactionState, "This Realm was opened by the parent process: open it again after a fork", path: path)
+        }
+    }
     func unpin(slot: inout Int) {
-        guard Platform.processId == processId else { return slot = -1 }
+        guard belongsToThisProcess else { return slot = -1 }
         lockFile?.shared.unpin(slot: &slot)
     }
     /// Members of the session, this one included.
@@ -317,9 +368,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     /// Takes the write lock, waiting for other writers. The calling thread must not hold it already.
     func lockForWriting() throws(RealmError) {
-        guard Platform.processId == processId else {
-            throw RealmError(.wrongTransactionState, "This Realm was opened by the parent process: open it again after a fork", path: path)
-        }
+        try checkProcess()
         let me = Platform.threadId
         while true {
             let taken = try writer.with { (w) throws(RealmError) -> Bool in
@@ -338,6 +387,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         do {
             try lockFile?.lockForWriting()
+            try lockFile?.checkNames(identity)
             if let lockFile, lockFile.shared.lastWriter.load() != lockFile.shared.owner {
                 // Whoever it was may have died in the middle of a commit.
                 lockFile.shared.lastWriter.store(lockFile.shared.owner)
@@ -368,11 +418,15 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else { return }
         let state = try file.validate(readOnly: false)
-        if state.version > newest.number {
+        if state.version == newest.number + 1 {
             lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
         } else if case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
             // The first to open it after a crash could not write.
             try file.select(found)
+        } else {
+            throw RealmError(
+                .fileOperationFailed, "The content of the Realm file at path '\(path)' was replaced while it was open: close it everywhere and open it again",
+                path: path)
         }
     }
     /// Hands the slab to a write transaction.
@@ -398,7 +452,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     private var flushing: Flushing {
         switch durability {
-        case .full: flushesTwice ? .twice : .once
+        case .full: flushesTwice.with { $0 } ? .twice : .once
         case .memoryOnly, .unsafe: .never
         }
     }
@@ -406,7 +460,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     // MARK: Files
 
     /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the database file went.
-    public static func deleteFiles(path: String) throws(RealmError) -> Bool {
+    public static func deleteFiles(path given: String) throws(RealmError) -> Bool {
+        let path = FileSystem.canonical(given)
         guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
         if isOpen(path: path) { throw RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path) }
         let lockPath = path + ".lock"

@@ -2,8 +2,15 @@
 ///
 /// A shared flock is held from open to close; record locks on bytes far behind the end serve as control lock, write lock and each member's
 /// sign of life. All of them go with the process. Format: storage §5.3, §5.6.
+///
+/// A session belongs to one lock file and one database file: every member *claims* the database file, by sharing the lock on one of its bytes
+/// far behind the end, chosen by the identity of the lock file. Two sessions on one database file, under two names or because a lock file was
+/// removed, would claim different bytes: the second is refused. (realm-core claims nothing: a file that it has open under another name is not
+/// noticed.)
 final class LockFile: @unchecked Sendable {  // Immutable after `init`.
     let file: FileDescriptor
+    private let identity: FileIdentity
+    private let databasePath: String
     let shared: SharedState
     /// Whether this open made the file.
     let created: Bool
@@ -12,16 +19,24 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
     private static let writeByte = (1 << 40) + 1
     private static let firstMemberByte = (1 << 40) + 16
     private static let memberCount = 4096
+    private static let firstClaim = 1 << 41
+    private static let claimCount = 1 << 30
 
     /// Joins or starts the session. Throws 1008 when realm-core has the file open.
-    init(databasePath: String) throws(RealmError) {
+    /// - Parameter permissions: of the database file. Who may not write it gets no hold of the lock file either.
+    init(databasePath: String, permissions: UInt32) throws(RealmError) {
         let path = databasePath + ".lock"
         let existed = FileSystem.exists(path)
+        self.databasePath = databasePath
+        let writers = permissions & 0o222
         var attempts = 0
         while true {
-            let file = try FileDescriptor(path: path, access: .readWriteCreate)
+            let file = try FileDescriptor(path: path, access: .readWriteCreate, followsLinks: false, permissions: 0o600)
             if let memory = try Self.join(file) {
+                if !existed { file.setPermissions(writers | writers << 1) }
+                file.keepFromChildren()
                 self.file = file
+                identity = try file.identity()
                 created = !existed
                 var state = SharedState(memory)
                 // A byte of our own: other members see by its lock that we live.
@@ -41,11 +56,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
             }
             file.close()
             attempts += 1
-            guard attempts < 50 else {
-                throw RealmError(
-                    .incompatibleLockFile, "Realm file is open in another program with a different lock file format (for instance realm-core): close it there first",
-                    path: databasePath)
-            }
+            guard attempts < 50 else { throw try Self.refusal(path) }
             Platform.sleep(microseconds: UInt32(1000 + attempts * 400))
         }
     }
@@ -55,7 +66,11 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
         if file.tryLock(.exclusive) {
             // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
             try file.truncate(to: 0)
-            try file.truncate(to: SharedState.size)
+            // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
+            do throws(RealmError) { try file.resize(to: SharedState.size, filled: true) } catch {
+                try file.truncate(to: 0)
+                throw error
+            }
             var head = [UInt8](repeating: 0, count: 16)
             head[0] = 1
             head[6] = UInt8(SharedState.magicVersion & 0xFF)
@@ -81,6 +96,63 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
             head.1 & 0xFFFF_FFFF == SharedState.layoutVersion
         else { return nil }
         return try SharedMemory(file, size: SharedState.size)
+    }
+
+    /// Why a lock file cannot be joined.
+    private static func refusal(_ path: String) throws(RealmError) -> RealmError {
+        var head: (UInt64, UInt64) = (0, 0)
+        let file = try FileDescriptor(path: path, access: .readOnly, followsLinks: false)
+        defer { file.close() }
+        let count = try withUnsafeMutableBytes(of: &head) { (b) throws(RealmError) in try file.read(into: b.baseAddress!, count: 16, at: 0) }
+        let isOurs = UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion
+        if count == 16, head.0 & 0xFF == 1, !isOurs {
+            return RealmError(
+                .incompatibleLockFile,
+                "Realm file is open in another program with a different lock file format (for instance realm-core): close it there first", path: path)
+        }
+        return RealmError(
+            .incompatibleLockFile,
+            isOurs && head.1 & 0xFFFF_FFFF != SharedState.layoutVersion
+                ? "Realm file is open in a program with another version of this library: close it there first"
+                : "Some program holds the lock (flock) of '\(path)' for itself, and is no user of the Realm file", path: path)
+    }
+
+    // MARK: The database file
+
+    /// Says through `database`, an open file, that this session uses it. The claim goes with the open file.
+    func claim(_ database: FileDescriptor) throws(RealmError) {
+        var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
+        for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
+        let mine = Self.firstClaim + Int(hash >> 34)
+        for attempt in 0..<8 {
+            guard try database.shareByte(mine) else { break }
+            if !database.areBytesLockedElsewhere(Self.firstClaim, count: mine - Self.firstClaim),
+                !database.areBytesLockedElsewhere(mine + 1, count: Self.firstClaim + Self.claimCount - mine - 1)
+            {
+                database.keepFromChildren()
+                return
+            }
+            // Two that claim at once may both go back.
+            database.unlockByte(mine)
+            Platform.sleep(microseconds: UInt32(500 + attempt * 700))
+        }
+        throw RealmError(
+            .incompatibleSession,
+            "Realm file at path '\(databasePath)' is open under another name (a hard link, another mount), or was open when its lock file was removed: "
+                + "close it there first", path: databasePath)
+    }
+    /// Before anything is written: both files must still be the ones that others find under these names.
+    func checkNames(_ database: FileIdentity) throws(RealmError) {
+        guard FileSystem.identity(file.path) == identity else {
+            throw RealmError(
+                .incompatibleSession, "The lock file of '\(databasePath)' was removed or replaced while the Realm file was open: close it everywhere and open it again",
+                path: databasePath)
+        }
+        guard FileSystem.identity(databasePath) == database else {
+            throw RealmError(
+                .fileOperationFailed, "The Realm file at path '\(databasePath)' was removed or replaced while it was open: close it everywhere and open it again",
+                path: databasePath)
+        }
     }
 
     /// Runs `body` while no other process opens, closes or converts the file.

@@ -7,6 +7,7 @@
 ///     24    initialised: 1 once the ring holds a version
 ///     32    latest version
 ///     40    owner that last held the write lock
+///     48    device and inode of the database file
 ///     64    ring of 64 published versions: version, top ref, logical size, 0
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
@@ -16,7 +17,7 @@
 /// nothing; one that dies after the file's header was flipped is completed by the next writer (`Database.recoverHeader`).
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
-    static let layoutVersion: UInt64 = 1
+    static let layoutVersion: UInt64 = 2
     static let slotCount = 2048
     static let size = 4096 + slotCount * 8
     private static let ringSize: UInt64 = 64
@@ -32,6 +33,14 @@ struct SharedState {
     var initialised: SharedWord { word(24) }
     var latest: SharedWord { word(32) }
     var lastWriter: SharedWord { word(40) }
+    /// The database file that the session is about.
+    var database: FileIdentity {
+        get { FileIdentity(device: word(48).load(), inode: word(56).load(), linkCount: 1) }
+        nonmutating set {
+            word(48).store(newValue.device)
+            word(56).store(newValue.inode)
+        }
+    }
     private func slot(_ i: Int) -> SharedWord { word(4096 + i * 8) }
 
     struct Version {
