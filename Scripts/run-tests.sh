@@ -22,6 +22,7 @@ part "the ABI check itself" Scripts/test_abi_check.sh
 part "C programs" Scripts/run-c-tests.sh
 part "files of other engines" Scripts/run-fixture-tests.sh
 part "histories against a model" "$python" Tests/Model/run.py .build/release/libCRealm.so --tools "${CREALM_CHECKERS:-../shared/tools}" --nested --seeds "${MODEL_SEEDS:-1-30}"
+part "schemas and migrations (short)" "$python" Tests/Schema/run.py .build/release/libCRealm.so --tools "${CREALM_CHECKERS:-../shared/tools}" --seeds "${SCHEMA_SEEDS:-1-300}" --seconds 12
 part "Python" "$python" -m pytest -q bindings/python/tests
 fixtures=${CREALM_FIXTURES:-../shared/fixtures} checkers=${CREALM_CHECKERS:-../shared/tools}
 if [ -d "$fixtures/ops" ]; then

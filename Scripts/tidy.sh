@@ -21,6 +21,8 @@ found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sou
 [ -z "$found" ] || complain "a trap would end the host program" "$found"
 found=$(grep -lE '@_cdecl' -r $engine)
 [ -z "$found" ] || complain "exports belong to CRealm" "$found"
+found=$(grep -rnE '\[String *:|Set<String>|Dictionary<String|\.text *(==|!=)|(==|!=) *[a-zA-Z.]+\.text\b' Sources --include='*.swift')
+[ -z "$found" ] || complain "texts are compared and looked up as Name, by their bytes; String takes the two forms of é for one text" "$found"
 # Types that only an upper room may name.
 below() { # room folder, forbidden words; texts and comments do not count
     local hits

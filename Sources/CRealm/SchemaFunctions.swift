@@ -15,10 +15,11 @@ final class SchemaHandle: Handle {
 
 private let flagNullable: Int32 = 1, flagPrimary: Int32 = 2, flagIndexed: Int32 = 4, flagFullText: Int32 = 8
 
-private func optionalText(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String { p == nil ? "" : try text(p) }
+private func nameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name { Name(try text(p)) }
+private func optionalNameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name { p == nil ? "" : try nameArgument(p) }
 
 private func property(_ i: realm_property_info_t) throws(RealmError) -> Property {
-    let name = try text(i.name)
+    let name = try nameArgument(i.name)
     guard let type = PropertyType(rawValue: Int32(truncatingIfNeeded: i.type.rawValue)) else {
         throw RealmError(.invalidArgument, "Property '\(name)' has an unknown type (\(i.type.rawValue))")
     }
@@ -26,9 +27,9 @@ private func property(_ i: realm_property_info_t) throws(RealmError) -> Property
         throw RealmError(.invalidArgument, "Property '\(name)' has an unknown collection type (\(i.collection_type.rawValue))")
     }
     return Property(
-        name, type, nullable: i.flags & flagNullable != 0, collection: collection, target: try optionalText(i.link_target),
-        origin: try optionalText(i.link_origin_property_name), primary: i.flags & flagPrimary != 0, indexed: i.flags & flagIndexed != 0,
-        fullText: i.flags & flagFullText != 0, publicName: try optionalText(i.public_name))
+        name, type, nullable: i.flags & flagNullable != 0, collection: collection, target: try optionalNameArgument(i.link_target),
+        origin: try optionalNameArgument(i.link_origin_property_name), primary: i.flags & flagPrimary != 0, indexed: i.flags & flagIndexed != 0,
+        fullText: i.flags & flagFullText != 0, publicName: try optionalNameArgument(i.public_name))
 }
 
 @_cdecl("realm_schema_new")
@@ -42,14 +43,14 @@ public func realm_schema_new(
         for i in 0..<count {
             guard let classes, let properties else { break }
             let c = classes[i]
-            let name = try text(c.name)
+            let name = try nameArgument(c.name)
             let n = c.num_properties, computed = c.num_computed_properties
             guard n >= 0, computed >= 0, n <= 1 << 20, computed <= 1 << 20 else { throw RealmError(.invalidArgument, "Class '\(name)' has an impossible number of properties") }
             guard n + computed == 0 || properties[i] != nil else { throw nullArgument() }
             guard let kind = ObjectSchema.Kind(rawValue: c.flags & 3) else { throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(c.flags))") }
             var list: [Property] = []
             for j in 0..<(n + computed) { if let p = properties[i] { list.append(try property(p[j])) } }
-            let pk = try optionalText(c.primary_key)
+            let pk = try optionalNameArgument(c.primary_key)
             all.append(ObjectSchema(name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)), computed: Array(list.dropFirst(n))))
         }
         return SchemaHandle(Schema(all))
@@ -95,18 +96,24 @@ private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<re
     out.pointee = realm_property_info_t(
         name: box.view(p.name), public_name: box.view(p.publicName), type: realm_property_type_e(rawValue: UInt32(p.type.rawValue)),
         collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)), link_target: box.view(p.linkTarget),
-        link_origin_property_name: box.view(p.linkOrigin), key: p.key == .null ? -1 : p.key.raw, flags: flags)
+        link_origin_property_name: box.view(p.linkOrigin), key: p.key.raw, flags: flags)
 }
 func fillProperty(_ box: RealmBox, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?) throws(RealmError) {
     fill(box, try findProperty(box.realm, table.raw, column.raw), out)
 }
+private func closedError() -> RealmError { RealmError(.closedRealm, "Cannot access realm that has been closed.") }
 private func findClass(_ realm: Realm, _ key: UInt32) throws(RealmError) -> ObjectSchema {
+    if realm.isClosed { throw closedError() }
+    return try liveClass(realm, key)
+}
+private func liveClass(_ realm: Realm, _ key: UInt32) throws(RealmError) -> ObjectSchema {
     guard let i = realm.schema.index(of: TableKey(key)) else { throw RealmError(.noSuchTable, "No class with key \(key) in the schema") }
     return realm.schema.classes[i]
 }
 private func findProperty(_ realm: Realm, _ table: UInt32, _ key: Int64) throws(RealmError) -> Property {
     let c = try findClass(realm, table)
-    guard key != -1, let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key && $0.key != .null }) else {
+    // Properties without a column all have the same key, the null key: it finds the first of them.
+    guard let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
         throw RealmError(.invalidProperty, "Class '\(c.name)' has no property with key \(key)")
     }
     return p
@@ -132,7 +139,7 @@ public func realm_find_class(
 ) -> Bool {
     guard let r = realmHandle(r) else { return false }
     return attempt { () throws(RealmError) in
-        let c = r.realm.schema[try text(name)]
+        let c = r.realm.schema[try nameArgument(name)]
         found?.pointee = c != nil
         if let c { fill(r.box, c, out) }
     }
@@ -161,7 +168,7 @@ public func realm_get_property_keys(
     guard let r = realmHandle(r) else { return false }
     return attempt { () throws(RealmError) in
         let c = try findClass(r.realm, key)
-        deliver((c.properties + c.computedProperties).map { $0.key == .null ? -1 : $0.key.raw }, out, max, count)
+        deliver((c.properties + c.computedProperties).map(\.key.raw), out, max, count)
     }
 }
 @_cdecl("realm_get_property")
@@ -176,7 +183,7 @@ public func realm_find_property(
 ) -> Bool {
     guard let r = realmHandle(r) else { return false }
     return attempt { () throws(RealmError) in
-        let p = try findClass(r.realm, table).property(named: try text(name))
+        let p = try findClass(r.realm, table).property(named: try nameArgument(name))
         found?.pointee = p != nil
         if let p { fill(r.box, p, out) }
     }
@@ -189,7 +196,7 @@ public func realm_find_property_by_public_name(
     guard let r = realmHandle(r) else { return false }
     return attempt { () throws(RealmError) in
         let c = try findClass(r.realm, table)
-        let wanted = try text(name)
+        let wanted = try nameArgument(name)
         let p = (c.properties + c.computedProperties).first { $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted }
         found?.pointee = p != nil
         if let p { fill(r.box, p, out) }
@@ -200,7 +207,7 @@ public func realm_get_value_by_property_index(_ o: OpaquePointer?, _ index: Int,
     guard let o = objectHandle(o) else { return false }
     return attempt { () throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let c = try findClass(o.realm, o.table.raw)
+        let c = try liveClass(o.realm, o.table.raw)
         guard index >= 0, index < c.properties.count else {
             throw RealmError(.indexOutOfBounds, "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
         }
@@ -243,13 +250,13 @@ public func realm_schema_rename_property(
     _ r: OpaquePointer?, _ s: OpaquePointer?, _ objectType: UnsafePointer<CChar>?, _ old: UnsafePointer<CChar>?, _ new: UnsafePointer<CChar>?
 ) -> Bool {
     guard let r = realmHandle(r), handle(s, .schema, SchemaHandle.self) != nil else { return false }
-    return attempt { () throws(RealmError) in try r.realm.renameProperty(try text(objectType), from: try text(old), to: try text(new)) }
+    return attempt { () throws(RealmError) in try r.realm.renameProperty(try nameArgument(objectType), from: try nameArgument(old), to: try nameArgument(new)) }
 }
 @_cdecl("realm_remove_table")
 public func realm_remove_table(_ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?) -> Bool {
     guard let r = realmHandle(r) else { return false }
     return attempt { () throws(RealmError) in
-        let did = try r.realm.removeClass(try text(name))
+        let did = try r.realm.removeClass(try nameArgument(name))
         deleted?.pointee = did
     }
 }
@@ -260,7 +267,7 @@ public func realm_add_schema_changed_callback(
     let data = UserData(userdata, free)
     guard let r = realmHandle(r) else { return nil }
     guard let callback else { return fail(nullArgument()) }
-    if r.realm.isClosed { return fail(RealmError(.closedRealm, "Cannot access realm that has been closed.")) }
+    if r.realm.isClosed { return fail(closedError()) }
     let realm = r.realm
     let id = realm.addSchemaCallback { schema in
         // The handle is borrowed: good inside the call only.

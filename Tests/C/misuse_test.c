@@ -271,6 +271,8 @@ static realm_property_key_t key_of(realm_class_key_t table, const char* name) {
     if (!realm_find_property(realm, table, name, &found, &info) || !found) { printf("no property %s\n", name); exit(2); }
     return info.key;
 }
+/* Keys that are known after closing too. */
+static realm_property_key_t plain_i, plain_link, plain_m, plain_emb;
 static realm_property_key_t key(const char* name) { return key_of(plain_class, name); }
 static realm_class_key_t class_named(const char* name) {
     bool found = false;
@@ -358,6 +360,7 @@ static void release_things(struct things* t) {
 /* Objects and collections of `realm`, one of each; the deleted ones come from an object that is gone. */
 static void build(void) {
     plain_class = class_named("Plain");
+    plain_i = key("i"), plain_link = key("link"), plain_m = key("m"), plain_emb = key("emb");
     pk_int = class_named("PkInt");
     pk_string = class_named("PkString");
     pk_null = class_named("PkNull");
@@ -1437,25 +1440,23 @@ static void deleted_things(void) {
     realm_release(inner), realm_release(inner_map), realm_release(in_value), realm_release(part), realm_release(brief);
     release_things(&t);
 }
+/* Look-ups by a class key work on any thread, but not after closing. */
+#define LOOK_UP(call)                                              \
+    do {                                                           \
+        if (is_closed) FAILS(RLM_ERR_CLOSED_REALM, call);          \
+        else WORKS(call);                                          \
+    } while (0)
 /* Everything on `realm`, which is closed or may not be used on this thread. The numbers: what realm
  * functions, functions that create objects, object functions and results functions have to say. */
 static void unusable(int realm_error, int object_error, int results_error, bool strict) {
     realm_value_t v = integer(1);
-    realm_property_key_t i = 0, l = 0, m = 0, emb = 0;
+    realm_property_key_t i = plain_i, l = plain_link, m = plain_m, emb = plain_emb;
     realm_object_t* other = NULL;
     realm_property_info_t info;
     size_t n;
     uint64_t versions;
     bool flag;
-    bool found = false;
-    if (realm_find_property(realm, plain_class, "i", &found, &info) && found) i = info.key;
-    CHECK(found);
-    if (realm_find_property(realm, plain_class, "link", &found, &info) && found) l = info.key;
-    CHECK(found);
-    if (realm_find_property(realm, plain_class, "m", &found, &info) && found) m = info.key;
-    CHECK(found);
-    if (realm_find_property(realm, plain_class, "emb", &found, &info) && found) emb = info.key;
-    CHECK(found);
+    bool is_closed = realm_is_closed(realm);
     changes_fail(object_error, &live);
     object_changes_fail(object_error, object, m, emb);
     new_readings_fail(object_error, &live, realm);
@@ -1463,7 +1464,7 @@ static void unusable(int realm_error, int object_error, int results_error, bool 
     FAILS(realm_error, realm_update_schema(realm, schema));
     FAILS(realm_error, realm_update_schema_advanced(realm, schema, 1, NULL, NULL, NULL, NULL, false));
     FAILS(realm_error, realm_schema_rename_property(realm, schema, "Plain", "i", "j"));
-    WORKS(realm_find_primary_key_property(realm, pk_int, &flag, &info));
+    LOOK_UP(realm_find_primary_key_property(realm, pk_int, &flag, &info));
     FAILS(realm_error, realm_begin_write(realm));
     FAILS(realm_error, realm_commit(realm));
     FAILS(realm_error, realm_rollback(realm));
@@ -1531,12 +1532,12 @@ static void unusable(int realm_error, int object_error, int results_error, bool 
     realm_class_info_t c;
     WORKS(realm_find_class(realm, "Plain", &flag, &c));
     CHECK(flag && c.key == plain_class);
-    WORKS(realm_get_class(realm, plain_class, &c));
+    LOOK_UP(realm_get_class(realm, plain_class, &c));
     WORKS(realm_get_class_keys(realm, NULL, 0, &n));
-    WORKS(realm_get_property(realm, plain_class, i, &info));
-    WORKS(realm_get_class_properties(realm, plain_class, NULL, 0, &n));
-    WORKS(realm_get_property_keys(realm, plain_class, NULL, 0, &n));
-    WORKS(realm_find_property_by_public_name(realm, plain_class, "i", &flag, &info));
+    LOOK_UP(realm_get_property(realm, plain_class, i, &info));
+    LOOK_UP(realm_get_class_properties(realm, plain_class, NULL, 0, &n));
+    LOOK_UP(realm_get_property_keys(realm, plain_class, NULL, 0, &n));
+    LOOK_UP(realm_find_property_by_public_name(realm, plain_class, "i", &flag, &info));
     CHECK(realm_get_num_classes(realm) == 8 && realm_get_schema_version(realm) == 1);
     realm_schema_t* s = realm_get_schema(realm);
     CHECK(s != NULL);

@@ -196,7 +196,7 @@ func fixedLeavesAgainstAModel(kind: LeafKind, seed: Int) throws {
 @Test func namesKeepTheirPlaces() throws {
     let s = try memoryStore()
     var n = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
-    let names = ["a", "", "a longer name", String(repeating: "x", count: 63), "ö"]
+    let names: [Name] = ["a", "", "a longer name", Name(String(repeating: "x", count: 63)), "ö"]
     for (i, name) in names.enumerated() { try s.setName(&n, i, name) }
     #expect(try names.indices.map { try s.name(n, $0) } == names)
     try s.setName(&n, 1, nil)

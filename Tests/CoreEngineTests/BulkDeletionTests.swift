@@ -72,7 +72,7 @@ private func fill(_ realm: Realm, seed: UInt64, count: Int) throws {
 }
 
 private func expectSame(_ a: Realm, _ b: Realm, _ context: String) throws {
-    for c in ["Node", "Other", "Part", "Piece"] {
+    for c: Name in ["Node", "Other", "Part", "Piece"] {
         let left = try a.objects(c), right = try b.objects(c)
         guard left.map(\.key) == right.map(\.key) else {
             Issue.record("\(context): other objects of \(c) are left")
@@ -103,7 +103,7 @@ private func expectSame(_ a: Realm, _ b: Realm, _ context: String) throws {
     for r in realms { try fill(r, seed: UInt64(seed), count: 900) }
     let steps = [2, 10, 3, 2, 1]
     for (step, oneIn) in steps.enumerated() {
-        let c = step == 1 ? "Other" : (step == 2 ? "Part" : "Node")
+        let c: Name = step == 1 ? "Other" : (step == 2 ? "Part" : "Node")
         let key = realms[0].schema[c]!.key
         var keys = try realms[0].objects(c).map(\.key).filter { _ in random.below(oneIn) == 0 }
         if seed % 2 == 0 { keys.shuffle(using: &random) }

@@ -9,7 +9,7 @@ import Testing
 
 // MARK: The schema
 
-private let classes = ["All", "Emb", "Emb2", "NoPk", "Oid", "Str", "Uid"]
+private let classes: [Name] = ["All", "Emb", "Emb2", "NoPk", "Oid", "Str", "Uid"]
 
 private func makeSchema() -> Schema {
     let n = true
@@ -56,19 +56,19 @@ private func makeSchema() -> Schema {
 private indirect enum Plain: Equatable {
     case value(RealmValue)
     /// An object of a top-level class.
-    case link(String, Int64)
-    case embedded([String: Plain])
+    case link(Name, Int64)
+    case embedded([Name: Plain])
     case list([Plain])
     /// In no particular order.
     case set([RealmValue])
-    case dictionary([String: Plain])
+    case dictionary([Name: Plain])
 
-    func leads(to c: String, _ k: Int64) -> Bool {
+    func leads(to c: Name, _ k: Int64) -> Bool {
         if case .link(c, k) = self { return true }
         return false
     }
     /// What is left when an object goes: links in lists vanish, others become null.
-    func without(_ c: String, _ k: Int64) -> Plain {
+    func without(_ c: Name, _ k: Int64) -> Plain {
         switch self {
         case .link(c, k): .value(.null)
         case .list(let l): .list(l.filter { !$0.leads(to: c, k) }.map { $0.without(c, k) })
@@ -80,8 +80,8 @@ private indirect enum Plain: Equatable {
 }
 
 private struct Model {
-    var objects: [String: [Int64: [String: Plain]]] = [:]
-    mutating func delete(_ c: String, _ k: Int64) {
+    var objects: [Name: [Int64: [Name: Plain]]] = [:]
+    mutating func delete(_ c: Name, _ k: Int64) {
         objects[c]?[k] = nil
         for (other, rows) in objects {
             for (key, properties) in rows {
@@ -101,7 +101,7 @@ private struct Model {
     }
 }
 /// Links inside sets of the model, by class name: no table key is that of a class.
-private func linkMark(_ c: String, _ k: Int64) -> RealmValue { .list([.string(c), .int(k)]) }
+private func linkMark(_ c: Name, _ k: Int64) -> RealmValue { .list([.string(c.text), .int(k)]) }
 
 private struct Mismatch: Error, CustomStringConvertible { let description: String }
 
@@ -172,21 +172,21 @@ private final class Driver {
     private func mixed(_ depth: Int) -> Plain {
         switch below(10) {
         case 0 where depth < 4: return .list((0..<below(4)).map { _ in mixed(depth + 1) })
-        case 1 where depth < 4: return .dictionary(Dictionary((0..<below(4)).map { _ in ("k\(below(9))", mixed(depth + 1)) }, uniquingKeysWith: { $1 }))
+        case 1 where depth < 4: return .dictionary(Dictionary((0..<below(4)).map { _ in (Name("k\(below(9))"), mixed(depth + 1)) }, uniquingKeysWith: { $1 }))
         case 2: if let k = anyKey("Str") { return .link("Str", k) }
         case 3: return .value(.null)
         default: break
         }
         return .value(scalar(.mixed))
     }
-    private func anyKey(_ c: String) -> Int64? {
+    private func anyKey(_ c: Name) -> Int64? {
         guard let rows = model.objects[c], !rows.isEmpty else { return nil }
         let all = (try? realm.objects(c)) ?? nil
         guard let all, all.count > 0 else { return nil }
         return all[below(all.count)].key.raw
     }
-    private func table(_ c: String) -> TableKey { realm.schema[c]?.key ?? .null }
-    private func object(_ c: String, _ k: Int64) -> RealmObject { RealmObject(realm: realm, table: table(c), key: ObjKey(k)) }
+    private func table(_ c: Name) -> TableKey { realm.schema[c]?.key ?? .null }
+    private func object(_ c: Name, _ k: Int64) -> RealmObject { RealmObject(realm: realm, table: table(c), key: ObjKey(k)) }
     /// The model's value as the engine takes it.
     private func real(_ p: Plain) -> RealmValue {
         switch p {
@@ -197,8 +197,8 @@ private final class Driver {
         case .set, .embedded: .null
         }
     }
-    private func defaults(_ c: String) -> [String: Plain] {
-        var all: [String: Plain] = [:]
+    private func defaults(_ c: Name) -> [Name: Plain] {
+        var all: [Name: Plain] = [:]
         for p in schema[c]?.properties ?? [] {
             switch p.collection {
             case .list: all[p.name] = .list([])
@@ -240,7 +240,7 @@ private final class Driver {
             for _ in 0..<(1 + below(4)) { try change(k, properties[1 + below(properties.count - 1)]) }
         }
     }
-    private func adopt(_ c: String, _ o: RealmObject, _ values: [String: Plain]) {
+    private func adopt(_ c: Name, _ o: RealmObject, _ values: [Name: Plain]) {
         if model.objects[c]?[o.key.raw] == nil { model.objects[c]?[o.key.raw] = defaults(c) }
         for (name, v) in values { model.objects[c]?[o.key.raw]?[name] = v }
     }
@@ -266,14 +266,14 @@ private final class Driver {
         }
     }
     private func delete() throws {
-        let c = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
+        let c: Name = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
         guard let k = anyKey(c) else { return }
         try object(c, k).delete()
         model.delete(c, k)
     }
     /// Some objects of a class together, now and then all: in any order, with keys that occur twice or name nothing.
     private func deleteMany() throws {
-        let c = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
+        let c: Name = ["All", "Str", "NoPk", "Oid", "Uid"][below(5)]
         let all = (model.objects[c] ?? [:]).keys.sorted()
         let oneIn = coin(10) ? 1 : 2 + below(20)
         var keys = all.filter { _ in coin(oneIn) }
@@ -385,7 +385,7 @@ private final class Driver {
             new = .set(values)
         case (.dictionary, .dictionary(var d)):
             let dictionary = try o.dictionary(p.name)
-            let key = ["", "é", "k", "K", "日本", "k1", "k2", "k3", "k4", "k5", "k6"][below(11)]
+            let key: Name = ["", "\u{E9}", "e\u{301}", "k", "K", "日本", "k1", "k2", "k3", "k4", "k5", "k6"][below(12)]
             switch below(8) {
             case 0, 1:
                 let did = try dictionary.removeValue(for: key)
@@ -416,7 +416,7 @@ private final class Driver {
 
     // MARK: Comparing
 
-    private func className(_ realm: Realm, _ t: TableKey) -> String { realm.schema.index(of: t).map { realm.schema.classes[$0].name } ?? "?" }
+    private func className(_ realm: Realm, _ t: TableKey) -> Name { realm.schema.index(of: t).map { realm.schema.classes[$0].name } ?? "?" }
     private func agrees(_ realm: Realm, _ v: RealmValue, _ p: Plain) throws -> Bool {
         switch (v, p) {
         case (.link(let t, let k), .link(let c, let key)): return className(realm, t) == c && k.raw == key
@@ -446,7 +446,7 @@ private final class Driver {
         default: return false
         }
     }
-    private func compare(_ realm: Realm, _ c: String, _ k: Int64, _ wanted: [String: Plain]) throws {
+    private func compare(_ realm: Realm, _ c: Name, _ k: Int64, _ wanted: [Name: Plain]) throws {
         let o = RealmObject(realm: realm, table: realm.schema[c]!.key, key: ObjKey(k))
         for (name, p) in wanted {
             let v = try o.get(name)

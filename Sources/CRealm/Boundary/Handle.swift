@@ -56,7 +56,7 @@ final class RealmBox {
     let realm: Realm
     /// The same, for calls that count no reference.
     let unmanagedRealm: Unmanaged<Realm>
-    private var strings: [String: UnsafeMutablePointer<CChar>] = [:]
+    private var strings: [Name: UnsafeMutablePointer<CChar>] = [:]
     /// Keeps the C scheduler's and callbacks' owners alive as long as the Realm.
     var keepAlive: [AnyObject] = []
     init(_ realm: Realm) {
@@ -66,7 +66,7 @@ final class RealmBox {
     deinit { for p in strings.values { p.deallocate() } }
 
     /// A C string that lives as long as the Realm.
-    func view(_ text: String) -> UnsafePointer<CChar> {
+    func view(_ text: Name) -> UnsafePointer<CChar> {
         if let p = strings[text] { return UnsafePointer(p) }
         let bytes = Array(text.utf8)
         let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)

@@ -225,14 +225,14 @@ enum StringLeaf {
 
 /// Names arrays: small strings only, not nullable: width 0 reads as "", a null slot as "". Format: logical §1, §3.
 extension NodeStore {
-    func name(_ n: Node, _ i: Int) throws(RealmError) -> String {
+    func name(_ n: Node, _ i: Int) throws(RealmError) -> Name {
         guard n.widthType == 1 && !n.hasRefs && i >= 0 && i < n.count else { throw .corrupt("not a names array", at: n.ref.offset) }
         guard let b = try StringLeaf.getSmall(n, i) else { return "" }
-        return String(decoding: b, as: UTF8.self)
+        return Name(String(decoding: b, as: UTF8.self))
     }
     /// Sets or appends (`i == count`) a name of at most 63 bytes; nil writes a null slot.
-    func setName(_ n: inout Node, _ i: Int, _ name: String?) throws(RealmError) {
-        var text = name ?? ""
+    func setName(_ n: inout Node, _ i: Int, _ name: Name?) throws(RealmError) {
+        var text = name?.text ?? ""
         let append = i == n.count
         var failure: RealmError?
         text.withUTF8 { b in
@@ -248,7 +248,7 @@ extension NodeStore {
         }
         if let failure { throw failure }
     }
-    func insertName(_ n: inout Node, _ i: Int, _ name: String) throws(RealmError) {
+    func insertName(_ n: inout Node, _ i: Int, _ name: Name) throws(RealmError) {
         let last = n.count
         try setName(&n, last, name)
         guard i < last, n.width > 0 else { return }

@@ -9,7 +9,6 @@
 ///
 /// May use: Transactions and below.
 enum ObjectStore {
-    static let classPrefix = "class_"
     /// Longest class and property names, in bytes.
     static let maxClassName = 57
     static let maxPropertyName = 63

@@ -57,7 +57,7 @@ extension Realm {
         }
     }
     package func objectExists(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> Bool { try self.table(table).isValid(object) }
-    package func tableName(_ table: TableKey) throws(RealmError) -> String { try self.table(table).name }
+    package func tableName(_ table: TableKey) throws(RealmError) -> Name { try self.table(table).name }
     package func isEmbedded(_ table: TableKey) throws(RealmError) -> Bool { try self.table(table).isEmbedded }
 
     /// A single value. Collection properties are 3001; a Mixed that holds a collection gives `.list` or `.dictionary`.

@@ -288,10 +288,10 @@ extension Realm {
     /// Gives a property of the file a new name and keeps its values. For migration functions, on the Realm being migrated.
     ///
     /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown property.
-    public func renameProperty(_ className: String, from old: String, to new: String) throws(RealmError) {
+    public func renameProperty(_ className: Name, from old: Name, to new: Name) throws(RealmError) {
         try verify()
         let group = try writing().group
-        guard let t = try group.table(named: ObjectStore.classPrefix + className) else {
+        guard let t = try group.table(named: Tables.classPrefix + className) else {
             throw RealmError(.noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
         }
         guard let target = schema[className] else {
@@ -327,11 +327,11 @@ extension Realm {
     ///
     /// - Throws: 2019 the schema has the class, 2003 another class links to it.
     @discardableResult
-    public func removeClass(_ className: String) throws(RealmError) -> Bool {
+    public func removeClass(_ className: Name) throws(RealmError) -> Bool {
         try verify()
         guard transaction.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot remove a class outside of a write transaction.") }
         let group = transaction.group
-        guard let t = try group.table(named: ObjectStore.classPrefix + className) else { return false }
+        guard let t = try group.table(named: Tables.classPrefix + className) else { return false }
         if !isDynamic, schema[className] != nil { throw RealmError(.invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'") }
         _ = try writing()
         try group.removeTable(t)

@@ -17,7 +17,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         if let cachedNames { return cachedNames }
         var names = QueryNames()
         for c in schema.classes where !c.key.isNull {
-            var aliases: [String: QueryNames.Alias] = [:]
+            var aliases: [Name: QueryNames.Alias] = [:]
             for p in c.properties where !p.publicName.isEmpty { aliases[p.publicName] = .property(p.name) }
             for p in c.computedProperties {
                 aliases[p.name] = .links(className: p.linkTarget, property: p.linkOrigin)
@@ -48,7 +48,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// Version that a Realm without a schema of its own showed when it was opened, until it begins to read.
     private var shownVersion: UInt64?
     /// Names that the running migration gave to properties.
-    var renamed: [(className: String, property: String)] = []
+    var renamed: [(className: Name, property: Name)] = []
     /// Changes with every change of data or version: what handles resolved before is stale.
     package internal(set) var stateCount: UInt64 = 0
 
@@ -400,10 +400,10 @@ enum RealmCoordinator {
         let processId = Platform.processId
         weak var cached: Realm?
     }
-    private static let instances = Lock(initial: [String: [Entry]]())
+    private static let instances = Lock(initial: [Name: [Entry]]())
 
     static func check(_ c: RealmConfiguration) throws(RealmError) {
-        let path = FileSystem.canonical(c.path)
+        let path = Name(FileSystem.canonical(c.path))
         let open = instances.with { ($0[path] ?? []).filter { $0.processId == Platform.processId } }
         guard let first = open.first else { return }
         let other = first.configuration
@@ -420,13 +420,13 @@ enum RealmCoordinator {
     }
     /// Whether an instance of this process has the file at a path open.
     static func isOpen(_ given: String) -> Bool {
-        let path = FileSystem.canonical(given)
+        let path = Name(FileSystem.canonical(given))
         return instances.with { ($0[path] ?? []).contains { $0.processId == Platform.processId } }
     }
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
         let scheduler = c.scheduler ?? ThreadScheduler.current
-        let path = FileSystem.canonical(c.path)
+        let path = Name(FileSystem.canonical(c.path))
         for r in instances.with({ ($0[path] ?? []).filter { $0.processId == Platform.processId }.compactMap(\.cached) }) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
@@ -439,11 +439,11 @@ enum RealmCoordinator {
     static func register(_ r: Realm) {
         let entry = Entry(
             id: ObjectIdentifier(r), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
-        instances.with { $0[r.database.path, default: []].append(entry) }
+        instances.with { $0[Name(r.database.path), default: []].append(entry) }
     }
     /// The instance noticed another schema version, or has another key.
     static func update(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = r.database.path, version = r.schemaVersion, configuration = r.configuration
+        let id = ObjectIdentifier(r), path = Name(r.database.path), version = r.schemaVersion, configuration = r.configuration
         instances.with { all in
             guard let i = all[path]?.firstIndex(where: { $0.id == id }) else { return }
             all[path]?[i].schemaVersion = version
@@ -451,7 +451,7 @@ enum RealmCoordinator {
         }
     }
     static func unregister(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = r.database.path
+        let id = ObjectIdentifier(r), path = Name(r.database.path)
         instances.with { all in
             all[path]?.removeAll { $0.id == id }
             if all[path]?.isEmpty ?? false { all[path] = nil }

@@ -156,30 +156,30 @@ public struct RealmDictionary: RandomAccessCollection {
         try realm.whole { () throws(RealmError) in
             let d = try content()
             let group = try realm.reading().group
-            return RealmValue.Entry(key: try group.copy(try d.key(i)).string ?? "", value: try group.copy(try d.value(i)))
+            return RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
         }
     }
-    private func index(_ key: String) throws(RealmError) -> Int? {
+    private func index(_ key: Name) throws(RealmError) -> Int? {
         try realm.whole { () throws(RealmError) in
             let d = try content()
             return try Array(key.utf8).withBytes { (b) throws(RealmError) in try d.find(b) }
         }
     }
     /// The value of a key, copied; nil when the key is absent.
-    public func get(_ key: String) throws(RealmError) -> RealmValue? {
+    public func get(_ key: Name) throws(RealmError) -> RealmValue? {
         guard let i = try index(key) else { return nil }
         return try entry(i).value
     }
-    public subscript(key: String) -> RealmValue? { try? get(key) }
-    public var keys: [String] { map(\.key) }
-    public func object(_ key: String) throws(RealmError) -> RealmObject? {
+    public subscript(key: Name) -> RealmValue? { try? get(key) }
+    public var keys: [Name] { map(\.key) }
+    public func object(_ key: Name) throws(RealmError) -> RealmObject? {
         guard let i = try index(key), case .link(let t, let k) = try entry(i).value else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
 
     // MARK: Changing; inside a write transaction
 
-    public func set(_ value: RealmValue, for key: String) throws(RealmError) {
+    public func set(_ value: RealmValue, for key: Name) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(for: key).replace(with: elements)
         case .dictionary(let entries): try setDictionary(for: key).replace(with: entries)
@@ -191,7 +191,7 @@ public struct RealmDictionary: RandomAccessCollection {
     }
     /// - Returns: whether the key was there.
     @discardableResult
-    public func removeValue(for key: String) throws(RealmError) -> Bool {
+    public func removeValue(for key: Name) throws(RealmError) -> Bool {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.eraseKey(name, in: path) }
     }
     public func removeAll() throws(RealmError) { try realm.clear(path, .dictionary) }
@@ -200,44 +200,44 @@ public struct RealmDictionary: RandomAccessCollection {
         for e in entries { try set(e.value, for: e.key) }
     }
     /// A new embedded object under a key.
-    public func setEmbedded(for key: String) throws(RealmError) -> RealmObject {
+    public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
         let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.setNewObject(forKey: name, in: path) }
         return RealmObject(realm: realm, table: t, key: k)
     }
 
     // MARK: Collections inside dictionaries of Mixed values
 
-    public func list(_ key: String) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
-    public func dictionary(_ key: String) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
-    public func setList(for key: String) throws(RealmError) -> RealmList {
+    public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+    public func dictionary(_ key: Name) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+    public func setList(for key: Name) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.setCollection(.list, forKey: n, in: path) })
     }
-    public func setDictionary(for key: String) throws(RealmError) -> RealmDictionary {
+    public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.setCollection(.dictionary, forKey: n, in: path) })
     }
 }
 
 extension RealmObject {
-    private func path(_ name: String, _ shape: CollectionShape) throws(RealmError) -> CollectionPath {
+    private func path(_ name: Name, _ shape: CollectionShape) throws(RealmError) -> CollectionPath {
         let p = try property(name)
         try realm.checkCollection(table, key, p.key, as: shape)
         return CollectionPath(table: table, object: key, column: p.key)
     }
     /// The list in a property (or in a Mixed property, once it holds one).
-    public func list(_ name: String) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try path(name, .list)) }
-    public func set(_ name: String) throws(RealmError) -> RealmSet { RealmSet(realm: realm, path: try path(name, .set)) }
-    public func dictionary(_ name: String) throws(RealmError) -> RealmDictionary { RealmDictionary(realm: realm, path: try path(name, .dictionary)) }
+    public func list(_ name: Name) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try path(name, .list)) }
+    public func set(_ name: Name) throws(RealmError) -> RealmSet { RealmSet(realm: realm, path: try path(name, .set)) }
+    public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary { RealmDictionary(realm: realm, path: try path(name, .dictionary)) }
     /// Makes a Mixed property a list, keeping one that is there.
-    public func setList(_ name: String) throws(RealmError) -> RealmList {
+    public func setList(_ name: Name) throws(RealmError) -> RealmList {
         try realm.setCollection(.list, table, key, try property(name).key)
         return try list(name)
     }
-    public func setDictionary(_ name: String) throws(RealmError) -> RealmDictionary {
+    public func setDictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
         try realm.setCollection(.dictionary, table, key, try property(name).key)
         return try dictionary(name)
     }
     /// A new embedded object in a link property, in place of one that is there.
-    public func setEmbedded(_ name: String) throws(RealmError) -> RealmObject {
+    public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
         let (t, k) = try realm.setNewObject(table, key, try property(name).key)
         return RealmObject(realm: realm, table: t, key: k)
     }
@@ -303,7 +303,7 @@ extension RealmObject {
     /// One line of JSON: properties in column order, links as keys, embedded objects in full.
     public func json() throws(RealmError) -> String { try realm.json(table, key) }
     /// Replaces a Mixed property by the value of a JSON text.
-    public func setJSON(_ name: String, _ text: String) throws(RealmError) {
+    public func setJSON(_ name: Name, _ text: String) throws(RealmError) {
         let p = try property(name)
         try Array(text.utf8).withBytes { (b) throws(RealmError) in try realm.setJSON(table, key, p.key, b) }
     }

@@ -12,16 +12,16 @@ public struct RealmObject: Equatable {
     /// The object as a value, for properties, lists and arguments of queries.
     public var link: RealmValue { .link(table, key) }
     /// Name of its class.
-    public var className: String { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
+    public var className: Name { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
 
-    func property(_ name: String) throws(RealmError) -> Property {
+    func property(_ name: Name) throws(RealmError) -> Property {
         guard let i = realm.schema.index(of: table), let p = realm.schema.classes[i].property(named: name) else {
             throw RealmError(.invalidProperty, "Class '\(className)' has no property '\(name)'")
         }
         return p
     }
     /// The value of a property, copied: collections come as arrays and entries.
-    public func get(_ name: String) throws(RealmError) -> RealmValue {
+    public func get(_ name: Name) throws(RealmError) -> RealmValue {
         let p = try property(name)
         return try realm.whole { () throws(RealmError) in
             if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
@@ -34,7 +34,7 @@ public struct RealmObject: Equatable {
     }
     /// Stores a value; inside a write transaction. A list or dictionary replaces the contents of a collection property (sets take a list), or
     /// makes a Mixed property that collection.
-    public func set(_ name: String, _ value: RealmValue) throws(RealmError) {
+    public func set(_ name: Name, _ value: RealmValue) throws(RealmError) {
         let p = try property(name)
         if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
         switch value {
@@ -43,14 +43,14 @@ public struct RealmObject: Equatable {
         }
     }
     /// Links this object's property to `other`; nil clears.
-    public func set(_ name: String, to other: RealmObject?) throws(RealmError) { try set(name, other.map { .link($0.table, $0.key) } ?? .null) }
+    public func set(_ name: Name, to other: RealmObject?) throws(RealmError) { try set(name, other.map { .link($0.table, $0.key) } ?? .null) }
     /// The object a property links to.
-    public func object(_ name: String) throws(RealmError) -> RealmObject? {
+    public func object(_ name: Name) throws(RealmError) -> RealmObject? {
         guard case .link(let t, let k) = try get(name) else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// As `get`, for reading where failure means null: deleted objects and unknown names read as null.
-    public subscript(name: String) -> RealmValue { (try? get(name)) ?? .null }
+    public subscript(name: Name) -> RealmValue { (try? get(name)) ?? .null }
 
     private func linkingObjects(_ p: Property) throws(RealmError) -> [RealmObject] {
         guard let origin = realm.schema[p.linkTarget], let column = origin.property(named: p.linkOrigin) else { return [] }
@@ -61,14 +61,14 @@ public struct RealmObject: Equatable {
 }
 
 extension Realm {
-    private func classKey(_ name: String) throws(RealmError) -> TableKey {
+    private func classKey(_ name: Name) throws(RealmError) -> TableKey {
         guard let c = schema[name] else { throw RealmError(.noSuchTable, "The schema has no class '\(name)'") }
         return c.key
     }
     /// All objects of a class, in key order, live.
-    public func objects(_ className: String) throws(RealmError) -> Results { Results(try ResultSet(self, .table(try classKey(className))), try classKey(className)) }
+    public func objects(_ className: Name) throws(RealmError) -> Results { Results(try ResultSet(self, .table(try classKey(className))), try classKey(className)) }
     /// The object with a primary key, nil when there is none.
-    public func object(_ className: String, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
+    public func object(_ className: Name, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
         let t = try classKey(className)
         let found = try whole { () throws(RealmError) in try primaryKey.withMixed { (m) throws(RealmError) in try find(t, primaryKey: m) } }
         guard let key = found else { return nil }
@@ -76,7 +76,7 @@ extension Realm {
     }
     /// A new object (or, with a primary key that exists and `update`, that one) with the given values; inside a write transaction.
     @discardableResult
-    public func create(_ className: String, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [String: RealmValue] = [:]) throws(RealmError) -> RealmObject {
+    public func create(_ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]) throws(RealmError) -> RealmObject {
         let t = try classKey(className)
         let key: ObjKey
         if let primaryKey {

@@ -1,5 +1,5 @@
 /// A value as Swift programs hold it: owns its bytes, stays good after the snapshot moved.
-public enum RealmValue: Sendable, Equatable {
+public enum RealmValue: Sendable {
     case null
     case int(Int64)
     case bool(Bool)
@@ -18,11 +18,34 @@ public enum RealmValue: Sendable, Equatable {
     case dictionary([Entry])
 
     public struct Entry: Sendable, Equatable {
-        public let key: String
+        public let key: Name
         public let value: RealmValue
-        public init(key: String, value: RealmValue) {
+        public init(key: Name, value: RealmValue) {
             self.key = key
             self.value = value
+        }
+    }
+}
+
+extension RealmValue: Equatable {
+    /// Texts are equal when their bytes are.
+    public static func == (a: RealmValue, b: RealmValue) -> Bool {
+        switch (a, b) {
+        case (.null, .null): true
+        case (.int(let x), .int(let y)): x == y
+        case (.bool(let x), .bool(let y)): x == y
+        case (.string(let x), .string(let y)): Name(x) == Name(y)
+        case (.data(let x), .data(let y)): x == y
+        case (.date(let x), .date(let y)): x == y
+        case (.float(let x), .float(let y)): x == y
+        case (.double(let x), .double(let y)): x == y
+        case (.decimal(let x), .decimal(let y)): x == y
+        case (.objectId(let x), .objectId(let y)): x == y
+        case (.uuid(let x), .uuid(let y)): x == y
+        case (.link(let table, let key), .link(let otherTable, let otherKey)): table == otherTable && key == otherKey
+        case (.list(let x), .list(let y)): x == y
+        case (.dictionary(let x), .dictionary(let y)): x == y
+        default: false
         }
     }
 }
@@ -94,7 +117,7 @@ extension Group {
             return .list(all)
         case .dictionary(let d):
             var all: [RealmValue.Entry] = []
-            for i in 0..<d.count { all.append(RealmValue.Entry(key: try copy(try d.key(i)).description, value: try copy(try d.value(i), depth: depth))) }
+            for i in 0..<d.count { all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).description), value: try copy(try d.value(i), depth: depth))) }
             return .dictionary(all)
         }
     }

@@ -376,7 +376,7 @@ package final class ResultSet {
         if let table {
             guard let t = try group.table(table) else { throw stale() }
             guard let f = t.facts(column), f.type != .backlink else { throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)") }
-            name = t.column(column)?.name ?? ""
+            name = t.column(column)?.name.text ?? ""
             type = ValueType(f)
             try Self.check(kind, type, f.isCollection, name)
             if isWholeTable {

@@ -102,7 +102,7 @@ public struct Results: RandomAccessCollection {
 
     // MARK: Aggregates
 
-    private func aggregate(_ kind: ResultSet.Aggregation, _ name: String) throws(RealmError) -> RealmValue {
+    private func aggregate(_ kind: ResultSet.Aggregation, _ name: Name) throws(RealmError) -> RealmValue {
         try found.verify()
         let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
         return try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try found.aggregate(kind, p.key).value) }
@@ -110,13 +110,13 @@ public struct Results: RandomAccessCollection {
     /// The least value of a property; null when no object has one.
     ///
     /// - Throws: 3009 when there is no such property, 2007 when it holds no numbers or dates.
-    public func min(of name: String) throws(RealmError) -> RealmValue { try aggregate(.min, name) }
+    public func min(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.min, name) }
     /// The greatest value; as `min`.
-    public func max(of name: String) throws(RealmError) -> RealmValue { try aggregate(.max, name) }
+    public func max(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.max, name) }
     /// The sum of a property that holds numbers; 0 of none.
-    public func sum(of name: String) throws(RealmError) -> RealmValue { try aggregate(.sum, name) }
+    public func sum(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.sum, name) }
     /// The average of a property that holds numbers, a double or a decimal; null when no object has one.
-    public func average(of name: String) throws(RealmError) -> RealmValue { try aggregate(.average, name) }
+    public func average(of name: Name) throws(RealmError) -> RealmValue { try aggregate(.average, name) }
 
     // MARK: Changing
 

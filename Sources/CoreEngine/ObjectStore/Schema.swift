@@ -20,9 +20,9 @@ public enum CollectionKind: Int32, Sendable, CaseIterable {
 
 /// One property of a class.
 public struct Property: Sendable, Equatable {
-    public var name: String
+    public var name: Name
     /// Alias in the application's code; never stored. Empty: none.
-    public var publicName = ""
+    public var publicName: Name = ""
     public var type: PropertyType
     public var collection: CollectionKind = .none
     public var isNullable = false
@@ -30,14 +30,14 @@ public struct Property: Sendable, Equatable {
     public var isIndexed = false
     public var isFullTextIndexed = false
     /// Class at the other end of `.object` and `.linkingObjects`.
-    public var linkTarget = ""
+    public var linkTarget: Name = ""
     /// Property of `linkTarget` whose links `.linkingObjects` collects.
-    public var linkOrigin = ""
+    public var linkOrigin: Name = ""
     /// Column in the open file; `ColKey.null` while unbound.
     public internal(set) var key = ColKey.null
 
-    public init(_ name: String, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: String = "", origin: String = "",
-                primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: String = "")
+    public init(_ name: Name, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: Name = "", origin: Name = "",
+                primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: Name = "")
     {
         self.name = name
         self.type = type
@@ -79,23 +79,23 @@ public struct ObjectSchema: Sendable, Equatable {
         case topLevel = 0, embedded = 1, asymmetric = 2
         var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
     }
-    public var name: String
+    public var name: Name
     public var kind: Kind
     /// Name of the primary key property, empty when there is none.
-    public var primaryKey: String
+    public var primaryKey: Name
     public var properties: [Property]
     public var computedProperties: [Property]
     /// Table in the open file; `TableKey.null` while unbound.
     public internal(set) var key = TableKey.null
 
-    public init(_ name: String, kind: Kind = .topLevel, primaryKey: String? = nil, properties: [Property]) {
+    public init(_ name: Name, kind: Kind = .topLevel, primaryKey: Name? = nil, properties: [Property]) {
         self.name = name
         self.kind = kind
         self.properties = properties.filter { !$0.isComputed }
         computedProperties = properties.filter(\.isComputed)
         self.primaryKey = primaryKey ?? properties.first(where: \.isPrimary)?.name ?? ""
     }
-    package init(name: String, kind: Kind, primaryKey: String, persisted: [Property], computed: [Property]) {
+    package init(name: Name, kind: Kind, primaryKey: Name, persisted: [Property], computed: [Property]) {
         self.name = name
         self.kind = kind
         self.primaryKey = primaryKey
@@ -105,27 +105,26 @@ public struct ObjectSchema: Sendable, Equatable {
     public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
         a.name == b.name && a.kind == b.kind && a.primaryKey == b.primaryKey && a.properties == b.properties && a.computedProperties == b.computedProperties
     }
-    public func property(named name: String) -> Property? {
+    public func property(named name: Name) -> Property? {
         properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
     }
-    var tableName: String { ObjectStore.classPrefix + name }
+    var tableName: Name { Tables.classPrefix + name }
 }
 
 /// A set of classes, sorted by name.
 public struct Schema: Sendable, Equatable {
     public internal(set) var classes: [ObjectSchema]
-    public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { Self.bytewise($0.name, $1.name) } }
-    static func bytewise(_ a: String, _ b: String) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+    public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { $0.name < $1.name } }
 
-    package func index(named name: String) -> Int? {
+    package func index(named name: Name) -> Int? {
         var low = 0, high = classes.count
         while low < high {
             let mid = (low + high) / 2
-            if Self.bytewise(classes[mid].name, name) { low = mid + 1 } else { high = mid }
+            if classes[mid].name < name { low = mid + 1 } else { high = mid }
         }
         return low < classes.count && classes[low].name == name ? low : nil
     }
-    public subscript(name: String) -> ObjectSchema? { index(named: name).map { classes[$0] } }
+    public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
 }
 
@@ -160,7 +159,7 @@ extension Schema {
 
     private func check(_ c: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
         let all = c.properties + c.computedProperties
-        var aliases: [String: Int] = [:], names: [String: Int] = [:]
+        var aliases: [Name: Int] = [:], names: [Name: Int] = [:]
         for p in all {
             names[p.name, default: 0] += 1
             if !p.publicName.isEmpty { aliases[p.publicName, default: 0] += 1 }
@@ -170,7 +169,7 @@ extension Schema {
         for p in all where !p.publicName.isEmpty && names[p.publicName] != nil {
             problems.append("Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name.")
         }
-        var primary: String?
+        var primary: Name?
         for p in c.properties {
             check(p, in: c, &primary, &problems)
             if p.isComputed { problems.append("Linking Objects property '\(c.name).\(p.name)' cannot be a stored property.") }
@@ -195,7 +194,7 @@ extension Schema {
         }
     }
 
-    private func check(_ p: Property, in c: ObjectSchema, _ primary: inout String?, _ problems: inout [String]) {
+    private func check(_ p: Property, in c: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]) {
         let name = "'\(c.name).\(p.name)'"
         if p.isNullable && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects) {
             problems.append("Property \(name) of type '\(p.typeText)' cannot be nullable.")
@@ -253,24 +252,24 @@ extension Schema {
     private func checkEmbeddedCycles(_ problems: inout [String]) {
         // From each embedded class, depth first over links between embedded classes: a way back to it is a cycle of its own.
         for start in classes where start.kind == .embedded {
-            var seen = Swift.Set<String>()
+            var seen = Swift.Set<Name>()
             func way(from c: ObjectSchema, _ path: String) -> String? {
                 for p in c.properties where p.type == .object {
                     guard let t = self[p.linkTarget], t.kind == .embedded else { continue }
-                    let here = path + "." + p.name
+                    let here = "\(path).\(p.name)"
                     if t.name == start.name { return here }
                     if seen.insert(t.name).inserted, let found = way(from: t, here) { return found }
                 }
                 return nil
             }
-            if let path = way(from: start, start.name) {
+            if let path = way(from: start, start.name.text) {
                 problems.append("Cycles containing embedded objects are not currently supported: '\(path)'")
             }
         }
     }
     /// Embedded classes that some top-level class leads to.
-    func reachableEmbedded() -> Swift.Set<String> {
-        var found = Swift.Set<String>()
+    func reachableEmbedded() -> Swift.Set<Name> {
+        var found = Swift.Set<Name>()
         var pending = classes.filter { $0.kind != .embedded }
         while let c = pending.popLast() {
             for p in c.properties where p.type == .object {

@@ -9,7 +9,7 @@ enum SchemaChange {
     case addIndex(ObjectSchema, Property, fullText: Bool)
     case removeIndex(ObjectSchema, Property, fullText: Bool)
     case addProperty(ObjectSchema, Property)
-    case changePrimaryKey(ObjectSchema, from: String, to: String)
+    case changePrimaryKey(ObjectSchema, from: Name, to: Name)
     case changeKind(ObjectSchema, from: ObjectSchema.Kind, to: ObjectSchema.Kind)
     /// Only seen in files that others changed: no schema asks for it.
     case removeClass(ObjectSchema)

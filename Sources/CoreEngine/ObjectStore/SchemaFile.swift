@@ -3,7 +3,7 @@ extension Group {
     /// All classes with their persisted properties, in column order.
     func readSchema() throws(RealmError) -> Schema {
         var classes: [ObjectSchema] = []
-        for i in liveIndexes where name(at: i).hasPrefix(ObjectStore.classPrefix) {
+        for i in liveIndexes where name(at: i).hasPrefix(Tables.classPrefix) {
             let t = try table(at: i)
             var properties: [Property] = []
             for c in t.publicColumns {
@@ -91,7 +91,7 @@ extension Group {
         }
         var target: Table?
         if p.type == .object {
-            target = try table(named: ObjectStore.classPrefix + p.linkTarget)
+            target = try table(named: Tables.classPrefix + p.linkTarget)
             guard target != nil else { throw RealmError(.invalidTableRef, "Property '\(p.name)' links to class '\(p.linkTarget)', which does not exist") }
         }
         let key = try t.addColumn(p.name, type, attributes, target: target)

@@ -165,9 +165,9 @@ extension Binder {
             guard case .value(let v) = try argument(n) else { throw .query("A list argument cannot be compared here") }
             return try convert(arena.keep(v), hint: hint, isLiteral: false, source: n)
         case .object(let className, let key):
-            let name = String(decoding: className, as: UTF8.self)
+            let name = Name(String(decoding: className, as: UTF8.self))
             let table: Table
-            if let t = try group.table(named: name.hasPrefix("class_") ? name : "class_" + name) { table = t } else { throw .query("Unknown object type '\(name)'") }
+            if let t = try group.table(named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name) { table = t } else { throw .query("Unknown object type '\(name)'") }
             guard let pk = table.primaryKey, let facts = table.facts(pk) else { throw .query("Class '\(name)' has no primary key") }
             let (v, _) = try value(key, hint: ValueType(facts))
             let found = try table.find(primaryKey: v)

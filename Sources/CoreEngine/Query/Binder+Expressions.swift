@@ -108,7 +108,7 @@ extension Binder {
         }
     }
 
-    mutating func aggregate(_ steps: [PathStep], _ kind: AggregateKind, _ property: String?, _ t: Table) throws(RealmError) -> Expression {
+    mutating func aggregate(_ steps: [PathStep], _ kind: AggregateKind, _ property: Name?, _ t: Table) throws(RealmError) -> Expression {
         let p = try path(steps, t, nil)
         let printer = QueryPrinter(group)
         func numeric(_ type: ValueType, dates: Bool) throws(RealmError) {

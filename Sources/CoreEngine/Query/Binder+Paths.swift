@@ -1,6 +1,6 @@
 /// Key paths: names, aliases, hops, steps into collections and Mixed values, and what may end them.
 extension Binder {
-    func alias(_ name: String, _ t: Table) -> String {
+    func alias(_ name: Name, _ t: Table) -> Name {
         if case .property(let stored)? = names.aliases[t.key]?[name] { return stored }
         return name
     }
@@ -16,14 +16,14 @@ extension Binder {
         guard case .pathArgument(let n)? = written.first else { return written }
         guard written.count == 1 else { throw .query("Cannot mix a key path argument with other steps") }
         guard case .value(.string(let text)) = try argument(n) else { throw .queryArgument("Key path argument at index \(n) is not a string") }
-        let parts = String(decoding: text, as: UTF8.self).split(separator: ".", omittingEmptySubsequences: true)
+        let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: true).map { Name(String(decoding: $0, as: UTF8.self)) }
         guard !parts.isEmpty else { throw .query("Empty key path") }
         return parts.map { part in
             switch part {
             case "@links": .links
             case "@keys": .keys
             case "@values": .values
-            default: .name(String(part))
+            default: .name(part)
             }
         }
     }
@@ -55,7 +55,7 @@ extension Binder {
                 hops: hops, tail: tail, end: t.key, type: type, isList: isList || hops.contains(where: \.isMultiple), quantifier: quantifier,
                 source: Self.joined(texts))
         }
-        func className(_ t: Table) -> String { t.className ?? t.name }
+        func className(_ t: Table) -> Name { t.className ?? t.name }
 
         while i < steps.count {
             let step = steps[i]
@@ -96,7 +96,7 @@ extension Binder {
                 if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return try done(tail.0, tail.1, isList: tail.2) }
             case .key(let k) where !hops.isEmpty:
                 // After a hop, ['name'] is .name.
-                let name = alias(String(decoding: k, as: UTF8.self), t)
+                let name = alias(Name(String(decoding: k, as: UTF8.self)), t)
                 guard let column = t.column(named: name), let facts = t.facts(column.key) else { throw .query("'\(className(t))' has no property '\(name)'") }
                 texts.append(QueryPrinter.name(name))
                 if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return try done(tail.0, tail.1, isList: tail.2) }
@@ -108,8 +108,8 @@ extension Binder {
         }
         throw .query("A key path must end in a property")
     }
-    func backlink(_ className: String, _ property: String, _ t: Table) throws(RealmError) -> Hop {
-        guard let origin = try group.table(named: "class_" + className), !className.hasPrefix("class_") else { throw .query("No class '\(className)' in @links") }
+    func backlink(_ className: Name, _ property: Name, _ t: Table) throws(RealmError) -> Hop {
+        guard let origin = try group.table(named: Tables.classPrefix + className), !className.hasPrefix(Tables.classPrefix) else { throw .query("No class '\(className)' in @links") }
         let name = alias(property, origin)
         guard let c = origin.column(named: name) else { throw .query("No property '\(property)' found in type '\(className)' which links to type '\(t.className ?? t.name)'") }
         guard c.type == .link || c.type == .mixed,
@@ -224,7 +224,7 @@ extension Binder {
         case .list:
             if last { return (.collection(f.key, shape, []), type, true) }
             if case .name(let n) = steps[i] {
-                guard n.lowercased() == "length", i == steps.count - 1, type == .string || type == .binary || type == .mixed else {
+                guard n.text.lowercased() == "length", i == steps.count - 1, type == .string || type == .binary || type == .mixed else {
                     throw .query("Property '\(owner.column(f.key)?.name ?? "")' has no property '\(n)'")
                 }
                 texts.append("length")
@@ -289,7 +289,7 @@ extension Binder {
                     x = found
                 }
                 if case .key(let k) = x, let target = try group.table(f.oppositeTable) {
-                    let n = String(decoding: k, as: UTF8.self)
+                    let n = Name(String(decoding: k, as: UTF8.self))
                     if target.column(named: alias(n, target)) != nil || names.aliases[target.key]?[n] != nil {
                         try hop(.dictionary, nil)
                         return nil

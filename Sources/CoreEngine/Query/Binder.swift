@@ -1,11 +1,11 @@
 /// What a query may know of the application's schema: other names for stored properties.
 package struct QueryNames {
     package enum Alias {
-        case property(String)
+        case property(Name)
         /// Linking objects: `@links.Class.property`.
-        case links(className: String, property: String)
+        case links(className: Name, property: Name)
     }
-    package var aliases: [TableKey: [String: Alias]] = [:]
+    package var aliases: [TableKey: [Name: Alias]] = [:]
     package init() {}
 }
 /// An argument of a query text. Bytes are good while the query is bound.
@@ -21,7 +21,7 @@ struct Binder {
     let arguments: [QueryArgument]
     let arena: ConstantArena
     /// Variables of the subqueries around.
-    var variables: [(name: String, table: TableKey)] = []
+    var variables: [(name: Name, table: TableKey)] = []
 
     init(_ group: Group, _ names: QueryNames, _ arguments: [QueryArgument], _ arena: ConstantArena) {
         self.group = group

@@ -84,7 +84,7 @@ struct Lexer {
     }
     private func word(_ start: Int, _ length: Int) -> String { String(decoding: bytes[start..<start + length], as: UTF8.self) }
 
-    private static let anyCase: [String: Token.Kind] = [
+    private static let anyCase: [Name: Token.Kind] = [
         "and": .and, "or": .or, "beginswith": .beginsWith, "endswith": .endsWith, "contains": .contains, "like": .like, "text": .text,
         "between": .between, "geowithin": .geoWithin, "sort": .sort, "distinct": .distinct, "limit": .limit, "asc": .ascending,
         "ascending": .ascending, "desc": .descending, "descending": .descending, "truepredicate": .truePredicate,
@@ -92,7 +92,7 @@ struct Lexer {
         "geocircle": .geoCircle, "geopolygon": .geoPolygon, "null": .null, "nil": .null, "inf": .infinity, "infinity": .infinity, "nan": .nan,
     ]
     /// All lower or all upper.
-    private static let oneCase: [String: Token.Kind] = [
+    private static let oneCase: [Name: Token.Kind] = [
         "not": .not, "in": .in, "any": .any, "some": .any, "all": .all, "none": .none, "true": .true, "false": .false, "first": .first,
         "last": .last, "size": .size,
     ]
@@ -104,8 +104,8 @@ struct Lexer {
         guard length <= 15, isLetter(at(start)) else { return nil }
         let w = word(start, length)
         let lower = w.lowercased()
-        if let k = Self.anyCase[lower] { return k }
-        if let k = Self.oneCase[lower], w == lower || w == w.uppercased() { return k }
+        if let k = Self.anyCase[Name(lower)] { return k }
+        if let k = Self.oneCase[Name(lower)], w == lower || w == w.uppercased() { return k }
         return nil
     }
 

@@ -61,7 +61,7 @@ extension Binder {
             i += 1
             var name = written
             if case .property(let stored)? = names.aliases[t.key]?[written] { name = stored }
-            guard let c = t.column(named: name), let facts = t.facts(c.key) else { throw unknown(written) }
+            guard let c = t.column(named: name), let facts = t.facts(c.key) else { throw unknown(written.text) }
             texts.append(QueryPrinter.name(name))
             if facts.shape == .dictionary, i < steps.count {
                 let key: [UInt8]
@@ -84,7 +84,7 @@ extension Binder {
                     hops: hops, column: c.key, end: t.key, dictionaryKey: nil, isInvalid: isInvalid || facts.isCollection, ascending: ascending,
                     text: texts.joined(separator: "."))
             }
-            guard facts.type == .link, let next = try group.table(facts.oppositeTable) else { throw unknown(written) }
+            guard facts.type == .link, let next = try group.table(facts.oppositeTable) else { throw unknown(written.text) }
             if facts.isCollection { isInvalid = true }
             hops.append(Hop(kind: .toOne, origin: t.key, column: c.key, target: next.key, index: nil, text: ""))
             t = next

@@ -328,7 +328,7 @@ final class PathExpression: Expression {
         case .typedLink(let t, let k):
             // A name reads that property of the linked object.
             guard case .key(let name) = step, let table = try group.takeUnretainedValue().table(t), try table.isValid(k),
-                let c = table.column(named: String(decoding: name, as: UTF8.self)), let facts = table.facts(c.key)
+                let c = table.column(named: Name(String(decoding: name, as: UTF8.self))), let facts = table.facts(c.key)
             else { return }
             if facts.shape != nil {
                 if let content = try collection(table, k, facts) { try element(content, rest, keys: keys, out, level: level + 1) }

@@ -286,7 +286,7 @@ struct QueryParser {
             guard quantifier == nil else { throw unexpected() }
             let op: AggregateKind = ahead(1) == .min ? .min : (ahead(1) == .max ? .max : (ahead(1) == .sum ? .sum : .average))
             at += 2
-            var name: String?
+            var name: Name?
             if take(.dot) {
                 guard let n = try nameStep(), case .name(let text) = n else { throw unexpected() }
                 name = text
@@ -304,7 +304,7 @@ struct QueryParser {
         let steps = try path()
         try expect(.comma, "','")
         guard kind == .identifier else { throw unexpected() }
-        let variable = spelling(token)
+        let variable = Name(spelling(token))
         guard variable.hasPrefix("$"), variable.utf8.count > 1 else {
             throw RealmError.querySyntax(text, "the variable of a subquery starts with '$'", at: token.start)
         }
@@ -318,7 +318,7 @@ struct QueryParser {
     }
 
     /// Undoes the escapes of blanks in a name.
-    private func name(_ t: Token) -> String {
+    private func name(_ t: Token) -> Name {
         var out: [UInt8] = []
         var i = t.start
         while i < t.end {
@@ -330,7 +330,7 @@ struct QueryParser {
                 i += 1
             }
         }
-        return String(decoding: out, as: UTF8.self)
+        return Name(String(decoding: out, as: UTF8.self))
     }
     private mutating func nameStep() throws(RealmError) -> PathStep? {
         let t = token
@@ -350,7 +350,7 @@ struct QueryParser {
         case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text, .binary, .first,
             .last, .size:
             at += 1
-            return .name(spelling(t))
+            return .name(Name(spelling(t)))
         default: return nil
         }
     }

@@ -17,9 +17,23 @@ final class QueryPrinter {
 
     init(_ group: Group) { self.group = group }
 
-    static func name(_ s: String) -> String {
-        s.contains(where: { $0 == " " || $0 == "\n" || $0 == "\r" || $0 == "\t" })
-            ? s.replacing(" ", with: "\\ ").replacing("\n", with: "\\n").replacing("\r", with: "\\r").replacing("\t", with: "\\t") : s
+    /// A name with its blanks escaped.
+    static func name(_ name: Name) -> String {
+        guard name.utf8.contains(where: { escape(of: $0) != nil }) else { return name.text }
+        var bytes: [UInt8] = []
+        for byte in name.utf8 {
+            if let escape = escape(of: byte) { bytes += [UInt8(ascii: "\\"), escape] } else { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+    private static func escape(of byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: " "): byte
+        case UInt8(ascii: "\n"): UInt8(ascii: "n")
+        case UInt8(ascii: "\r"): UInt8(ascii: "r")
+        case UInt8(ascii: "\t"): UInt8(ascii: "t")
+        default: nil
+        }
     }
     /// What `body` writes, alone.
     func captured(_ body: (QueryPrinter) -> Void) -> String {
@@ -141,7 +155,7 @@ final class QueryPrinter {
     /// `['k']`, with the other quotes when the key has these.
     static func key(_ k: [UInt8]) -> String {
         let text = String(decoding: k, as: UTF8.self)
-        return text.contains("'") ? "[\"\(text)\"]" : "['\(text)']"
+        return text.utf8.contains(UInt8(ascii: "'")) ? "[\"\(text)\"]" : "['\(text)']"
     }
     /// A whole collection without its `[*]`.
     static func whole(_ s: String) -> String { s.hasSuffix("[*]") ? String(s.dropLast(3)) : s }
@@ -169,8 +183,8 @@ final class QueryPrinter {
         let kept = isKept ? values : values.filter { !$0.isNull }
         switch path.type {
         case .int, .string, .uuid, .objectId:
-            var seen = Set<String>()
-            let unique = kept.map { constant($0, path.type) }.filter { seen.insert($0).inserted }
+            var seen = Set<Name>()
+            let unique = kept.map { constant($0, path.type) }.filter { seen.insert(Name($0)).inserted }
             return "\(p) IN {\(unique.joined(separator: ", "))}"
         default:
             let parts = kept.map { "\(p) == \(constant($0, path.type))" }

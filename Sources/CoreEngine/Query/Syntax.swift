@@ -42,7 +42,7 @@ enum ConstantSyntax {
 }
 
 enum PathStep {
-    case name(String)
+    case name(Name)
     case links
     case keys
     case values
@@ -59,8 +59,8 @@ indirect enum ExpressionSyntax {
     case constant(ConstantSyntax, Quantifier?)
     case list([ConstantSyntax], Quantifier?)
     case path([PathStep], Quantifier?, PathEnd)
-    case aggregate([PathStep], AggregateKind, property: String?)
-    case subquery([PathStep], variable: String, PredicateSyntax)
+    case aggregate([PathStep], AggregateKind, property: Name?)
+    case subquery([PathStep], variable: Name, PredicateSyntax)
     case arithmetic(ArithmeticOperator, ExpressionSyntax, ExpressionSyntax)
 }
 indirect enum PredicateSyntax {

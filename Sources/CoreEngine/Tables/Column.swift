@@ -4,7 +4,7 @@ struct Column {
     var type: ColumnType
     /// Attributes of the spec: those of the key plus the index bits the user asked for.
     var attributes: ColumnAttributes
-    var name: String
+    var name: Name
     /// Table at the other end of a link or backlink column, null otherwise.
     var oppositeTable: TableKey = .null
     /// Column at the other end: a link column's backlink column and the reverse.

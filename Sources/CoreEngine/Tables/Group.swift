@@ -13,13 +13,13 @@ final class Group {
     let logSlot = MutationLogSlot()
     private(set) var namesRef: Ref = .null
     private(set) var tablesRef: Ref = .null
-    private var names: [String] = []
+    private var names: [Name] = []
     private var slots: [RefOrTagged] = []
     private var tables: [Table?] = []
     /// The same by index without counting references, for reading single values; null where `tables` is nil.
     private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
     private var fastCount = 0
-    private var byName: [String: Int] = [:]
+    private var byName: [Name: Int] = [:]
     /// The arrays of names and tables are to be written.
     var isModified = false
     private var namesModified = false
@@ -111,8 +111,8 @@ final class Group {
 
     /// Table indexes in use.
     var liveIndexes: [Int] { slots.indices.filter { !slots[$0].isTagged } }
-    func name(at index: Int) -> String { names[index] }
-    func tableIndex(named name: String) -> Int? { byName[name] }
+    func name(at index: Int) -> Name { names[index] }
+    func tableIndex(named name: Name) -> Int? { byName[name] }
 
     /// The table at a live index.
     @inline(__always) func table(at index: Int) throws(RealmError) -> Table {
@@ -133,7 +133,7 @@ final class Group {
         let t = try table(at: i)
         return t.key == key ? t : nil
     }
-    func table(named name: String) throws(RealmError) -> Table? {
+    func table(named name: Name) throws(RealmError) -> Table? {
         guard let i = byName[name] else { return nil }
         return try table(at: i)
     }
@@ -150,9 +150,9 @@ final class Group {
     // MARK: Changing
 
     /// Adds a table: in the lowest vacant slot, with the tag that slot holds, or at the end. Format: logical §1.
-    func addTable(_ name: String, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
+    func addTable(_ name: Name, kind: Table.Kind = .topLevel) throws(RealmError) -> Table {
         guard name.utf8.count <= 63 else {
-            throw RealmError(.invalidName, "The name '\(name.hasPrefix("class_") ? String(name.dropFirst(6)) : name)' is too long")
+            throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
         }
         guard byName[name] == nil else { throw RealmError(.invalidName, "A table named '\(name)' exists already") }
         try ensureArrays()

@@ -15,7 +15,7 @@ final class Table {
     let logSlot: MutationLogSlot
     let store: NodeStore
     let tableIndex: Int
-    let name: String
+    let name: Name
     let key: TableKey
     private(set) var topRef: Ref
     /// What the top array says.
@@ -33,7 +33,8 @@ final class Table {
     var indexRoots: [Ref] = []
     /// Column indexes that have a search index, ascending.
     private(set) var indexed: [Int] = []
-    /// Most column indexes the table ever had: the arrays by column index never shrink.
+    /// Length of the three arrays by column index (search indexes, opposite tables and columns): the most column indexes that the table
+    /// ever had, be it only inside one transaction.
     private var widestIndex = 0
     private(set) var columnKeyCounter: UInt64 = 0
     private var contentVersion: UInt64 = 0
@@ -55,13 +56,13 @@ final class Table {
 
     deinit { keysByIndex.deallocate() }
 
-    init(group: Group, index: Int, name: String, ref: Ref) throws(RealmError) {
+    init(group: Group, index: Int, name: Name, ref: Ref) throws(RealmError) {
         self.group = group
         logSlot = group.logSlot
         store = group.store
         tableIndex = index
         self.name = name
-        className = name.hasPrefix("class_") ? String(name.dropFirst(6)) : nil
+        className = name.after(Tables.classPrefix)
         topRef = ref
         let s = store
         let top = try s.refsNode(ref)
@@ -91,10 +92,10 @@ final class Table {
             primaryKey = c.key
         }
         let indexes = try child(4)
-        if !indexes.isNull { widestIndex = try s.refsNode(indexes).count }
         indexRoots = [Ref](repeating: .null, count: byIndex.count)
         if !indexes.isNull {
             let n = try s.refsNode(indexes)
+            widestIndex = max(widestIndex, n.count)
             for i in 0..<min(n.count, byIndex.count) where byIndex[i] >= 0 { indexRoots[i] = try n.child(i) }
         }
         refreshDerived()
@@ -136,6 +137,7 @@ final class Table {
         }
         let tables = oppositeTables.isNull ? nil : try s.integers(oppositeTables)
         let cols = oppositeColumns.isNull ? nil : try s.integers(oppositeColumns)
+        widestIndex = max(tables?.count ?? 0, cols?.count ?? 0)
         columns.reserveCapacity(types.count)
         for i in 0..<types.count {
             let key = ColKey(keys.get(i))
@@ -207,12 +209,12 @@ final class Table {
         // Keys of old link lists changed their type number with format 24.
         return nil
     }
-    func column(named name: String) -> Column? { columns.first { !$0.isBacklink && $0.name == name } }
+    func column(named name: Name) -> Column? { columns.first { !$0.isBacklink && $0.name == name } }
     var publicColumns: some Sequence<Column> { columns.lazy.filter { !$0.isBacklink } }
     var backlinkColumns: some Sequence<Column> { columns.lazy.filter(\.isBacklink) }
     var isEmbedded: Bool { kind == .embedded }
     /// The class of the object store's schema, for tables named `class_…`.
-    let className: String?
+    let className: Name?
 
     func count() throws(RealmError) -> Int { try rows.count() }
     func index(of column: Int) throws(RealmError) -> SearchIndex? {
@@ -240,7 +242,7 @@ final class Table {
 
     /// Adds a public column; a link column gets its backlink column in `target`.
     @discardableResult
-    func addColumn(_ name: String, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil) throws(RealmError) -> ColKey {
+    func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil) throws(RealmError) -> ColKey {
         guard name.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(name)' is longer than 63 bytes") }
         guard column(named: name) == nil, !name.isEmpty else {
             throw RealmError(.invalidName, "Class '\(className ?? self.name)' has a property named '\(name)' already")
@@ -317,6 +319,7 @@ final class Table {
     }
     private func shapeChanged() throws(RealmError) {
         try mapColumns()
+        widestIndex = max(widestIndex, byIndex.count)
         while indexRoots.count < byIndex.count { indexRoots.append(.null) }
         refreshDerived()
         specModified = true
@@ -349,7 +352,7 @@ final class Table {
             }
         }
     }
-    func renameColumn(_ key: ColKey, to new: String) throws(RealmError) {
+    func renameColumn(_ key: ColKey, to new: Name) throws(RealmError) {
         guard new.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(new)' is longer than 63 bytes") }
         guard column(named: new) == nil, !new.isEmpty else { throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already") }
         guard key.index < byIndex.count, byIndex[key.index] >= 0 else { return }
@@ -366,8 +369,7 @@ final class Table {
         let hadIndex = try index(of: old.index) != nil && !wasPrimary
         var form = old.attributes.subtracting([.indexed, .fullTextIndexed, .nullable])
         if nullable { form.insert(.nullable) }
-        let temporary = "__temporary_\(old.index)"
-        let new = try addColumn(temporary, old.type, form)
+        let new = try addColumn(Name("__temporary_\(old.index)"), old.type, form)
         guard let added = column(new) else { return key }
         for k in try allKeys() { try copyValue(k, from: old, to: added) }
         let name = old.name
@@ -537,7 +539,7 @@ final class Table {
         s.setSlot(top, 10, collisionMap)
         // Index roots, by column index.
         var indexes = try s.writableRefs(try s.refsNode(try top.child(4)))
-        while indexes.count < indexRoots.count { try s.insertSlot(&indexes, indexes.count, RefOrTagged(.null)) }
+        while indexes.count < widestIndex { try s.insertSlot(&indexes, indexes.count, RefOrTagged(.null)) }
         for i in 0..<indexes.count { s.setSlot(indexes, i, i < indexRoots.count ? indexRoots[i] : .null) }
         s.setSlot(top, 4, indexes.ref)
         topRef = top.ref
@@ -564,7 +566,6 @@ final class Table {
         // Opposite tables and columns, by column index.
         try s.destroy(try top.child(7))
         try s.destroy(try top.child(8))
-        widestIndex = max(widestIndex, byIndex.count)
         let ordered = (0..<widestIndex).map { i in i < byIndex.count && byIndex[i] >= 0 ? columns[byIndex[i]] : nil }
         s.setSlot(top, 7, try s.makeIntegers(ordered.map { Int64(($0?.oppositeTable ?? .null).raw) }).ref)
         s.setSlot(top, 8, try s.makeIntegers(ordered.map { ($0?.oppositeColumn ?? .null).raw }).ref)

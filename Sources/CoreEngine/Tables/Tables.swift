@@ -9,7 +9,10 @@
 /// 4. History is told through `MutationLog`, once per mutation, never per element read.
 ///
 /// May use: Trees and below.
-enum Tables {}
+enum Tables {
+    /// What the names of the tables that hold a class begin with.
+    static let classPrefix: Name = "class_"
+}
 
 /// What the rooms above want to know of each change. The one upward arrow: Tables own this class, History implements it by a subclass.
 /// (A class and not a protocol, so that a call per mutation needs no existential and counts no references.)

@@ -61,7 +61,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private struct Registry {
         var files = [FileIdentity: Registered]()
         /// By path, with the number of threads at each.
-        var gates = [String: (gate: Gate, users: Int)]()
+        var gates = [Name: (gate: Gate, users: Int)]()
     }
     private static let registry = Lock(initial: Registry())
 
@@ -74,13 +74,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let path = FileSystem.canonical(given)
         if case .immutable = access { return try Database(immutable: path, encryption) }
         let gate = registry.with { (r) -> Gate in
-            let entry = r.gates[path] ?? (Gate(), 0)
-            r.gates[path] = (entry.gate, entry.users + 1)
+            let entry = r.gates[Name(path)] ?? (Gate(), 0)
+            r.gates[Name(path)] = (entry.gate, entry.users + 1)
             return entry.gate
         }
         defer {
             registry.with { r in
-                if let entry = r.gates[path] { r.gates[path] = entry.users > 1 ? (entry.gate, entry.users - 1) : nil }
+                if let entry = r.gates[Name(path)] { r.gates[Name(path)] = entry.users > 1 ? (entry.gate, entry.users - 1) : nil }
             }
         }
         return try gate.lock.with { (_) throws(RealmError) in

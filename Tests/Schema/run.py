@@ -1,0 +1,316 @@
+#!/usr/bin/env python3
+"""Random schemas and migrations on a library with Realm's C API, alone or beside another one.
+
+    run.py LIBRARY [OTHER] --tools DIR [--seeds 1-200] [--steps 6] [--jobs 2] [--seconds N] [--keep DIR] [--verbose]
+
+Each seed is a file and 3 to 6 programs that open it one after the other (plan.py): every kind of change of the schema,
+every mode and version, functions that rename, copy, create, delete and fail, transactions, updates of the schema of an
+open Realm. After each program both checkers of DIR (realm_storage_check.py, realm_data_check.py) must find the file
+sound, a program that was refused must have left the content as it was, a column key must not come back after it went,
+the live schema must agree with the file, and without a function every value must be what the rules for schema changes say.
+
+With OTHER each seed is run four times: by each library alone, and by both in turns, either first. What the programs see
+(errors, schemas) and the content of the files (keys, columns, counters, values) must be equal after each step.
+
+Prints a line for each finding and 'N passed, M failed', counting seeds; exit status 1 on a failure."""
+import argparse
+import concurrent.futures
+import importlib.util
+import os
+import pathlib
+import random
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+import plan
+
+HERE = pathlib.Path(__file__).resolve().parent
+INCLUDE = HERE.parent.parent / 'include'
+TIME_LIMIT = 60  # seconds for one step of one program
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument('library', type=pathlib.Path)
+parser.add_argument('other', type=pathlib.Path, nargs='?')
+parser.add_argument('--tools', type=pathlib.Path, required=True)
+parser.add_argument('--seeds', default='1-200', help='one number, or first-last')
+parser.add_argument('--steps', type=int, default=6, help='most programs for each seed')
+parser.add_argument('--jobs', type=int, default=2)
+parser.add_argument('--seconds', type=float, default=0, help='begin no seed after so many seconds')
+parser.add_argument('--keep', type=pathlib.Path, help='where files of seeds that fail go')
+parser.add_argument('--verbose', action='store_true', help='print what every program was asked and answered')
+options = parser.parse_args()
+os.environ.setdefault('SWIFT_BACKTRACE', 'enable=no')  # after a crash the backtracer would hold the pipes open
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, options.tools / f'{name}.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+storage, data = load('realm_storage_check'), load('realm_data_check')
+
+
+class Finding(Exception):
+    pass
+
+
+class Program:
+    """A process with one of the libraries; a new one after it died."""
+
+    def __init__(self, binary, library):
+        self.command, self.process = [str(binary), str(library.resolve())], None
+
+    def ask(self, lines):
+        if self.process is None:
+            self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
+        answer = []
+        try:
+            self.process.stdin.write(('\n'.join(lines) + '\nflush\n').encode())
+            started, text = time.monotonic(), b''
+            while not text.endswith(b'\n.\n') and text != b'.\n':
+                part = os.read(self.process.stdout.fileno(), 1 << 16)
+                if not part or time.monotonic() - started > TIME_LIMIT:
+                    raise BrokenPipeError
+                text += part
+            answer = text.decode(errors='replace').split('\n')[:-2]
+        except BrokenPipeError:
+            self.process.kill()
+            status = self.process.wait()
+            self.process = None
+            return [f'died with status {status}']
+        return answer
+
+    def stop(self):
+        if self.process:
+            self.process.stdin.close()
+            self.process.wait()
+
+
+class Content:
+    """What a file holds, read by the independent checker; both checkers find it sound."""
+
+    def __init__(self, path):
+        self.tables, self.shape, self.version = {}, {}, None
+        self.bytes = path.read_bytes() if path.exists() else b''
+        if not self.bytes:
+            return
+        try:
+            storage.check(self.bytes)
+            file = data.RealmFile(path)
+            data.check(file)
+        except (storage.Bad, data.FormatError, KeyError, StopIteration, IndexError) as error:
+            raise Finding(f'the file is not sound: {error!r}') from None
+        self.tables = {t.name: t for t in file.live_tables()}
+        for t in self.tables.values():
+            columns = [(c.name, hex(c.key.value), c.attrs, bool(c.index_ref), c.target.name if c.target else '') for c in t.columns]
+            backlinks = sorted((c.target.name, hex(c.key.value)) for c in t.backlink_columns)
+            rows = {k: {c.name: repr(row[c.key.value]) for c in t.columns} for k, row in t.objects().items()}
+            self.shape[t.name] = {'key': t.key, 'kind': t.type, 'primary key': t.pk.name if t.pk else None, 'column counter': t.col_counter,
+                                  'sequence': t.sequence, 'columns': columns, 'backlinks': backlinks, 'rows': rows}
+        metadata = self.tables.get('metadata')
+        for row in metadata.objects().values() if metadata else []:
+            self.version = next(iter(row.values()), None)
+
+    def difference(self, other):
+        """The first thing that differs, None when nothing does."""
+        if self.shape.keys() != other.shape.keys():
+            return f'tables {sorted(self.shape)} and {sorted(other.shape)}'
+        for name, mine in self.shape.items():
+            theirs = other.shape[name]
+            for what, value in mine.items():
+                if value == theirs[what]:
+                    continue
+                if what == 'rows' and value.keys() == theirs[what].keys():
+                    key = next(k for k in value if value[k] != theirs[what][k])
+                    column = next(c for c in value[key] if value[key][c] != theirs[what][key].get(c))
+                    return f'{name} object {key} {column!r}: {value[key][column]} and {theirs[what][key].get(column)}'
+                if isinstance(value, list):
+                    mine_only, theirs_only = [x for x in value if x not in theirs[what]], [x for x in theirs[what] if x not in value]
+                    return f'{name} {what}: {mine_only or value} and {theirs_only or theirs[what]}'
+                return f'{name} {what}: {value} and {theirs[what]}'
+        return None
+
+
+DEFAULTS = {data.INT: '0', data.BOOL: 'False', data.STRING: "''", data.BINARY: 'bin()', data.FLOAT: '0.0', data.DOUBLE: '0.0'}
+
+
+def check_values(before, after):
+    """Opening without functions: each value is what the rules say. Classes that change between embedded and top-level are left out."""
+    for name, new in after.tables.items():
+        old = before.tables.get(name)
+        if not old or old.key != new.key or name == 'metadata':
+            continue
+        targets = [(t, after.tables.get(t.name)) for t in [old] + [c.target for c in old.columns if c.target]]
+        if any(not t or t.type != o.type for o, t in targets):
+            continue
+        if any(c.target and c.target.type == 1 for t in before.tables.values() for c in t.columns if not any(d.key.value == c.key.value for d in (after.tables.get(t.name) or t).columns)):
+            continue
+        if old.objects().keys() != new.objects().keys():
+            raise Finding(f'{name} had objects {sorted(old.objects())}, has {sorted(new.objects())}')
+        for c in new.columns:
+            source = next((d for d in old.columns if d.name == c.name and d.type == c.type and d.kind == c.kind
+                           and (d.target.name if d.target else '') == (c.target.name if c.target else '')), None)
+            is_kept = source and (source.key.value == c.key.value or c.key.attrs & data.A_NULLABLE)
+            for key, row in new.objects().items():
+                value = row[c.key.value]
+                if is_kept:
+                    expected = old.objects()[key][source.key.value]
+                    if repr(value) != repr(expected):
+                        raise Finding(f'{name} object {key} {c.name!r}: {value!r}, was {expected!r}')
+                elif (c.kind and value) or not c.kind and repr(value) != DEFAULTS.get(c.type, repr(value)) and not c.key.attrs & data.A_NULLABLE:
+                    raise Finding(f'{name} object {key} {c.name!r}: {value!r} instead of the default')
+
+
+class Track:
+    """One file and the programs that take turns on it."""
+
+    def __init__(self, name, path, programs):
+        self.name, self.path, self.programs = name, path, programs
+        self.content = Content(path)
+        self.seen, self.gone = {}, set()
+
+    def run(self, number, step):
+        """The answers of the program whose turn it is."""
+        program = self.programs[number % len(self.programs)]
+        before = self.content
+        answer = program.ask(step.opening(self.path))
+        if answer and answer[-1].startswith('died'):
+            raise Finding(answer[-1])
+        is_open = 'open ok' in answer
+        middle = Content(self.path)
+        if not is_open and before.difference(middle) and step.mode not in plan.RESETS:
+            raise Finding(f'refused ({answer[-1]}), but the file changed: {before.difference(middle)}')
+        if is_open:
+            self.check_live_schema(answer, step, middle)
+            if '  migrating' not in answer and '  initializing' not in answer and step.mode not in plan.RESETS:
+                check_values(before, middle)
+        rest = program.ask(step.updating() + ['\t'.join(o) for o in step.operations] + ['close'])
+        if rest and rest[-1].startswith('died'):
+            raise Finding(rest[-1])
+        self.content = Content(self.path)
+        self.check_keys(middle)
+        self.check_keys(self.content)
+        return answer + rest
+
+    def check_keys(self, content):
+        """A column key, once gone, does not come back for another column."""
+        for t in content.tables.values():
+            now = {c.key.value for c in t.all_columns}
+            if back := now & self.gone_of(t):
+                raise Finding(f'{t.name}: column keys {[hex(k) for k in back]} are used again')
+            self.gone |= {(t.key, k) for k in self.seen.get(t.key, set()) - now}
+            self.seen[t.key] = now
+
+    def gone_of(self, t):
+        return {k for table, k in self.gone if table == t.key}
+
+    def forget_keys(self):
+        self.seen, self.gone = {}, set()
+
+    def check_live_schema(self, answer, step, content):
+        """The classes and properties that the program saw are those of the file."""
+        table = None
+        for line in answer[answer.index('open ok'):]:
+            if match := re.fullmatch(r'class (.*) (\d+) (.*) (\d+)', line):
+                table = content.tables.get('class_' + match[1])
+                if step.mode in plan.FIXED and not table:
+                    continue
+                if not table or table.key != int(match[2]):
+                    raise Finding(f'class {match[1]!r} with key {match[2]} is not in the file')
+            elif table and line.startswith('  ') and line.count('|') == 7:
+                name, _, kind, collection, target, _, key, _ = line[2:].split('|')
+                if int(kind) == plan.LINKING:
+                    continue
+                column = next((c for c in table.columns if c.key.value == int(key)), None)
+                if not column or column.name != name or column.type != int(kind):
+                    raise Finding(f'{table.name}: property {name!r} with key {key} is not in the file')
+
+
+def same(answers):
+    """Answers without what is the business of one library."""
+    return answers
+
+
+def seed(number, folder, programs):
+    """Runs one seed; returns (steps, what was found or None)."""
+    plans = plan.Planner(random.Random(number))
+    ours, *others = programs
+    tracks = [Track('alone', folder / 'alone.realm', [ours])]
+    if others:
+        tracks += [Track('other', folder / 'other.realm', others), Track('turns', folder / 'turns.realm', [ours, others[0]]),
+                   Track('turns back', folder / 'back.realm', [others[0], ours])]
+    for i in range(plans.random.randint(3, options.steps)):
+        step = plans.step()
+        answers = []
+        if options.verbose:
+            print(f'--- step {i}', *step.opening(''), *step.updating(), *['\t'.join(o) for o in step.operations], sep='\n')
+        for track in tracks:
+            try:
+                if step.mode in plan.RESETS:
+                    track.forget_keys()
+                answers.append(track.run(i, step))
+            except Finding as finding:
+                return i, f'{track.name}: {finding}', step
+            if options.verbose:
+                print(f'--- {track.name} answers', *answers[-1], sep='\n')
+        if 'open ok' in answers[0]:
+            plans.succeeded(step)
+        if step.update is not None and 'update ok' in answers[0]:
+            plans.succeeded(plan.Step(schema=step.update, version=0))
+        for track, answer in zip(tracks[1:], answers[1:]):
+            if same(answer) != same(answers[0]):
+                at = next((j for j, (a, b) in enumerate(zip(answers[0], answer)) if a != b), min(len(answers[0]), len(answer)))
+                pair = [a[at] if at < len(a) else 'nothing' for a in (answers[0], answer)]
+                return i, f'{tracks[0].name} and {track.name} answer {pair[0]!r} and {pair[1]!r}', step
+            if found := tracks[0].content.difference(track.content):
+                return i, f'{tracks[0].name} and {track.name} hold {found}', step
+    return i, None, step
+
+
+def worker(numbers, binary, deadline):
+    """Runs seeds in one process of this script; returns (passed, findings)."""
+    libraries = [options.library] + ([options.other] if options.other else [])
+    programs = [Program(binary, library) for library in libraries]
+    passed, findings = 0, []
+    for number in numbers:
+        if deadline and time.monotonic() > deadline:
+            break
+        with tempfile.TemporaryDirectory(prefix='schema') as folder:
+            folder = pathlib.Path(folder)
+            step, finding, _ = seed(number, folder, programs)
+            if finding is None:
+                passed += 1
+                continue
+            findings.append((number, step, finding))
+            print(f'FAIL seed {number} step {step}: {finding}', flush=True)
+            for program in programs:
+                program.ask(['close'])
+            if options.keep:
+                shutil.copytree(folder, options.keep / str(number), dirs_exist_ok=True)
+    for program in programs:
+        program.stop()
+    return passed, len(findings)
+
+
+def main():
+    first, _, last = options.seeds.partition('-')
+    numbers = list(range(int(first), int(last or first) + 1))
+    deadline = time.monotonic() + options.seconds if options.seconds else None
+    with tempfile.TemporaryDirectory(prefix='schema') as folder:
+        binary = pathlib.Path(folder) / 'steps'
+        subprocess.run(['c++', '-O1', '-std=c++17', '-Wall', '-Wextra', '-I', INCLUDE, HERE / 'steps.cpp', '-ldl', '-o', binary], check=True)
+        with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+            results = list(pool.map(worker, [numbers[i::options.jobs] for i in range(options.jobs)], [binary] * options.jobs, [deadline] * options.jobs))
+    passed, failed = (sum(column) for column in zip(*results))
+    print(f'{passed} passed, {failed} failed')
+    return failed != 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
