@@ -111,6 +111,37 @@ RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
 RLM_API bool crealm_set_fault_guard(bool enabled);
 
 /* ------------------------------------------------------------------------------------------------
+ * Durability
+ * ---------------------------------------------------------------------------------------------- */
+
+/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): a commit failed, and could not be taken
+ *  back because the disk takes no writes any more. Open handles show the version before it; whether it is there after
+ *  the file was opened anew is unknown. Nothing else is written to the file through this library until that is
+ *  decided: each begin of a write transaction tries to take the commit back, and fails while it cannot.
+ *  Every other error of a commit means that it did not happen, for good. */
+#define CREALM_ERR_COMMIT_OUTCOME_UNKNOWN 9001
+
+/** How a commit reaches the disk. docs/commit-and-locking.md says what each choice assumes of it. */
+typedef enum crealm_durability {
+    CREALM_DURABILITY_FULL = 0,        /* what was committed is never lost. A small commit waits for the disk once; the default */
+    CREALM_DURABILITY_TWO_FLUSHES = 1, /* the same for disks that may write half a sector: every commit waits twice */
+    CREALM_DURABILITY_UNSAFE = 2       /* never waits: a loss of power may destroy the file, a crash of the process may not */
+} crealm_durability_e;
+
+/** Sets how commits reach the disk. Instances of one process that have the same file open share the most careful choice
+ *  between FULL and TWO_FLUSHES; UNSAFE must be chosen by all that have the file open at a time.
+ *
+ *  Thread: one at a time.
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives MISMATCHED_CONFIG or
+ *          INCOMPATIBLE_SESSION where others have the file open with UNSAFE, or without it. */
+RLM_API void crealm_config_set_durability(realm_config_t* config, crealm_durability_e durability);
+
+/** Reads how commits would reach the disk.
+ *
+ *  Thread: one at a time. Errors: none. */
+RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* config);
+
+/* ------------------------------------------------------------------------------------------------
  * Event loops
  *
  * A default scheduler keeps the work that waits for its thread until the program gives it a turn. A

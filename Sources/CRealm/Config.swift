@@ -85,6 +85,18 @@ public func crealm_config_set_page_cipher(_ c: OpaquePointer?, _ cipher: crealm_
 public func crealm_config_get_page_cipher(_ c: OpaquePointer?) -> crealm_page_cipher_e {
     crealm_page_cipher_e(rawValue: UInt32(config(c)?.value.pageCipher.rawValue ?? 0))
 }
+@_cdecl("crealm_config_set_durability")
+public func crealm_config_set_durability(_ c: OpaquePointer?, _ durability: crealm_durability_e) {
+    guard let c = config(c) else { return }
+    guard let known = CommitDurability(rawValue: UInt32(truncatingIfNeeded: durability.rawValue)) else {
+        return setLastError(RealmError(.invalidArgument, "Unknown durability \(durability.rawValue)"))
+    }
+    c.value.durability = known
+}
+@_cdecl("crealm_config_get_durability")
+public func crealm_config_get_durability(_ c: OpaquePointer?) -> crealm_durability_e {
+    crealm_durability_e(rawValue: config(c)?.value.durability.rawValue ?? 0)
+}
 @_cdecl("crealm_config_set_page_memory")
 public func crealm_config_set_page_memory(_ c: OpaquePointer?, _ bytes: UInt64) {
     config(c)?.value.pageMemory = Int(min(bytes, 1 << 40))

@@ -24,7 +24,7 @@ BLOCK, DATA, FAN = 4096, 4056, 507
 TABLE = 2 + FAN
 GROUP = 2 + FAN * TABLE
 STAMPS = 53
-ROOT, GROUP_KIND, TABLE_KIND, PAGE_KIND = range(4)
+ROOT, GROUP_KIND, TABLE_KIND, PAGE_KIND, ANNOUNCEMENT = range(5)
 XCHACHA, GCM = range(2)
 NEVER = bytes(DATA)
 
@@ -114,8 +114,8 @@ class KeyBlock:
 
 
 def subkeys(data_key):
-    """Of the kinds 0-3."""
-    return [blake(32, data_key, salt=struct.pack('<Q8x', n), person=b'CRealm24' + bytes(8)) for n in (1, 2, 3, 4)]
+    """Of the kinds 0-4."""
+    return [blake(32, data_key, salt=struct.pack('<Q8x', n), person=b'CRealm24' + bytes(8)) for n in (1, 2, 3, 4, 5)]
 
 
 def associated(identity, kind, number, stamp):
@@ -183,7 +183,14 @@ class Sealed:
         self.roots = [self.root(n) for n in (0, 1)]
         need(abs(self.roots[0][0] - self.roots[1][0]) == 1, 'the root records are no neighbours')
         self.slot = int(self.roots[1][0] > self.roots[0][0])
-        self.sequence, self.header, self.pages, self.top = self.roots[self.slot]
+        self.take(self.roots[self.slot])
+        coming = self.announced()
+        if coming:
+            self.take(coming)
+
+    def take(self, root):
+        raw = self.raw
+        self.sequence, self.header, self.pages, self.top = root
         need(self.pages <= STAMPS * FAN * FAN, 'too many pages')
         self.is_small = self.pages <= STAMPS * FAN
         end = page_block(self.pages - 1) + 1 if self.pages else 4
@@ -211,15 +218,37 @@ class Sealed:
 
     def root(self, slot):
         block = self.block(2 + slot)
-        need(not any(block[512:]), f'root record {slot}: the rest of its block is not zero')
+        need(not any(block[2560:]), f'root record {slot}: the rest of its block is not zero')
         try:
             text = self.unseal(ROOT, slot, block[:512])
         except Bad as problem:
             raise Bad(f'root record {slot}: {problem}') from None
+        return self.parsed(text, slot)
+
+    def parsed(self, text, slot):
         sequence, header, pages, zero = struct.unpack_from('<Q24sQQ', text)
         need(zero == 0, f'root record {slot}: not zero at 40')
         need(sequence % 2 == slot, f'root record {slot}: sequence number {sequence}')
         return sequence, header, pages, struct.unpack_from(f'<{STAMPS}Q', text, 48)
+
+    def announced(self):
+        """The root record of a commit that is all there although its record is not in its place; None when there is none."""
+        slot, before = 1 - self.slot, (self.sequence, self.header, self.pages, self.top)
+        try:
+            text = self.unseal(ANNOUNCEMENT, slot, self.block(2 + slot)[512:2560])
+            coming = self.parsed(text, slot)
+            if coming[0] != self.sequence + 1:
+                return None
+            self.take(coming)
+            count = struct.unpack_from('<Q', text, 472)[0]
+            for first, length in struct.iter_unpack('<II', text[480:480 + 8 * count]):
+                for p in range(first, first + length):
+                    need(self.page(p) is not None, f'page {p} was not written')
+            return coming
+        except Bad:
+            return None
+        finally:
+            self.take(before)
 
     def stamps(self, kind, number, first, stamp):
         """The stamps in a group or table, of its pair of blocks the one with `stamp`."""

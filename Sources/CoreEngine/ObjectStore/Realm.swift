@@ -117,7 +117,9 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         case .readOnly: access = FileSystem.exists(c.path) ? .readOnly : .readWrite(create: true)
         default: access = .readWrite(create: true)
         }
-        return try Database.open(path: c.path, access: access, durability: c.isInMemory ? .memoryOnly : .full, upgrades: !c.disablesFormatUpgrade,
+        let durability: Durability = c.isInMemory ? .memoryOnly : c.durability == .unsafe ? .unsafe : .full
+        return try Database.open(
+            path: c.path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes, upgrades: !c.disablesFormatUpgrade,
             encryption: c.encryption)
     }
     /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects §2.2.

@@ -1,3 +1,13 @@
+/// How a commit reaches the disk. Numbers: `crealm_durability_e`.
+public enum CommitDurability: UInt32, Sendable {
+    /// What was committed is never lost; a small commit waits for the disk once.
+    case full = 0
+    /// The same for disks that may write half a sector: every commit waits twice.
+    case twoFlushes = 1
+    /// Never waits: a loss of power may destroy the file.
+    case unsafe = 2
+}
+
 /// How to open a Realm. A plain value; copied when the Realm opens.
 public struct RealmConfiguration: Sendable {
     /// Path of the database file.
@@ -17,6 +27,8 @@ public struct RealmConfiguration: Sendable {
     /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: a sixteenth of the machine's memory, 256 MB at most.
     public var pageMemory = 0
     public var isInMemory = false
+    /// How commits reach the disk.
+    public var durability = CommitDurability.full
     /// Opens with the same scheduler share one instance.
     public var isCached = false
     public var disablesFormatUpgrade = false

@@ -86,7 +86,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return try gate.lock.with { (_) throws(RealmError) in
             if let db = registered(at: path), !db.users.with({ $0.isAbandoned }) {
                 guard db.durability == durability else {
-                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different in-memory settings", path: path)
+                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different durability or in-memory settings", path: path)
                 }
                 guard db.file.encryption == encryption else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
@@ -219,7 +219,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 try file.initialize(durable: durability == .full)
                 if durability == .full { FileSystem.synchronizeFolder(of: path) }
             }
-            if !first && shared.durability.load() != UInt64(durability.rawValue) {
+            // Who only reads cares about memory alone.
+            let theirs = shared.durability.load(), mine = UInt64(durability.rawValue), inMemory = UInt64(Durability.memoryOnly.rawValue)
+            if !first, theirs != mine, writing || theirs == inMemory || mine == inMemory {
                 throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
             }
             var (state, isSelected) = first ? try file.newestState(readOnly: !writing) : (try file.validate(readOnly: !writing), true)

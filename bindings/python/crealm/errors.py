@@ -8,7 +8,7 @@
      ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError),
      │                                NoSuchClass (KeyError), NoSuchProperty (AttributeError, KeyError)
      ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
-     └─ FileError (OSError)           CorruptFileError, DiskFullError, FileExists, FileNotFound,
+     └─ FileError (OSError)           CommitOutcomeUnknown, CorruptFileError, DiskFullError, FileExists, FileNotFound,
                                       LockedError, PermissionDenied, UnsupportedFormat, WrongKeyError
 
 Where a built-in exception means the same, the class inherits from it too: `except FileNotFoundError`
@@ -238,6 +238,15 @@ class LockedError(FileError):
     default_errno = errno.EBUSY
 
 
+class CommitOutcomeUnknown(FileError):
+    """A commit failed and could not be taken back: whether it is there after the file was opened anew is unknown.
+
+    Every other error of a commit means that it did not happen.
+    """
+
+    default_errno = errno.EIO
+
+
 class PermissionDenied(FileError, PermissionError):
     """The system refuses access."""
 
@@ -313,6 +322,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     3020: NoSuchClass,
     3021: SchemaError,
     3022: UsageError,
+    9001: CommitOutcomeUnknown,
 }
 
 
