@@ -8,7 +8,7 @@ from uuid import UUID
 
 import generate
 from crealm import _library, _marshal as c
-from crealm._handle import Handle, Owner
+from crealm._handle import Owner
 from crealm._library import lib
 from crealm._prototypes import ClassInfo, PropertyInfo, QueryArgument, Value
 from crealm.collections import Dictionary, List, SetView
@@ -91,8 +91,8 @@ def read(db):
             table[obj.object_key] = {name: value(obj[name], p, data) for name, p in properties.items()}
 
     def order(target, name, prop):
-        handle = lib.realm_get_object(db._owner.check(), *target)
-        origins = Object._wrap(db, Handle(db._owner, handle), *target).backlinks(name, prop)
+        handle = db._owner.make(lib.realm_get_object, *target)
+        origins = Object._wrap(db, handle, *target).backlinks(name, prop)
         return [('link', (data.class_keys[name], origin.object_key)) for origin in origins]
     data.order = order
     return data
@@ -222,11 +222,11 @@ class Question:
         for struct, argument in zip(structs, arguments):
             many = isinstance(argument, list)
             values = [encoded(x) for x in (argument if many else [argument])]
-            array = (Value * max(len(values), 1))(*(e.value for e in values))
+            array = (Value * max(len(values), 1))(*values)
             keep.append((values, array))
             struct.count, struct.is_list, struct.values = len(values), many, ctypes.addressof(array)
         self.error = None
-        self.query = lib.realm_query_parse(db._owner.check(), db._by_name[cls].key, text.encode('utf-8', 'surrogateescape'), len(arguments),
+        self.query = lib.realm_query_parse(db._owner.pointer, db._by_name[cls].key, text.encode('utf-8', 'surrogateescape'), len(arguments),
                                            structs)
         if not self.query:
             self.error = code()

@@ -40,6 +40,7 @@ from ._library import lib as _lib
 from .collections import Dictionary, List, SetView
 from .database import Database
 from .errors import (
+    BusyError,
     ClosedError,
     ConstraintError,
     CorruptFileError,
@@ -83,6 +84,7 @@ library_version: str = _lib.realm_get_library_version().decode("ascii")
 
 __all__ = [
     "Backlinks",
+    "BusyError",
     "ClassSchema",
     "ClosedError",
     "ConstraintError",

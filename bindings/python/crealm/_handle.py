@@ -1,15 +1,21 @@
-"""Who owns which C handle, and when it is given back.
+"""Who owns which C handle, when it is given back, and the one way into the library for a handle.
 
 An `Owner` holds one open realm and the address of every handle that came from it. A `Handle` is one
-of those; when it is no longer referred to, its C handle is released. The rules:
+of those; when it is no longer referred to, its C handle is released. Other Python code may run
+between any two steps of this package: signal handlers, finalizers, trace functions. Therefore:
 
 1. Each C handle is released exactly once: an address leaves `Owner.live` when it is released, and
    nothing outside that set is ever released.
-2. Handles are released on the owner's thread. A finalizer that runs on another thread puts the
-   address aside, and the owner's thread releases it with its next call.
-3. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
+2. An address goes to the library, and texts and bytes that the library shows are read, inside
+   `call()` only. While a call is in progress nothing of its realm is released or closed: that waits
+   in `later` until the call is over. What changes data or moves to another snapshot (MOVES in
+   `_prototypes`) raises BusyError meanwhile; reading goes on.
+3. Values are made ready for the library before a call: no code of the program runs inside one.
+4. Handles are released on the owner's thread. A finalizer that runs on another thread leaves it to
+   the owner's next call.
+5. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
    borrowed realm is neither closed nor released: only the handles that came from it are.
-4. After a fork the child never calls the library for the parent's handles. It raises ForkedError.
+6. After a fork the child never calls the library for the parent's handles. It raises ForkedError.
 """
 
 from __future__ import annotations
@@ -18,30 +24,92 @@ import os
 import threading
 import weakref
 from collections import deque
-from typing import Deque, Set
+from functools import partial
+from typing import Any, Callable, Deque, NoReturn, Optional, Set
 
+from . import _marshal as c
 from ._library import lib
-from .errors import ClosedError, ForkedError, WrongThreadError
+from .errors import BusyError, ClosedError, ForkedError, WrongThreadError
 
 _OPEN, _CLOSED, _FORKED = range(3)
 _get_ident = threading.get_ident
 
 
-class Owner:
+class Callee:
+    """What functions of the library are called on."""
+
+    __slots__ = ()
+    owner: Owner
+    pointer: int
+
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """function(pointer, *arguments), as one call: a function of the library, or one of `_marshal`
+        that may call several and reads what they show."""
+        owner = self.owner
+        if owner.ident != _get_ident():
+            owner.refuse()
+        before = owner.depth
+        try:
+            owner.depth = before + 1  # From here on nobody closes.
+            if before or owner.state != _OPEN:
+                owner.admit(function, arguments, before)
+            return function(self.pointer, *arguments)
+        finally:
+            owner.depth = before
+            if owner.later and not before:
+                owner.settle()
+
+    def make(self, function: Callable[..., Any], *arguments: Any) -> Handle:
+        """The handle that function(pointer, *arguments) returns."""
+        handle: Handle = self.call(_made, self.owner, function, *arguments)
+        return handle
+
+    def find(self, function: Callable[..., Any], *arguments: Any) -> Optional[Handle]:
+        """As `make`, for functions that may find nothing: None."""
+        handle: Optional[Handle] = self.call(_found, self.owner, function, *arguments)
+        return handle
+
+
+def _made(pointer: int, owner: Owner, function: Callable[..., Any], *arguments: Any) -> Handle:
+    return Handle(owner, c.get_pointer(pointer, function, *arguments))
+
+
+def _found(pointer: int, owner: Owner, function: Callable[..., Any], *arguments: Any) -> Optional[Handle]:
+    found = c.find_pointer(pointer, function, *arguments)
+    return None if found is None else Handle(owner, found)
+
+
+class Owner(Callee):
     """One open realm: its C handle, its thread, and all handles that depend on it."""
 
-    __slots__ = ("path", "realm", "thread", "ident", "live", "aside", "state", "is_borrowed", "__weakref__")
+    __slots__ = (
+        "path",
+        "pointer",
+        "thread",
+        "ident",
+        "live",
+        "later",
+        "state",
+        "depth",
+        "is_borrowed",
+        "__weakref__",
+    )
 
     def __init__(self, realm: int, path: str, *, is_borrowed: bool = False) -> None:
         self.path = path
-        self.realm = realm
+        self.pointer = realm
         self.is_borrowed = is_borrowed
         self.thread = threading.current_thread()
         self.ident = _get_ident()
         self.live: Set[int] = set()
-        self.aside: Deque[int] = deque()
+        self.later: Deque[Callable[[], object]] = deque()
         self.state = _OPEN
+        self.depth = 0  # Calls in progress, one inside the other.
         _owners.add(self)
+
+    @property
+    def owner(self) -> Owner:  # type: ignore[override]
+        return self
 
     @property
     def is_closed(self) -> bool:
@@ -52,15 +120,12 @@ class Owner:
         """Whether a parent process opened it."""
         return self.state == _FORKED
 
-    def check(self) -> int:
-        """The realm's handle, for one call from the right thread."""
+    def check(self) -> None:
+        """Raises where no call can be made: closed, or on another thread."""
         if self.state != _OPEN or self.ident != _get_ident():
             self.refuse()
-        if self.aside:
-            self.release_aside()
-        return self.realm
 
-    def refuse(self) -> None:
+    def refuse(self) -> NoReturn:
         if self.state == _FORKED:
             raise ForkedError("This database was opened by the parent process", path=self.path)
         if self.state == _CLOSED:
@@ -71,36 +136,54 @@ class Owner:
             path=self.path,
         )
 
+    def admit(self, function: Callable[..., Any], arguments: Any, depth: int) -> None:
+        """Lets a call pass that is not the usual one, or raises."""
+        self.check()
+        if depth and any(getattr(f, "moves", False) for f in (function, *arguments)):
+            raise BusyError("The database is in the middle of another call", path=self.path)
+
+    def settle(self) -> None:
+        """Does what had to wait for the end of a call."""
+        while self.later:
+            try:
+                self.later.popleft()()
+            except IndexError:
+                return  # A finalizer in between took it.
+
     def release(self, pointer: int) -> None:
         """Gives back one handle, once. Any thread."""
-        if self.state != _OPEN or pointer not in self.live:
-            return
-        if self.ident != _get_ident():
-            self.aside.append(pointer)
-            return
-        self.live.discard(pointer)
-        lib.realm_release(pointer)
-
-    def release_aside(self) -> None:
-        while self.aside:
-            pointer = self.aside.popleft()
-            if pointer in self.live:
-                self.live.discard(pointer)
-                lib.realm_release(pointer)
-
-    def close(self) -> None:
-        """Closes the realm and gives back everything. Repeating it does nothing."""
         if self.state != _OPEN:
             return
+        if self.depth or self.ident != _get_ident():
+            self.later.append(partial(self.release, pointer))
+            return
+        try:
+            self.live.remove(pointer)  # One step: of two who want to release it, one does.
+        except KeyError:
+            return
+        lib.realm_release(pointer)
+
+    def close(self) -> None:
+        """Closes the realm and gives back everything, now or when the call in progress is over.
+        Repeating it does nothing, unless the first time was interrupted."""
+        if self.state == _FORKED:
+            return
         self.state = _CLOSED
-        self.aside.clear()
-        if not self.is_borrowed:
-            lib.realm_close(self.realm)
-        while self.live:
-            lib.realm_release(self.live.pop())
-        if not self.is_borrowed:
-            lib.realm_release(self.realm)
-        self.realm = 0
+        if self.depth:
+            self.later.append(self.close)
+            return
+        try:
+            self.depth = 1
+            if self.pointer and not self.is_borrowed:
+                lib.realm_close(self.pointer)
+            while self.live:
+                lib.realm_release(self.live.pop())
+            realm, self.pointer = self.pointer, 0
+            if realm and not self.is_borrowed:
+                lib.realm_release(realm)
+        finally:
+            self.depth = 0
+            self.later.clear()
 
     def close_at_exit(self) -> None:
         """As `close`, unless the realm's thread may still be inside a call."""
@@ -108,7 +191,7 @@ class Owner:
             self.close()
 
 
-class Handle:
+class Handle(Callee):
     """One C handle that came from a realm."""
 
     __slots__ = ("owner", "pointer", "__weakref__")
@@ -117,16 +200,12 @@ class Handle:
         self.owner = owner
         self.pointer = pointer
         owner.live.add(pointer)
-        weakref.finalize(self, owner.release, pointer).atexit = False
 
-    def get(self) -> int:
-        """The C handle, for one call from the right thread."""
-        owner = self.owner
-        if owner.state != _OPEN or owner.ident != _get_ident():
-            owner.refuse()
-        if owner.aside:
-            owner.release_aside()
-        return self.pointer
+    def __del__(self) -> None:
+        try:
+            self.owner.release(self.pointer)
+        except AttributeError:
+            pass  # Interrupted before it was made.
 
 
 _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()

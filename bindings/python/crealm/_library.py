@@ -58,15 +58,16 @@ def _load() -> Tuple[str, ctypes.CDLL, ctypes.PyDLL]:
 
 def _declare(blocking: ctypes.CDLL, quick: ctypes.PyDLL) -> SimpleNamespace:
     functions = SimpleNamespace()
-    for name, restype, argtypes, keeps_gil in _prototypes.TABLE:
+    for name, restype, argtypes, kind in _prototypes.TABLE:
         try:
-            function = getattr(quick if keeps_gil else blocking, name)
+            function = getattr(quick if kind & _prototypes.QUICK else blocking, name)
         except AttributeError:
             if name in _prototypes.OPTIONAL:
                 continue
             raise ImportError(f"The CRealm library at {path} has no function {name}: it is too old") from None
         function.restype = restype
         function.argtypes = argtypes
+        function.moves = bool(kind & _prototypes.MOVES)
         setattr(functions, name, function)
     return functions
 

@@ -1,6 +1,8 @@
 """Values between Python and C, and the calls that fill an output argument.
 
-Texts and bytes that the library shows are copied here, before control goes back to any other code.
+Functions whose first argument is a `pointer`, a `realm` or a `query` run inside `Callee.call()` of
+`_handle` only: it keeps the pointer good, and the texts and bytes that the library shows where they
+are until they are copied here.
 """
 
 from __future__ import annotations
@@ -56,14 +58,18 @@ _INT64_MIN, _INT64_MAX = -(2**63), 2**63 - 1
 
 def last_error(path: Optional[str] = None, hint: Optional[str] = None) -> Optional[Error]:
     """Takes this thread's last error out of the library; None when there is none."""
-    info = ErrorInfo()
-    if not lib.realm_get_last_error(byref(info)):
+    handle = lib.realm_get_last_error_as_async_error()  # A copy: whatever fails meanwhile leaves its texts.
+    if not handle:
         return None
-    message = (info.message or b"").decode("utf-8", "replace")
-    where = info.path.decode("utf-8", "surrogateescape") if info.path else path
-    error = from_code(info.error, message, path=where, hint=hint)
-    lib.realm_clear_last_error()
-    return error
+    try:
+        info = ErrorInfo()
+        lib.realm_get_async_error(handle, byref(info))
+        message = (info.message or b"").decode("utf-8", "replace")
+        where = info.path.decode("utf-8", "surrogateescape") if info.path else path
+        lib.realm_clear_last_error()
+        return from_code(info.error, message, path=where, hint=hint)
+    finally:
+        lib.realm_release(handle)
 
 
 def fail(path: Optional[str] = None, hint: Optional[str] = None) -> NoReturn:
@@ -186,47 +192,48 @@ _PACK_BYTES = struct.Struct("=16si")
 _PACK_LINK = struct.Struct("=I4xqi")
 
 
-class Encoded:
-    """A C value together with the memory it points to."""
+class Encoded(Value):
+    """A C value, which keeps the memory that it points to."""
 
-    __slots__ = ("value", "memory")
-
-    def __init__(self) -> None:
-        self.value = Value()
-        self.memory: Optional[bytes] = None
+    memory: bytes
 
 
 def _put_span(out: Encoded, data: bytes, kind: int) -> None:
     out.memory = data
     address = ctypes.cast(ctypes.c_char_p(data), c_void_p).value  # Not null, even for b"".
-    _PACK_SPAN.pack_into(out.value, 0, address, len(data), kind)
+    _PACK_SPAN.pack_into(out, 0, address, len(data), kind)
 
 
 def _put_null(out: Encoded, value: Any) -> None:
-    _PACK_INT.pack_into(out.value, 0, 0, 0, NULL)
+    _PACK_INT.pack_into(out, 0, 0, 0, NULL)
 
 
 def _put_int(out: Encoded, value: Any) -> None:
     if isinstance(value, bool):
         raise _mismatch("int", value)
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise _mismatch("int", value) from None
+    number = _index(value)
     if not _INT64_MIN <= number <= _INT64_MAX:
         raise LimitExceeded(f"{number} does not fit in 64 bits")
-    _PACK_INT.pack_into(out.value, 0, number, 0, INT)
+    _PACK_INT.pack_into(out, 0, number, 0, INT)
+
+
+def _index(value: Any) -> int:
+    """A plain int, whatever class of int the value has."""
+    try:
+        return int.__pos__(operator.index(value))
+    except TypeError:
+        raise _mismatch("int", value) from None
 
 
 def _put_bool(out: Encoded, value: Any) -> None:
     if not isinstance(value, bool):
         raise _mismatch("bool", value)
-    _PACK_BOOL.pack_into(out.value, 0, value, BOOL)
+    _PACK_BOOL.pack_into(out, 0, value, BOOL)
 
 
 def encode_text(value: str) -> bytes:
     try:
-        return value.encode("utf-8")
+        return str.encode(value, "utf-8")
     except UnicodeEncodeError as error:
         raise DataError(f"The text has no UTF-8 form: {error.reason} at {error.start}") from error
 
@@ -237,15 +244,20 @@ def _put_string(out: Encoded, value: Any) -> None:
     _put_span(out, encode_text(value), STRING)
 
 
+def plain_bytes(value: Union[bytes, bytearray, memoryview]) -> bytes:
+    """The bytes themselves: a subclass may say something else of its length."""
+    return memoryview(value).tobytes()
+
+
 def _put_binary(out: Encoded, value: Any) -> None:
     if not isinstance(value, (bytes, bytearray, memoryview)):
         raise _mismatch("bytes", value)
-    _put_span(out, bytes(value), BINARY)
+    _put_span(out, plain_bytes(value), BINARY)
 
 
 def _put_timestamp(out: Encoded, value: Any) -> None:
     if isinstance(value, RawTimestamp):
-        seconds, nanoseconds = value
+        seconds, nanoseconds = map(_index, value)
         if not _INT64_MIN <= seconds <= _INT64_MAX or abs(nanoseconds) > 999_999_999:
             raise LimitExceeded(f"{value} cannot be stored")
     elif isinstance(value, datetime):
@@ -260,7 +272,7 @@ def _put_timestamp(out: Encoded, value: Any) -> None:
             seconds, nanoseconds = -seconds, -nanoseconds
     else:
         raise _mismatch("datetime", value)
-    _PACK_TIMESTAMP.pack_into(out.value, 0, seconds, nanoseconds, TIMESTAMP)
+    _PACK_TIMESTAMP.pack_into(out, 0, seconds, nanoseconds, TIMESTAMP)
 
 
 def _number(value: Any) -> float:
@@ -281,13 +293,13 @@ def _number(value: Any) -> float:
 def _put_float(out: Encoded, value: Any) -> None:
     number = _number(value)
     try:
-        _PACK_FLOAT.pack_into(out.value, 0, number, FLOAT)
+        _PACK_FLOAT.pack_into(out, 0, number, FLOAT)
     except OverflowError:
         raise LimitExceeded(f"{number!r} is too large for a 32-bit float") from None
 
 
 def _put_double(out: Encoded, value: Any) -> None:
-    _PACK_DOUBLE.pack_into(out.value, 0, _number(value), DOUBLE)
+    _PACK_DOUBLE.pack_into(out, 0, _number(value), DOUBLE)
 
 
 def _put_decimal(out: Encoded, value: Any) -> None:
@@ -295,28 +307,28 @@ def _put_decimal(out: Encoded, value: Any) -> None:
         value = Decimal(value)
     elif not isinstance(value, Decimal):
         raise _mismatch("Decimal", value)
-    high, low = decimal_to_bits(value)
+    high, low = decimal_to_bits(Decimal(value))
     if (high, low) == _NULL_DECIMAL:
         raise LimitExceeded(f"{value} cannot be stored: files use this not-a-number for null")
-    _PACK_SPAN.pack_into(out.value, 0, low, high, DECIMAL)
+    _PACK_SPAN.pack_into(out, 0, low, high, DECIMAL)
 
 
 def _put_object_id(out: Encoded, value: Any) -> None:
     if not isinstance(value, ObjectId):
         raise _mismatch("ObjectId", value)
-    _PACK_BYTES.pack_into(out.value, 0, value.bytes, OBJECT_ID)
+    _PACK_BYTES.pack_into(out, 0, value.bytes, OBJECT_ID)
 
 
 def _put_uuid(out: Encoded, value: Any) -> None:
     if not isinstance(value, UUID):
         raise _mismatch("UUID", value)
-    _PACK_BYTES.pack_into(out.value, 0, value.bytes, UUID_TYPE)
+    _PACK_BYTES.pack_into(out, 0, value.bytes, UUID_TYPE)
 
 
 def _put_link(out: Encoded, value: Any) -> None:
     if not isinstance(value, Link):
         raise _mismatch("object", value)
-    _PACK_LINK.pack_into(out.value, 0, value.class_key, value.object_key, LINK)
+    _PACK_LINK.pack_into(out, 0, value.class_key, value.object_key, LINK)
 
 
 def _put_mixed(out: Encoded, value: Any) -> None:
@@ -374,8 +386,11 @@ def encode(value: Any, property_type: int) -> Encoded:
     out = Encoded()
     if value is None:
         _put_null(out, value)
-    else:
+        return out
+    try:
         _WRITERS[property_type](out, value)
+    except struct.error as error:  # A subclass that gives other parts than its base.
+        raise TypeMismatch(f"A {type(value).__name__} cannot be stored: {error}") from error
     return out
 
 
@@ -384,7 +399,7 @@ NOTHING = encode(None, P_INT)
 
 def decode(encoded: Encoded) -> Any:
     """What reading an encoded value back would give."""
-    return _decode(encoded.value)
+    return _decode(encoded)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -474,151 +489,116 @@ def _digits(number: int) -> Tuple[int, ...]:
 # ------------------------------------------------------------------------------------------------
 
 
-def get_value(function: Callable[..., bool], *arguments: int) -> Any:
-    """Calls function(*arguments, out_value)."""
+def get_value(pointer: int, function: Callable[..., bool], *arguments: Any) -> Any:
+    """Calls function(pointer, *arguments, out_value)."""
     scratch = _take()
-    value, address = scratch
-    if not function(*arguments, address):
-        fail()
-    result = _decode(value)
-    _spare.append(scratch)
-    return result
+    try:
+        if not function(pointer, *arguments, scratch[1]):
+            fail()
+        return _decode(scratch[0])
+    finally:
+        _spare.append(scratch)
 
 
-def get_size(function: Callable[..., bool], *arguments: int) -> int:
-    """Calls function(*arguments, out_size)."""
+def get_size(pointer: int, function: Callable[..., bool], *arguments: Any) -> int:
+    """Calls function(pointer, *arguments, out_size)."""
     size = c_size_t()
-    if not function(*arguments, ctypes.addressof(size)):
+    if not function(pointer, *arguments, ctypes.addressof(size)):
         fail()
     return size.value
 
 
-def get_flag(function: Callable[..., bool], *arguments: Any) -> bool:
-    """Calls function(*arguments, out_flag)."""
+def get_flag(pointer: int, function: Callable[..., bool], *arguments: Any) -> bool:
+    """Calls function(pointer, *arguments, out_flag)."""
     flag = c_bool()
-    if not function(*arguments, ctypes.addressof(flag)):
+    if not function(pointer, *arguments, ctypes.addressof(flag)):
         fail()
     return flag.value
 
 
-def get_pointer(function: Callable[..., Optional[int]], *arguments: Any) -> int:
+def get_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> int:
     """Calls a function that returns a handle, never NULL without an error."""
-    pointer = function(*arguments)
-    if not pointer:
-        fail()
-    return pointer
+    return function(pointer, *arguments) or fail()
 
 
-def set_value(pointer: int, property_key: int, encoded: Encoded) -> None:
-    if not lib.realm_set_value(pointer, property_key, encoded.value, False):
+def check(pointer: int, function: Callable[..., bool], *arguments: Any) -> None:
+    """Calls a function that returns false when it fails."""
+    if not function(pointer, *arguments):
         fail()
 
 
 def set_values(pointer: int, keys: Sequence[int], encoded: Sequence[Encoded]) -> None:
     count = len(keys)
-    values = (Value * count)(*[e.value for e in encoded])
-    if not lib.realm_set_values(pointer, count, (c_int64 * count)(*keys), values, False):
-        fail()
+    values = (Value * count)(*encoded)
+    check(pointer, lib.realm_set_values, count, (c_int64 * count)(*keys), values, False)
 
 
-def check(done: bool) -> None:
-    """Raises the error of a call that returned false."""
-    if not done:
-        fail()
+set_values.moves = True  # type: ignore[attr-defined]
 
 
 def find_in_list(pointer: int, encoded: Encoded) -> int:
     """The position of the first element equal to a value; -1 when there is none."""
+    return _position(pointer, lib.realm_list_find, encoded)
+
+
+def find_in_results(pointer: int, encoded: Encoded) -> int:
+    """The position of the first row equal to a value; -1 when there is none."""
+    return _position(pointer, lib.realm_results_find, encoded)
+
+
+def _position(pointer: int, function: Callable[..., bool], encoded: Encoded) -> int:
     index, found = c_size_t(), c_bool()
-    if not lib.realm_list_find(
-        pointer, byref(encoded.value), ctypes.addressof(index), ctypes.addressof(found)
-    ):
+    if not function(pointer, byref(encoded), ctypes.addressof(index), ctypes.addressof(found)):
         fail()
     return index.value if found.value else -1
 
 
 def find_in_set(pointer: int, encoded: Encoded) -> bool:
-    found = c_bool()
-    if not lib.realm_set_find(pointer, encoded.value, None, ctypes.addressof(found)):
-        fail()
-    return found.value
+    return get_flag(pointer, lib.realm_set_find, encoded, None)
 
 
 def find_in_dictionary(pointer: int, key: Encoded) -> Tuple[bool, Any]:
     """Whether there is such a key, and its value."""
     scratch = _take()
-    value, address = scratch
     found = c_bool()
-    if not lib.realm_dictionary_find(pointer, key.value, address, ctypes.addressof(found)):
-        fail()
-    result = _decode(value) if found.value else None
-    _spare.append(scratch)
-    return found.value, result
-
-
-def insert_in_set(pointer: int, encoded: Encoded) -> None:
-    check(lib.realm_set_insert(pointer, encoded.value, None, None))
-
-
-def erase_from_set(pointer: int, encoded: Encoded) -> bool:
-    """Whether the value was there."""
-    erased = c_bool()
-    check(lib.realm_set_erase(pointer, encoded.value, ctypes.addressof(erased)))
-    return erased.value
-
-
-def insert_in_dictionary(pointer: int, key: Encoded, encoded: Encoded) -> None:
-    check(lib.realm_dictionary_insert(pointer, key.value, encoded.value, None, None))
-
-
-def erase_from_dictionary(pointer: int, key: Encoded) -> bool:
-    """Whether the key was there."""
-    erased = c_bool()
-    check(lib.realm_dictionary_erase(pointer, key.value, ctypes.addressof(erased)))
-    return erased.value
+    try:
+        if not lib.realm_dictionary_find(pointer, key, scratch[1], ctypes.addressof(found)):
+            fail()
+        return found.value, _decode(scratch[0]) if found.value else None
+    finally:
+        _spare.append(scratch)
 
 
 def get_dictionary_pair(pointer: int, index: int) -> Tuple[str, Any]:
-    scratch_key, scratch_value = _take(), _take()
-    if not lib.realm_dictionary_get(pointer, index, scratch_key[1], scratch_value[1]):
-        fail()
-    pair = _decode(scratch_key[0]), _decode(scratch_value[0])
-    _spare.extend((scratch_key, scratch_value))
-    return pair
+    key, value = _take(), _take()
+    try:
+        if not lib.realm_dictionary_get(pointer, index, key[1], value[1]):
+            fail()
+        return _decode(key[0]), _decode(value[0])
+    finally:
+        _spare.extend((key, value))
 
 
-def find_object(realm: int, class_key: int, primary_key: Encoded) -> Optional[int]:
-    """A handle to the object with a primary key; None when there is none."""
-    found = c_bool()
-    pointer = lib.realm_object_find_with_primary_key(
-        realm, class_key, primary_key.value, ctypes.addressof(found)
-    )
-    if not pointer:
+def aggregate(pointer: int, function: Callable[..., bool], property_key: int) -> Any:
+    """Calls function(results, property, out_value, out_found); None when there is no value."""
+    scratch = _take()
+    try:
+        if not function(pointer, property_key, scratch[1], None):
+            fail()
+        return _decode(scratch[0])
+    finally:
+        _spare.append(scratch)
+
+
+def find_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> Optional[int]:
+    """Calls a function that returns a handle, or NULL without an error: None then."""
+    lib.realm_clear_last_error()
+    found = function(pointer, *arguments)
+    if not found:
         error = last_error()
         if error:
             raise error
-    return pointer or None
-
-
-def find_in_results(pointer: int, encoded: Encoded) -> int:
-    """The position of the first row equal to a value; -1 when there is none."""
-    index, found = c_size_t(), c_bool()
-    if not lib.realm_results_find(
-        pointer, byref(encoded.value), ctypes.addressof(index), ctypes.addressof(found)
-    ):
-        fail()
-    return index.value if found.value else -1
-
-
-def aggregate(function: Callable[..., bool], pointer: int, property_key: int) -> Any:
-    """Calls function(results, property, out_value, out_found); None when there is no value."""
-    scratch = _take()
-    value, address = scratch
-    if not function(pointer, property_key, address, None):
-        fail()
-    result = _decode(value)
-    _spare.append(scratch)
-    return result
+    return found or None
 
 
 def describe_query(query: int) -> str:
@@ -640,16 +620,10 @@ class Arguments:
         for out, argument in zip(self.array, arguments):
             out.is_list = isinstance(argument, list)
             elements = argument if isinstance(argument, list) else [argument]
-            values = (Value * max(len(elements), 1))(*[e.value for e in elements])
+            values = (Value * max(len(elements), 1))(*elements)
             self.memory.append(values)
             out.count = len(elements)
             out.values = ctypes.addressof(values)
-
-
-def create_object(realm: int, class_key: int, primary_key: Optional[Encoded]) -> int:
-    if primary_key is None:
-        return get_pointer(lib.realm_object_create, realm, class_key)
-    return get_pointer(lib.realm_object_create_with_primary_key, realm, class_key, primary_key.value)
 
 
 def get_version(realm: int) -> int:
@@ -715,33 +689,36 @@ def make_secret(
     key: Optional[bytes], passphrase: Union[str, bytes, None], page_cipher: Optional[str], path: str
 ) -> Secret:
     """Checks what a program says of encryption."""
-    if key is not None and (not isinstance(key, (bytes, bytearray)) or len(key) != 64):
+    if isinstance(key, (bytes, bytearray)):
+        key = plain_bytes(key)
+    if key is not None and (not isinstance(key, bytes) or len(key) != 64):
         raise DataError("The encryption key is 64 bytes", code=3014, path=path)
     if key is not None and passphrase is not None:
         raise DataError("A file has a key or a passphrase, not both", path=path)
     if isinstance(passphrase, str):
-        passphrase = passphrase.encode("utf-8")
-    if passphrase is not None and (not isinstance(passphrase, (bytes, bytearray)) or not passphrase):
+        passphrase = encode_text(passphrase)
+    elif isinstance(passphrase, (bytes, bytearray)):
+        passphrase = plain_bytes(passphrase)
+    if passphrase is not None and (not isinstance(passphrase, bytes) or not passphrase):
         raise DataError("The passphrase is a text that is not empty", path=path)
     if page_cipher is not None and page_cipher not in PAGE_CIPHERS:
         raise DataError(f"page_cipher is one of {', '.join(PAGE_CIPHERS)}, not {page_cipher!r}", path=path)
-    return Secret(
-        None if key is None else bytes(key), None if passphrase is None else bytes(passphrase), page_cipher
-    )
+    return Secret(key, passphrase, page_cipher)
 
 
 def set_secret(config: int, secret: Secret) -> None:
     if secret.key is not None:
-        check(lib.realm_config_set_encryption_key(config, secret.key, len(secret.key)))
+        check(config, lib.realm_config_set_encryption_key, secret.key, len(secret.key))
     if secret.passphrase is not None:
-        check(lib.crealm_config_set_passphrase(config, secret.passphrase, len(secret.passphrase), 0, 0))
+        count = len(secret.passphrase)
+        check(config, lib.crealm_config_set_passphrase, secret.passphrase, count, 0, 0)
     if secret.page_cipher is not None:
         lib.crealm_config_set_page_cipher(config, PAGE_CIPHERS[secret.page_cipher])
 
 
 def make_config(path: bytes, mode: int, secret: Secret) -> int:
     """A config handle, to be released."""
-    config = get_pointer(lib.realm_config_new)
+    config: int = lib.realm_config_new()
     lib.realm_clear_last_error()
     lib.realm_config_set_path(config, path)
     lib.realm_config_set_schema_mode(config, mode)
@@ -792,19 +769,6 @@ def set_migration(config: int, run: Migration) -> object:
     return function
 
 
-def rename_property(realm: int, schema: int, class_name: str, old_name: str, new_name: str) -> None:
-    check(
-        lib.realm_schema_rename_property(
-            realm, schema, c_name(class_name), c_name(old_name), c_name(new_name)
-        )
-    )
-
-
-def remove_class(realm: int, name: str) -> bool:
-    """Whether there was such a class."""
-    return get_flag(lib.realm_remove_table, realm, c_name(name))
-
-
 def persisted_schema_version(config: int, path: str) -> int:
     lib.realm_clear_last_error()
     version: int = lib.realm_get_persisted_schema_version(config)
@@ -839,7 +803,7 @@ def make_schema(classes: Sequence[ClassFacts]) -> int:
     pointers = (ctypes.POINTER(PropertyInfo) * len(classes))(
         *[ctypes.cast(block, ctypes.POINTER(PropertyInfo)) for block in blocks]
     )
-    return get_pointer(lib.realm_schema_new, infos, len(classes), pointers)
+    return lib.realm_schema_new(infos, len(classes), pointers) or fail()
 
 
 def c_name(name: str) -> bytes:

@@ -1,8 +1,9 @@
 """Every C function the package uses, in one alphabetical table, and the structs they take.
 
-A line reads: name, result, arguments, and whether the call keeps the interpreter lock. QUICK calls
-look something up in memory and are cheaper with the lock held; BLOCKING ones may wait, touch the
-disk or run for long, and let other threads go on meanwhile.
+A line reads: name, result, arguments, and what kind of call it is. QUICK calls look something up in
+memory and keep the interpreter lock, which is cheaper; BLOCKING ones may wait, touch the disk or run
+for long, and let other threads go on meanwhile. After MOVES, what the library showed before, such as
+a text, may be elsewhere: it changes the data, or the snapshot.
 """
 
 from __future__ import annotations
@@ -24,8 +25,7 @@ from ctypes import (
     sizeof,
 )
 
-QUICK = True
-BLOCKING = False
+BLOCKING, QUICK, MOVES = 0, 1, 2  # MOVES is added to one of the others.
 
 INVALID_CLASS_KEY = 0x7FFFFFFF
 INVALID_PROPERTY_KEY = -1
@@ -34,6 +34,7 @@ LOG_LEVEL_WARNING = 5
 
 SCHEMA_MODE_AUTOMATIC = 0
 SCHEMA_MODE_IMMUTABLE = 1
+SCHEMA_MODE_READ_ONLY = 2
 SCHEMA_MODE_ADDITIVE_EXPLICIT = 6
 
 
@@ -116,16 +117,16 @@ OPTIONAL = frozenset({"crealm_abi_version", "crealm_verify"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
-    ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     ("crealm_verify", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
-    ("realm_begin_read", c_bool, [c_void_p], BLOCKING),
-    ("realm_begin_write", c_bool, [c_void_p], BLOCKING),
+    ("realm_begin_read", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("realm_begin_write", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_clear_last_error", c_bool, [], QUICK),
     ("realm_close", c_bool, [c_void_p], BLOCKING),
-    ("realm_commit", c_bool, [c_void_p], BLOCKING),
-    ("realm_compact", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("realm_commit", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("realm_compact", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("realm_config_new", c_void_p, [], QUICK),
     ("realm_config_set_encryption_key", c_bool, [c_void_p, c_char_p, c_size_t], QUICK),
     ("realm_config_set_in_memory", None, [c_void_p, c_bool], QUICK),
@@ -141,20 +142,21 @@ TABLE = [
         QUICK,
     ),
     ("realm_convert_with_config", c_bool, [c_void_p, c_void_p, c_bool], BLOCKING),
-    ("realm_dictionary_clear", c_bool, [c_void_p], BLOCKING),
-    ("realm_dictionary_erase", c_bool, [c_void_p, Value, c_void_p], QUICK),
+    ("realm_dictionary_clear", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("realm_dictionary_erase", c_bool, [c_void_p, Value, c_void_p], QUICK + MOVES),
     ("realm_dictionary_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
     ("realm_dictionary_get", c_bool, [c_void_p, c_size_t, c_void_p, c_void_p], QUICK),
     ("realm_dictionary_get_dictionary", c_void_p, [c_void_p, Value], QUICK),
     ("realm_dictionary_get_list", c_void_p, [c_void_p, Value], QUICK),
-    ("realm_dictionary_insert", c_bool, [c_void_p, Value, Value, c_void_p, c_void_p], QUICK),
-    ("realm_dictionary_insert_dictionary", c_void_p, [c_void_p, Value], QUICK),
-    ("realm_dictionary_insert_embedded", c_void_p, [c_void_p, Value], QUICK),
-    ("realm_dictionary_insert_list", c_void_p, [c_void_p, Value], QUICK),
+    ("realm_dictionary_insert", c_bool, [c_void_p, Value, Value, c_void_p, c_void_p], QUICK + MOVES),
+    ("realm_dictionary_insert_dictionary", c_void_p, [c_void_p, Value], QUICK + MOVES),
+    ("realm_dictionary_insert_embedded", c_void_p, [c_void_p, Value], QUICK + MOVES),
+    ("realm_dictionary_insert_list", c_void_p, [c_void_p, Value], QUICK + MOVES),
     ("realm_dictionary_is_valid", c_bool, [c_void_p], QUICK),
     ("realm_dictionary_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_dictionary_to_results", c_void_p, [c_void_p], QUICK),
     ("realm_free", None, [c_void_p], QUICK),
+    ("realm_get_async_error", c_bool, [c_void_p, POINTER(ErrorInfo)], QUICK),
     ("realm_get_backlinks", c_void_p, [c_void_p, c_uint32, c_int64], QUICK),
     ("realm_get_class", c_bool, [c_void_p, c_uint32, POINTER(ClassInfo)], QUICK),
     ("realm_get_class_keys", c_bool, [c_void_p, POINTER(c_uint32), c_size_t, POINTER(c_size_t)], QUICK),
@@ -165,7 +167,7 @@ TABLE = [
         QUICK,
     ),
     ("realm_get_dictionary", c_void_p, [c_void_p, c_int64], QUICK),
-    ("realm_get_last_error", c_bool, [POINTER(ErrorInfo)], QUICK),
+    ("realm_get_last_error_as_async_error", c_void_p, [], QUICK),
     ("realm_get_library_version", c_char_p, [], QUICK),
     ("realm_get_list", c_void_p, [c_void_p, c_int64], QUICK),
     ("realm_get_num_classes", c_size_t, [c_void_p], QUICK),
@@ -177,27 +179,27 @@ TABLE = [
     ("realm_get_value", c_bool, [c_void_p, c_int64, c_void_p], QUICK),
     ("realm_get_version_id", c_bool, [c_void_p, c_void_p, POINTER(VersionId)], QUICK),
     ("realm_is_writable", c_bool, [c_void_p], QUICK),
-    ("realm_list_clear", c_bool, [c_void_p], BLOCKING),
-    ("realm_list_erase", c_bool, [c_void_p, c_size_t], QUICK),
+    ("realm_list_clear", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("realm_list_erase", c_bool, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_find", c_bool, [c_void_p, POINTER(Value), c_void_p, c_void_p], BLOCKING),
     ("realm_list_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
     ("realm_list_get_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_list_get_list", c_void_p, [c_void_p, c_size_t], QUICK),
-    ("realm_list_insert", c_bool, [c_void_p, c_size_t, Value], QUICK),
-    ("realm_list_insert_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
-    ("realm_list_insert_embedded", c_void_p, [c_void_p, c_size_t], QUICK),
-    ("realm_list_insert_list", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_insert", c_bool, [c_void_p, c_size_t, Value], QUICK + MOVES),
+    ("realm_list_insert_dictionary", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
+    ("realm_list_insert_embedded", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
+    ("realm_list_insert_list", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_is_valid", c_bool, [c_void_p], QUICK),
-    ("realm_list_move", c_bool, [c_void_p, c_size_t, c_size_t], QUICK),
-    ("realm_list_set", c_bool, [c_void_p, c_size_t, Value], QUICK),
-    ("realm_list_set_dictionary", c_void_p, [c_void_p, c_size_t], QUICK),
-    ("realm_list_set_embedded", c_void_p, [c_void_p, c_size_t], QUICK),
-    ("realm_list_set_list", c_void_p, [c_void_p, c_size_t], QUICK),
+    ("realm_list_move", c_bool, [c_void_p, c_size_t, c_size_t], QUICK + MOVES),
+    ("realm_list_set", c_bool, [c_void_p, c_size_t, Value], QUICK + MOVES),
+    ("realm_list_set_dictionary", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
+    ("realm_list_set_embedded", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
+    ("realm_list_set_list", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_list_to_results", c_void_p, [c_void_p], QUICK),
-    ("realm_object_create", c_void_p, [c_void_p, c_uint32], QUICK),
-    ("realm_object_create_with_primary_key", c_void_p, [c_void_p, c_uint32, Value], QUICK),
-    ("realm_object_delete", c_bool, [c_void_p], BLOCKING),
+    ("realm_object_create", c_void_p, [c_void_p, c_uint32], QUICK + MOVES),
+    ("realm_object_create_with_primary_key", c_void_p, [c_void_p, c_uint32, Value], QUICK + MOVES),
+    ("realm_object_delete", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_object_find_all", c_void_p, [c_void_p, c_uint32], QUICK),
     ("realm_object_find_with_primary_key", c_void_p, [c_void_p, c_uint32, Value, c_void_p], QUICK),
     ("realm_object_get_key", c_int64, [c_void_p], QUICK),
@@ -217,13 +219,13 @@ TABLE = [
         [c_void_p, c_uint32, c_char_p, c_size_t, POINTER(QueryArgument)],
         BLOCKING,
     ),
-    ("realm_refresh", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("realm_refresh", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("realm_register_user_code_callback_error", None, [c_void_p], QUICK),
     ("realm_release", None, [c_void_p], QUICK),
-    ("realm_remove_table", c_bool, [c_void_p, c_char_p, c_void_p], BLOCKING),
+    ("realm_remove_table", c_bool, [c_void_p, c_char_p, c_void_p], BLOCKING + MOVES),
     ("realm_results_average", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
     ("realm_results_count", c_bool, [c_void_p, c_void_p], BLOCKING),
-    ("realm_results_delete_all", c_bool, [c_void_p], BLOCKING),
+    ("realm_results_delete_all", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_results_distinct", c_void_p, [c_void_p, c_char_p], QUICK),
     ("realm_results_filter", c_void_p, [c_void_p, c_void_p], QUICK),
     ("realm_results_find", c_bool, [c_void_p, POINTER(Value), c_void_p, c_void_p], BLOCKING),
@@ -238,26 +240,36 @@ TABLE = [
     ("realm_results_snapshot", c_void_p, [c_void_p], BLOCKING),
     ("realm_results_sort", c_void_p, [c_void_p, c_char_p], QUICK),
     ("realm_results_sum", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
-    ("realm_rollback", c_bool, [c_void_p], BLOCKING),
+    ("realm_rollback", c_bool, [c_void_p], BLOCKING + MOVES),
     (
         "realm_schema_new",
         c_void_p,
         [POINTER(ClassInfo), c_size_t, POINTER(POINTER(PropertyInfo))],
         QUICK,
     ),
-    ("realm_schema_rename_property", c_bool, [c_void_p, c_void_p, c_char_p, c_char_p, c_char_p], BLOCKING),
-    ("realm_set_clear", c_bool, [c_void_p], BLOCKING),
-    ("realm_set_dictionary", c_void_p, [c_void_p, c_int64], QUICK),
-    ("realm_set_embedded", c_void_p, [c_void_p, c_int64], QUICK),
-    ("realm_set_erase", c_bool, [c_void_p, Value, c_void_p], QUICK),
+    (
+        "realm_schema_rename_property",
+        c_bool,
+        [c_void_p, c_void_p, c_char_p, c_char_p, c_char_p],
+        BLOCKING + MOVES,
+    ),
+    ("realm_set_clear", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("realm_set_dictionary", c_void_p, [c_void_p, c_int64], QUICK + MOVES),
+    ("realm_set_embedded", c_void_p, [c_void_p, c_int64], QUICK + MOVES),
+    ("realm_set_erase", c_bool, [c_void_p, Value, c_void_p], QUICK + MOVES),
     ("realm_set_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
     ("realm_set_get", c_bool, [c_void_p, c_size_t, c_void_p], QUICK),
-    ("realm_set_insert", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
+    ("realm_set_insert", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK + MOVES),
     ("realm_set_is_valid", c_bool, [c_void_p], QUICK),
-    ("realm_set_list", c_void_p, [c_void_p, c_int64], QUICK),
+    ("realm_set_list", c_void_p, [c_void_p, c_int64], QUICK + MOVES),
     ("realm_set_log_level", None, [c_int], QUICK),
     ("realm_set_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_set_to_results", c_void_p, [c_void_p], QUICK),
-    ("realm_set_value", c_bool, [c_void_p, c_int64, Value, c_bool], QUICK),
-    ("realm_set_values", c_bool, [c_void_p, c_size_t, POINTER(c_int64), POINTER(Value), c_bool], QUICK),
+    ("realm_set_value", c_bool, [c_void_p, c_int64, Value, c_bool], QUICK + MOVES),
+    (
+        "realm_set_values",
+        c_bool,
+        [c_void_p, c_size_t, POINTER(c_int64), POINTER(Value), c_bool],
+        QUICK + MOVES,
+    ),
 ]

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
 
 from . import _marshal as c
+from ._handle import Handle, Owner
 from ._library import lib
 from ._store import located
 from .errors import DataError, QueryError, TypeMismatch
@@ -52,25 +53,22 @@ class Query:
         """Whether the text has SORT, DISTINCT or LIMIT in it."""
         return any(match["word"] for match in _ORDERING.finditer(self.text))
 
-    def parse(self, realm: int, class_key: int) -> int:
-        """A handle to the query on all objects of a class, to be released."""
+    def parse(self, owner: Owner, class_key: int) -> Handle:
+        """The query on all objects of a class."""
         with positioned(self.text):
-            return c.get_pointer(
+            return owner.make(
                 lib.realm_query_parse,
-                realm,
                 class_key,
                 self.encoded,
                 self.arguments.count,
                 self.arguments.array,
             )
 
-    def append_to(self, query: int) -> int:
-        """A handle to a query that asks for this one too, and has its ordering at the end; to be
-        released."""
+    def append_to(self, query: Handle) -> Handle:
+        """A query that asks for this one too, and has its ordering at the end."""
         with positioned(self.text):
-            return c.get_pointer(
+            return query.make(
                 lib.realm_query_append_query,
-                query,
                 self.encoded,
                 self.arguments.count,
                 self.arguments.array,
@@ -100,10 +98,10 @@ def distinct_text(db: Database, bound: Optional[BoundClass], paths: Tuple[Any, .
     return ", ".join(texts)
 
 
-def ordered(function: Any, results: int, text: str) -> int:
-    """A handle to sorted or distinct results."""
+def ordered(function: Any, results: Handle, text: str) -> Handle:
+    """Sorted or distinct results."""
     with positioned(text):
-        return c.get_pointer(function, results, _c_text(text))
+        return results.make(function, _c_text(text))
 
 
 @contextmanager

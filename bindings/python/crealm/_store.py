@@ -61,7 +61,7 @@ class Addition:
 
     def link(self) -> c.Encoded:
         assert self.handle is not None
-        object_key = lib.realm_object_get_key(self.handle.pointer)
+        object_key = self.handle.call(lib.realm_object_get_key)
         return c.encode(c.Link(self.bound.key, object_key), c.P_OBJECT)
 
 
@@ -202,7 +202,7 @@ class Plan:
             )
         if value._db is None:
             return self.instance(value)
-        if not lib.realm_object_is_valid(value._handle.get()):
+        if not value._handle.call(lib.realm_object_is_valid):
             raise InvalidatedError(f"The {bound.name} was deleted", code=3016)
         return c.encode(c.Link(value._class_key, value._key), c.P_OBJECT)
 
@@ -284,13 +284,11 @@ class Plan:
         """Looks for an object that has the addition's primary key already."""
         assert addition.key is not None
         bound = addition.bound
-        pointer = c.find_object(self.db._owner.check(), bound.key, addition.key)
+        addition.handle = self.db._find(bound, addition.key)
+        addition.is_there = addition.handle is not None
         identity = (bound.key, c.decode(addition.key))
         earlier = self._keys.setdefault(identity, addition)
-        if pointer:
-            addition.handle = Handle(self.db._owner, pointer)
-            addition.is_there = True
-        if (pointer or earlier is not addition) and self.update == "error":
+        if (addition.is_there or earlier is not addition) and self.update == "error":
             hint = 'update="modified" or update="all" changes the object that is there.'
             if earlier is not addition:
                 hint = ""
@@ -304,36 +302,45 @@ class Plan:
         """Adds the objects that come along, and makes the instances among them objects of the
         database. On failure those that were made are deleted again."""
         self._read_all()
-        realm = self.db._owner.check()
         made: List[Handle] = []
         try:
             for addition in self._additions:
                 if addition.handle is None:
-                    self._create(realm, addition, made)
+                    self._create(addition, made)
             for addition in self._additions:
                 assert addition.handle is not None
                 if addition.is_there and self.update == "modified":
-                    addition.values = differing(addition.handle.get(), addition.values)
-                fill_object(addition.handle.get(), addition.values)
+                    addition.values = differing(addition.handle, addition.values)
+                fill_object(addition.handle, addition.values)
         except BaseException:
-            for handle in reversed(made):
-                if lib.realm_object_is_valid(handle.pointer):
-                    lib.realm_object_delete(handle.pointer)
+            if not self.db.is_closed:
+                for handle in reversed(made):
+                    handle.call(_delete_again)
             raise
         for addition in self._additions:
             if addition.instance is not None:
                 assert addition.handle is not None
                 addition.instance._settle(self.db, addition.handle, addition.bound)
 
-    def _create(self, realm: int, addition: Addition, made: List[Handle]) -> None:
-        bound = addition.bound
-        if addition.key is not None and self.update != "error":
-            pointer = c.find_object(realm, bound.key, addition.key)
-            if pointer:  # Twice in this plan.
-                addition.handle = Handle(self.db._owner, pointer)
-                return
-        addition.handle = Handle(self.db._owner, c.create_object(realm, bound.key, addition.key))
+    def _create(self, addition: Addition, made: List[Handle]) -> None:
+        class_key, key, owner = addition.bound.key, addition.key, self.db._owner
+        if key is None:
+            addition.handle = owner.make(lib.realm_object_create, class_key)
+        else:
+            if self.update != "error":
+                addition.handle = self.db._find(addition.bound, key)
+                if addition.handle is not None:
+                    return  # Twice in this plan.
+            addition.handle = owner.make(lib.realm_object_create_with_primary_key, class_key, key)
         made.append(addition.handle)
+
+
+def _delete_again(pointer: int) -> None:
+    if lib.realm_object_is_valid(pointer):
+        lib.realm_object_delete(pointer)
+
+
+_delete_again.moves = True  # type: ignore[attr-defined]
 
 
 def located(error: Error, where: str) -> Error:
@@ -364,71 +371,78 @@ def dictionary_key(key: object) -> c.Encoded:
 # ------------------------------------------------------------------------------------------------
 
 
-def fill_object(pointer: int, values: Values) -> None:
+def fill_object(handle: Handle, values: Values) -> None:
     """Writes properties of an object."""
     simple = [(facts.key, single(value)) for facts, value in values if is_single(value)]
     if simple:
-        c.set_values(pointer, [key for key, _ in simple], [value for _, value in simple])
+        handle.call(c.set_values, [key for key, _ in simple], [value for _, value in simple])
     for facts, value in values:
         if not is_single(value):
-            put_in_property(pointer, facts, value)
+            put_in_property(handle, facts, value)
 
 
-def put_in_property(pointer: int, facts: c.PropertyFacts, value: Planned) -> None:
+def put_in_property(handle: Handle, facts: c.PropertyFacts, value: Planned) -> None:
     """Writes one property of an object; a collection property gets new contents."""
     if isinstance(value, Inside):
-        _fill(c.get_pointer(lib.realm_set_embedded, pointer, facts.key), value)
+        _fill(handle.make(lib.realm_set_embedded, facts.key), value)
     elif isinstance(value, Many):
         if facts.collection == c.C_NONE:
             # What was there goes first: a collection would keep its elements.
-            c.set_value(pointer, facts.key, c.NOTHING)
+            handle.call(c.check, lib.realm_set_value, facts.key, c.NOTHING, False)
             make = lib.realm_set_list if value.kind == c.C_LIST else lib.realm_set_dictionary
-            _fill(c.get_pointer(make, pointer, facts.key), value)
-        elif facts.collection == c.C_LIST:
-            _refill(c.get_pointer(lib.realm_get_list, pointer, facts.key), lib.realm_list_clear, value)
-        elif facts.collection == c.C_SET:
-            _refill(c.get_pointer(lib.realm_get_set, pointer, facts.key), lib.realm_set_clear, value)
+            _fill(handle.make(make, facts.key), value)
         else:
-            handle = c.get_pointer(lib.realm_get_dictionary, pointer, facts.key)
-            _refill(handle, lib.realm_dictionary_clear, value)
+            get, clear = _COLLECTIONS[facts.collection]
+            many = handle.make(get, facts.key)
+            many.call(c.check, clear)
+            _fill(many, value)
     else:
-        c.set_value(pointer, facts.key, single(value))
+        handle.call(c.check, lib.realm_set_value, facts.key, single(value), False)
 
 
-def insert_in_list(pointer: int, index: int, value: Planned) -> None:
+_COLLECTIONS = {
+    c.C_LIST: (lib.realm_get_list, lib.realm_list_clear),
+    c.C_SET: (lib.realm_get_set, lib.realm_set_clear),
+    c.C_DICTIONARY: (lib.realm_get_dictionary, lib.realm_dictionary_clear),
+}
+
+
+def insert_in_list(handle: Handle, index: int, value: Planned) -> None:
     if isinstance(value, Inside):
-        _fill(c.get_pointer(lib.realm_list_insert_embedded, pointer, index), value)
+        _fill(handle.make(lib.realm_list_insert_embedded, index), value)
     elif isinstance(value, Many):
-        make = lib.realm_list_insert_list
-        if value.kind == c.C_DICTIONARY:
-            make = lib.realm_list_insert_dictionary
-        _fill(c.get_pointer(make, pointer, index), value)
+        is_list = value.kind == c.C_LIST
+        make = lib.realm_list_insert_list if is_list else lib.realm_list_insert_dictionary
+        _fill(handle.make(make, index), value)
     else:
-        c.check(lib.realm_list_insert(pointer, index, single(value).value))
+        handle.call(c.check, lib.realm_list_insert, index, single(value))
 
 
-def set_in_list(pointer: int, index: int, value: Planned) -> None:
+def set_in_list(handle: Handle, index: int, value: Planned) -> None:
     if isinstance(value, Inside):
-        _fill(c.get_pointer(lib.realm_list_set_embedded, pointer, index), value)
+        _fill(handle.make(lib.realm_list_set_embedded, index), value)
     elif isinstance(value, Many):
-        c.check(lib.realm_list_set(pointer, index, c.NOTHING.value))
+        handle.call(c.check, lib.realm_list_set, index, c.NOTHING)
         make = lib.realm_list_set_list if value.kind == c.C_LIST else lib.realm_list_set_dictionary
-        _fill(c.get_pointer(make, pointer, index), value)
+        _fill(handle.make(make, index), value)
     else:
-        c.check(lib.realm_list_set(pointer, index, single(value).value))
+        handle.call(c.check, lib.realm_list_set, index, single(value))
 
 
-def put_in_dictionary(pointer: int, key: c.Encoded, value: Planned) -> None:
+def insert_in_set(handle: Handle, value: Planned) -> None:
+    handle.call(c.check, lib.realm_set_insert, single(value), None, None)
+
+
+def put_in_dictionary(handle: Handle, key: c.Encoded, value: Planned) -> None:
     if isinstance(value, Inside):
-        _fill(c.get_pointer(lib.realm_dictionary_insert_embedded, pointer, key.value), value)
+        _fill(handle.make(lib.realm_dictionary_insert_embedded, key), value)
     elif isinstance(value, Many):
-        c.insert_in_dictionary(pointer, key, c.NOTHING)
-        make = lib.realm_dictionary_insert_list
-        if value.kind == c.C_DICTIONARY:
-            make = lib.realm_dictionary_insert_dictionary
-        _fill(c.get_pointer(make, pointer, key.value), value)
+        handle.call(c.check, lib.realm_dictionary_insert, key, c.NOTHING, None, None)
+        is_list = value.kind == c.C_LIST
+        make = lib.realm_dictionary_insert_list if is_list else lib.realm_dictionary_insert_dictionary
+        _fill(handle.make(make, key), value)
     else:
-        c.insert_in_dictionary(pointer, key, single(value))
+        handle.call(c.check, lib.realm_dictionary_insert, key, single(value), None, None)
 
 
 def is_single(value: Planned) -> bool:
@@ -439,31 +453,19 @@ def single(value: Planned) -> c.Encoded:
     return value.link() if isinstance(value, Addition) else value  # type: ignore[return-value]
 
 
-def _refill(pointer: int, clear: Any, value: Many) -> None:
-    try:
-        c.check(clear(pointer))
-    except BaseException:
-        lib.realm_release(pointer)
-        raise
-    _fill(pointer, value)
-
-
-def _fill(pointer: int, value: Union[Inside, Many]) -> None:
-    """Fills an embedded object or an empty collection, and gives its handle back."""
-    try:
-        if isinstance(value, Inside):
-            fill_object(pointer, value.values)
-        elif value.kind == c.C_LIST:
-            for index, element in enumerate(value.elements):
-                insert_in_list(pointer, index, element)
-        elif value.kind == c.C_SET:
-            for element in value.elements:
-                c.insert_in_set(pointer, single(element))
-        else:
-            for key, element in value.elements:
-                put_in_dictionary(pointer, key, element)
-    finally:
-        lib.realm_release(pointer)
+def _fill(handle: Handle, value: Union[Inside, Many]) -> None:
+    """Fills an embedded object or an empty collection."""
+    if isinstance(value, Inside):
+        fill_object(handle, value.values)
+    elif value.kind == c.C_LIST:
+        for index, element in enumerate(value.elements):
+            insert_in_list(handle, index, element)
+    elif value.kind == c.C_SET:
+        for element in value.elements:
+            insert_in_set(handle, element)
+    else:
+        for key, element in value.elements:
+            put_in_dictionary(handle, key, element)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -471,46 +473,38 @@ def _fill(pointer: int, value: Union[Inside, Many]) -> None:
 # ------------------------------------------------------------------------------------------------
 
 
-def differing(pointer: int, values: Values) -> Values:
+def differing(handle: Handle, values: Values) -> Values:
     """Those of the values that an object does not have yet. Embedded objects and collections inside
     Any always count as different."""
-    return [(facts, value) for facts, value in values if not _is_there(pointer, facts, value)]
+    return [(facts, value) for facts, value in values if not _is_there(handle, facts, value)]
 
 
-def _is_there(pointer: int, facts: c.PropertyFacts, value: Planned) -> bool:
+def _is_there(handle: Handle, facts: c.PropertyFacts, value: Planned) -> bool:
     if is_single(value):
-        return _same(c.get_value(lib.realm_get_value, pointer, facts.key), value)
+        return _same(handle.call(c.get_value, lib.realm_get_value, facts.key), value)
     if not isinstance(value, Many) or facts.collection == c.C_NONE:
         return False
+    many = handle.make(_COLLECTIONS[facts.collection][0], facts.key)
+    if facts.collection == c.C_SET:
+        return all(is_single(v) for v in value.elements) and _same_set(many, value.elements)
     if facts.collection == c.C_LIST:
-        handle = c.get_pointer(lib.realm_get_list, pointer, facts.key)
-        size, get = lib.realm_list_size, lib.realm_list_get
-    elif facts.collection == c.C_SET:
-        handle = c.get_pointer(lib.realm_get_set, pointer, facts.key)
-        size, get = lib.realm_set_size, lib.realm_set_get
-    else:
-        handle = c.get_pointer(lib.realm_get_dictionary, pointer, facts.key)
-        size, get = lib.realm_dictionary_size, None
-    try:
-        count = c.get_size(size, handle)
-        if facts.collection == c.C_SET:
-            return all(is_single(v) for v in value.elements) and _same_set(handle, count, value.elements)
-        if count != len(value.elements):
-            return False
-        if get is not None:
-            return all(_same(c.get_value(get, handle, i), v) for i, v in enumerate(value.elements))
-        return all(_same_under_key(handle, key, v) for key, v in value.elements)
-    finally:
-        lib.realm_release(handle)
+        return many.call(c.get_size, lib.realm_list_size) == len(value.elements) and all(
+            _same(many.call(c.get_value, lib.realm_list_get, i), v) for i, v in enumerate(value.elements)
+        )
+    return many.call(c.get_size, lib.realm_dictionary_size) == len(value.elements) and all(
+        _same_under_key(many, key, v) for key, v in value.elements
+    )
 
 
-def _same_set(handle: int, count: int, elements: List[Planned]) -> bool:
+def _same_set(handle: Handle, elements: List[Planned]) -> bool:
     distinct = {repr(c.decode(single(v))) for v in elements}
-    return count == len(distinct) and all(c.find_in_set(handle, single(v)) for v in elements)
+    return handle.call(c.get_size, lib.realm_set_size) == len(distinct) and all(
+        handle.call(c.find_in_set, single(v)) for v in elements
+    )
 
 
-def _same_under_key(handle: int, key: c.Encoded, value: Planned) -> bool:
-    found, current = c.find_in_dictionary(handle, key)
+def _same_under_key(handle: Handle, key: c.Encoded, value: Planned) -> bool:
+    found, current = handle.call(c.find_in_dictionary, key)
     return found and _same(current, value)
 
 

@@ -42,10 +42,10 @@ from ._store import (
     Planned,
     dictionary_key,
     insert_in_list,
+    insert_in_set,
     located,
     put_in_dictionary,
     set_in_list,
-    single,
 )
 from .errors import ConstraintError, DataError, Error, NotSupportedError
 from .results import Queryable, Results, results_of
@@ -67,14 +67,14 @@ class View:
     def __init__(
         self,
         db: Database,
-        pointer: int,
+        handle: Handle,
         property: c.PropertyFacts,
         class_key: int,
         owner: Optional[int],
         depth: int = 1,
     ) -> None:
         self._db = db
-        self._handle = Handle(db._owner, pointer)
+        self._handle = handle
         self._property = property
         self._class_key = class_key
         self._owner = owner  # The object whose property it is; None inside another collection.
@@ -88,7 +88,7 @@ class View:
         """Whether the collection still exists and its database is open."""
         if self._handle.owner.is_closed:
             return False
-        return self._is_valid(self._handle.get())
+        return bool(self._handle.call(self._is_valid))
 
     # Inside
 
@@ -105,12 +105,12 @@ class View:
             and self.is_valid
         )
 
-    def _begin(self) -> int:
+    def _begin(self) -> Handle:
         """The handle, for a change."""
         db = self._db
         if not db._writing or db._owner.is_closed:
             db._require_write(self._bound().where(self._property))
-        return self._handle.get()
+        return self._handle
 
     def _planned(self, make: Callable[[Plan], T]) -> T:
         """What to write, once everything that has to come along is in the database."""
@@ -137,15 +137,15 @@ class View:
 
     def _nested(self, kind: int, list_pointer: Any, dictionary_pointer: Any, *place: Any) -> View:
         """The view of a collection at a place in this one."""
-        pointer = self._handle.get()
-        if kind == c.LIST:
-            made = c.get_pointer(list_pointer, pointer, *place)
-            return List(self._db, made, self._property, self._class_key, None, self._depth + 1)
-        made = c.get_pointer(dictionary_pointer, pointer, *place)
-        return Dictionary(self._db, made, self._property, self._class_key, None, self._depth + 1)
+        view: Any = List if kind == c.LIST else Dictionary
+        made = self._handle.make(list_pointer if kind == c.LIST else dictionary_pointer, *place)
+        nested: View = view(self._db, made, self._property, self._class_key, None, self._depth + 1)
+        return nested
 
-    def _found(self, pointer: int) -> Results[Any]:
-        return results_of(self._db, pointer, self._property, self._class_key, self._depth)
+    def _found(self, function: Any) -> Results[Any]:
+        """The results that a function makes of the collection."""
+        made = self._handle.make(function)
+        return results_of(self._db, made, self._property, self._class_key, self._depth)
 
     def _encode(self, value: Any) -> c.Encoded:
         return c.encode(self._db._plain(value), self._property.type)
@@ -175,7 +175,7 @@ class List(Queryable, View, MutableSequence[Any]):
     # Reading
 
     def __len__(self) -> int:
-        return c.get_size(lib.realm_list_size, self._handle.get())
+        return self._handle.call(c.get_size, lib.realm_list_size)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -183,7 +183,7 @@ class List(Queryable, View, MutableSequence[Any]):
         return self._at(position_in(index, self))
 
     def _at(self, index: int) -> Any:
-        value = c.get_value(lib.realm_list_get, self._handle.get(), index)
+        value = self._handle.call(c.get_value, lib.realm_list_get, index)
         if isinstance(value, c.Nested):
             return self._nested(value.kind, lib.realm_list_get_list, lib.realm_list_get_dictionary, index)
         return self._db._rich(value, self._property)
@@ -201,9 +201,9 @@ class List(Queryable, View, MutableSequence[Any]):
         """The first position of a value; -1 without one."""
         if isinstance(value, (View, list, dict)):
             return next((i for i, element in enumerate(self) if value == element), -1)
-        pointer = self._handle.get()
         try:
-            return c.find_in_list(pointer, self._encode(value))
+            position: int = self._handle.call(c.find_in_list, self._encode(value))
+            return position
         except (ConstraintError, DataError):
             len(self)  # Raises when the list is gone.
             return -1  # A value that the list could not hold.
@@ -236,14 +236,14 @@ class List(Queryable, View, MutableSequence[Any]):
     # Writing
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         if isinstance(index, slice):
-            self._set_slice(pointer, index, value)
+            self._set_slice(handle, index, value)
             return
         position = position_in(index, self)
         if not self._is_element(position, value):
             with _Located(self):
-                set_in_list(pointer, position, self._planned_element(value))
+                set_in_list(handle, position, self._planned_element(value))
 
     def _is_element(self, position: int, value: Any) -> bool:
         """Whether the value is the very embedded object at a position, as in items[0] = items[0]."""
@@ -254,7 +254,7 @@ class List(Queryable, View, MutableSequence[Any]):
             and self._at(position) == value
         )
 
-    def _set_slice(self, pointer: int, index: slice, values: Any) -> None:
+    def _set_slice(self, handle: Handle, index: slice, values: Any) -> None:
         if values is self and index == slice(None):
             return
         planned = self._planned_elements(values)
@@ -268,50 +268,50 @@ class List(Queryable, View, MutableSequence[Any]):
                         f"to extended slice of size {len(positions)}"
                     )
                 for position, value in zip(positions, planned):
-                    set_in_list(pointer, position, value)
+                    set_in_list(handle, position, value)
                 return
             stop = max(start, stop)
             common = min(stop - start, len(planned))
             for offset in range(common):
-                set_in_list(pointer, start + offset, planned[offset])
+                set_in_list(handle, start + offset, planned[offset])
             for position in reversed(range(start + common, stop)):
-                c.check(lib.realm_list_erase(pointer, position))
+                handle.call(c.check, lib.realm_list_erase, position)
             for offset in range(common, len(planned)):
-                insert_in_list(pointer, start + offset, planned[offset])
+                insert_in_list(handle, start + offset, planned[offset])
 
     def __delitem__(self, index: Any) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         if isinstance(index, slice):
             positions: Any = sorted(range(*index.indices(len(self))), reverse=True)
             if len(positions) == len(self):
-                c.check(lib.realm_list_clear(pointer))
+                handle.call(c.check, lib.realm_list_clear)
                 return
         else:
             positions = [position_in(index, self)]
         for position in positions:
-            c.check(lib.realm_list_erase(pointer, position))
+            handle.call(c.check, lib.realm_list_erase, position)
 
     def insert(self, index: int, value: Any) -> None:
         """Inserts before a position; beyond the ends means at the ends."""
-        pointer = self._begin()
+        handle = self._begin()
         planned = self._planned_element(value)
         position = slice(index, None).indices(len(self))[0]
         with _Located(self):
-            insert_in_list(pointer, position, planned)
+            insert_in_list(handle, position, planned)
 
     def append(self, value: Any) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         planned = self._planned_element(value)
         with _Located(self):
-            insert_in_list(pointer, len(self), planned)
+            insert_in_list(handle, len(self), planned)
 
     def extend(self, values: Iterable[Any]) -> None:
         """Appends all values, or none if one cannot be stored."""
-        pointer = self._begin()
+        handle = self._begin()
         planned = self._planned_elements(values)
         with _Located(self):
             for position, value in enumerate(planned, len(self)):
-                insert_in_list(pointer, position, value)
+                insert_in_list(handle, position, value)
 
     def __iadd__(self, values: Iterable[Any]) -> List:
         self.extend(values)
@@ -319,30 +319,30 @@ class List(Queryable, View, MutableSequence[Any]):
 
     def pop(self, index: int = -1) -> Any:
         """Removes an element, the last one unless told otherwise, and returns it."""
-        pointer = self._begin()
+        handle = self._begin()
         if not len(self):
             raise IndexError("pop from an empty list")
         position = position_in(index, self)
         value = taken_out(self._at(position))
-        c.check(lib.realm_list_erase(pointer, position))
+        handle.call(c.check, lib.realm_list_erase, position)
         return value
 
     def clear(self) -> None:
         """Removes all elements. Objects that are linked to stay in the database, embedded ones go."""
-        c.check(lib.realm_list_clear(self._begin()))
+        self._begin().call(c.check, lib.realm_list_clear)
 
     def move(self, from_index: int, to_index: int) -> None:
         """Moves an element to another position, as del and insert would, but keeps embedded objects and
         nested collections as they are."""
-        pointer = self._begin()
+        handle = self._begin()
         source, target = position_in(from_index, self), position_in(to_index, self)
-        c.check(lib.realm_list_move(pointer, source, target))
+        handle.call(c.check, lib.realm_list_move, source, target)
 
     def reverse(self) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         last = len(self) - 1
         for position in range(last):
-            c.check(lib.realm_list_move(pointer, last, position))
+            handle.call(c.check, lib.realm_list_move, last, position)
 
     def sort(self, *keys: Any, **options: Any) -> Results[Any]:
         """The objects in another order, as Results; see Queryable. The list itself stays as it is: what
@@ -356,7 +356,7 @@ class List(Queryable, View, MutableSequence[Any]):
         return super().sort(*keys, **options)
 
     def _results(self) -> Results[Any]:
-        return self._found(c.get_pointer(lib.realm_list_to_results, self._handle.get()))
+        return self._found(lib.realm_list_to_results)
 
 
 class SetView(Queryable, View, MutableSet[Any]):
@@ -373,19 +373,18 @@ class SetView(Queryable, View, MutableSet[Any]):
         return set(elements)  # What | & - ^ make is a set of its own.
 
     def __len__(self) -> int:
-        return c.get_size(lib.realm_set_size, self._handle.get())
+        return self._handle.call(c.get_size, lib.realm_set_size)
 
     def __iter__(self) -> Iterator[Any]:
         index = 0
         while index < len(self):
-            value = c.get_value(lib.realm_set_get, self._handle.get(), index)
+            value = self._handle.call(c.get_value, lib.realm_set_get, index)
             yield self._db._rich(value, self._property)
             index += 1
 
     def __contains__(self, value: object) -> bool:
-        pointer = self._handle.get()
         try:
-            return c.find_in_set(pointer, self._encode(value))
+            return bool(self._handle.call(c.find_in_set, self._encode(value)))
         except (ConstraintError, DataError):
             len(self)  # Raises when the set is gone.
             return False  # A value that the set could not hold.
@@ -423,68 +422,70 @@ class SetView(Queryable, View, MutableSet[Any]):
     # Writing
 
     def add(self, value: Any) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         planned = self._planned_element(value)
         with _Located(self):
-            c.insert_in_set(pointer, single(planned))
+            insert_in_set(handle, planned)
 
     def discard(self, value: Any) -> None:
         """Removes a value if it is there."""
-        self._discard(self._begin(), value)
+        self._begin()
+        self._discard(value)
 
-    def _discard(self, pointer: int, value: Any) -> bool:
+    def _discard(self, value: Any) -> bool:
         try:
-            return c.erase_from_set(pointer, self._encode(value))
+            return bool(self._handle.call(c.get_flag, lib.realm_set_erase, self._encode(value)))
         except (ConstraintError, DataError):
             len(self)  # Raises when the set is gone.
             return False
 
     def remove(self, value: Any) -> None:
         """Removes a value; KeyError when it is not there."""
-        if not self._discard(self._begin(), value):
+        self._begin()
+        if not self._discard(value):
             raise KeyError(value)
 
     def pop(self) -> Any:
         """Removes the first value and returns it."""
-        pointer = self._begin()
+        self._begin()
         for value in self:
-            self._discard(pointer, value)
+            self._discard(value)
             return value
         raise KeyError("pop from an empty set")
 
     def clear(self) -> None:
         """Removes all values. Objects that are linked to stay in the database."""
-        c.check(lib.realm_set_clear(self._begin()))
+        self._begin().call(c.check, lib.realm_set_clear)
 
     def update(self, *others: Iterable[Any]) -> None:
         """Adds all values, or none if one cannot be stored."""
-        pointer = self._begin()
+        handle = self._begin()
         planned = self._planned_elements([value for values in others for value in values])
         with _Located(self):
             for value in planned:
-                c.insert_in_set(pointer, single(value))
+                insert_in_set(handle, value)
 
     def difference_update(self, *others: Iterable[Any]) -> None:
-        pointer = self._begin()
+        self._begin()
         for value in [value for values in others for value in values]:
-            self._discard(pointer, value)
+            self._discard(value)
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
-        pointer = self._begin()
+        self._begin()
         kept = [values if isinstance(values, Set) else set(values) for values in others]
         for value in [v for v in self if not all(v in values for values in kept)]:
-            self._discard(pointer, value)
+            self._discard(value)
 
     def symmetric_difference_update(self, other: Iterable[Any]) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         values = list(other if isinstance(other, Set) else set(other))
         gone = [value for value in values if value in self]
         planned = self._planned_elements([value for value in values if value not in self])
         for value in gone:
-            self._discard(pointer, value)
+            self._discard(value)
         with _Located(self):
             for value in planned:
-                c.insert_in_set(pointer, single(value))
+                insert_in_set(handle, value)
 
     def __ior__(self, other: Any) -> SetView:  # type: ignore[misc]
         self.update(other)
@@ -503,7 +504,7 @@ class SetView(Queryable, View, MutableSet[Any]):
         return self
 
     def _results(self) -> Results[Any]:
-        return self._found(c.get_pointer(lib.realm_set_to_results, self._handle.get()))
+        return self._found(lib.realm_set_to_results)
 
 
 class Dictionary(View, MutableMapping[str, Any]):
@@ -517,19 +518,19 @@ class Dictionary(View, MutableMapping[str, Any]):
     # Reading
 
     def __len__(self) -> int:
-        return c.get_size(lib.realm_dictionary_size, self._handle.get())
+        return self._handle.call(c.get_size, lib.realm_dictionary_size)
 
     def __getitem__(self, key: str) -> Any:
         encoded = self._key(key)
         if encoded is not None:
-            found, value = c.find_in_dictionary(self._handle.get(), encoded)
+            found, value = self._handle.call(c.find_in_dictionary, encoded)
             if found:
                 return self._wrap(value, encoded)
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
         encoded = self._key(key)
-        return encoded is not None and c.find_in_dictionary(self._handle.get(), encoded)[0]
+        return encoded is not None and self._handle.call(c.find_in_dictionary, encoded)[0]
 
     def _key(self, key: object) -> Optional[c.Encoded]:
         """The key for the library; None for what cannot be a key."""
@@ -544,12 +545,12 @@ class Dictionary(View, MutableMapping[str, Any]):
     def _wrap(self, value: Any, key: c.Encoded) -> Any:
         if isinstance(value, c.Nested):
             return self._nested(
-                value.kind, lib.realm_dictionary_get_list, lib.realm_dictionary_get_dictionary, key.value
+                value.kind, lib.realm_dictionary_get_list, lib.realm_dictionary_get_dictionary, key
             )
         return self._db._rich(value, self._property)
 
     def _pair(self, index: int) -> Tuple[str, Any]:
-        key, value = c.get_dictionary_pair(self._handle.get(), index)
+        key, value = self._handle.call(c.get_dictionary_pair, index)
         if isinstance(value, c.Nested):
             return key, self._wrap(value, c.encode(key, c.P_STRING))
         return key, self._db._rich(value, self._property)
@@ -563,12 +564,12 @@ class Dictionary(View, MutableMapping[str, Any]):
     def __iter__(self) -> Iterator[str]:
         index = 0
         while index < len(self):
-            yield c.get_dictionary_pair(self._handle.get(), index)[0]
+            yield self._handle.call(c.get_dictionary_pair, index)[0]
             index += 1
 
     def __reversed__(self) -> Iterator[str]:
         for index in reversed(range(len(self))):
-            yield c.get_dictionary_pair(self._handle.get(), index)[0]
+            yield self._handle.call(c.get_dictionary_pair, index)[0]
 
     def items(self) -> _Items:
         return _Items(self)
@@ -597,14 +598,14 @@ class Dictionary(View, MutableMapping[str, Any]):
     # Writing
 
     def __setitem__(self, key: str, value: Any) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         if self._is_value(key, value):
             return
         encoded, planned = self._planned(
             lambda plan: (dictionary_key(key), plan.element(self._property, value, self._depth))
         )
         with _Located(self):
-            put_in_dictionary(pointer, encoded, planned)
+            put_in_dictionary(handle, encoded, planned)
 
     def _is_value(self, key: Any, value: Any) -> bool:
         """Whether the value is the very embedded object under a key."""
@@ -616,9 +617,9 @@ class Dictionary(View, MutableMapping[str, Any]):
         )
 
     def __delitem__(self, key: str) -> None:
-        pointer = self._begin()
+        handle = self._begin()
         encoded = self._key(key)
-        if encoded is None or not c.erase_from_dictionary(pointer, encoded):
+        if encoded is None or not handle.call(c.get_flag, lib.realm_dictionary_erase, encoded):
             raise KeyError(key)
 
     def pop(self, key: str, default: Any = _MISSING) -> Any:
@@ -645,7 +646,7 @@ class Dictionary(View, MutableMapping[str, Any]):
 
     def clear(self) -> None:
         """Removes all pairs. Objects that are linked to stay in the database, embedded ones go."""
-        c.check(lib.realm_dictionary_clear(self._begin()))
+        self._begin().call(c.check, lib.realm_dictionary_clear)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
         """The value of a key, which becomes the default if it is missing."""
@@ -658,7 +659,7 @@ class Dictionary(View, MutableMapping[str, Any]):
         """Sets all pairs, or none if one cannot be stored."""
         if len(others) > 1:
             raise TypeError(f"update() takes one mapping at most, not {len(others)}")
-        pointer = self._begin()
+        handle = self._begin()
         if others and others[0] is self:
             others = ()
         given = dict(*others, **values)
@@ -670,7 +671,7 @@ class Dictionary(View, MutableMapping[str, Any]):
         planned = self._planned(pairs)
         with _Located(self):
             for key, value in planned:
-                put_in_dictionary(pointer, key, value)
+                put_in_dictionary(handle, key, value)
 
     def __ior__(self, other: Any) -> Dictionary:
         self.update(other)
@@ -725,4 +726,4 @@ class _Values(Queryable, ValuesView[Any]):
 
     def _results(self) -> Results[Any]:
         view = self._mapping
-        return view._found(c.get_pointer(lib.realm_dictionary_to_results, view._handle.get()))
+        return view._found(lib.realm_dictionary_to_results)

@@ -14,6 +14,7 @@ from typing import (
     Iterator,
     List,
     Mapping,
+    NoReturn,
     Optional,
     Type,
     TypeVar,
@@ -27,9 +28,11 @@ from ._library import lib
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._store import Plan, located
 from .errors import (
+    BusyError,
     ClosedError,
     DataError,
     Error,
+    InvalidatedError,
     NoSuchClass,
     NotInWriteError,
     NotSupportedError,
@@ -54,6 +57,7 @@ class Unchanged:
 
 
 UNCHANGED = Unchanged()
+READING = ("r", "immutable")  # The modes without writes.
 
 
 class Database:
@@ -61,6 +65,10 @@ class Database:
 
     It looks at one snapshot of the file: what it reads changes only by its own writes and by
     refresh(). It belongs to the thread that opened it.
+
+    A signal handler, a finalizer or a trace function of that thread may come in the middle of a call
+    of the same database. It may read then. It may close the database, which happens when the call is
+    over; what the program does next raises ClosedError. Changes and refresh() raise BusyError.
     """
 
     _is_migrating = False
@@ -80,15 +88,15 @@ class Database:
         self._is_dynamic = is_dynamic
         self._models = models or {}
         self._writing = False
+        self._added = Added()
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
         self._finalizer = weakref.finalize(self, owner.close)
         self._finalizer.atexit = False
         self._at_exit = weakref.finalize(self, owner.close_at_exit)
         try:
-            if not lib.realm_begin_read(owner.check()):
-                c.fail(owner.path)
-            self._seen = c.get_version(owner.realm)
+            owner.call(c.check, lib.realm_begin_read)
+            self._seen = owner.call(c.get_version)
             self._read_schema()
         except BaseException:
             owner.close()
@@ -118,12 +126,13 @@ class Database:
     @property
     def version(self) -> int:
         """The number of the snapshot; each commit makes a higher one."""
-        return c.get_version(self._owner.check())
+        number: int = self._owner.call(c.get_version)
+        return number
 
     @property
     def schema_version(self) -> Optional[int]:
         """The version that programs gave their schema; None when the file has none."""
-        version = lib.realm_get_schema_version(self._owner.check())
+        version = self._owner.call(lib.realm_get_schema_version)
         return None if version == NO_SCHEMA_VERSION else version
 
     @property
@@ -147,8 +156,7 @@ class Database:
     def __getitem__(self, class_name: Any) -> Table[Any]:
         """The table of a class: db["Person"], or db[Person] for a model class."""
         bound = self._class(class_name)
-        pointer = c.get_pointer(lib.realm_object_find_all, self._owner.check(), bound.key)
-        return Table(self, pointer, bound.key)
+        return Table(self, self._owner.make(lib.realm_object_find_all, bound.key), bound.key)
 
     @overload
     def objects(self, class_name: Type[M]) -> Table[M]: ...
@@ -177,7 +185,8 @@ class Database:
 
     def write(self) -> "Write":
         """`with db.write():` waits for other writers, moves to the newest snapshot and lets the block
-        change it. The changes are on disk when the block ends; an exception forgets all of them.
+        change it. The changes are on disk when the block ends; an exception forgets all of them, and
+        instances that the block added are plain again: see add().
         """
         return Write(self)
 
@@ -189,7 +198,8 @@ class Database:
                 nothing; "all" writes all properties to the object that is there; "modified" writes those
                 that differ, and of those only the ones that the program set.
 
-        If the write is rolled back, the instances that were added are invalid, as all new objects are.
+        If the write is rolled back, the instances that were added are plain again, with the values that
+        they had before, and can be added again. Other objects that the write made are invalid then.
         """
         kind = type(obj)
         if not isinstance(obj, Object):
@@ -197,6 +207,9 @@ class Database:
         self._require_write(obj.class_name)
         if obj._db is not None:
             self._plain(obj)  # Refuses those of other databases.
+            if not obj.is_valid:
+                self._owner.check()
+                raise InvalidatedError(f"The {obj.class_name} was deleted", code=2010, path=self.path)
             return obj
         plan = Plan(self, update)
         plan.instance(obj)
@@ -236,20 +249,21 @@ class Database:
 
     def refresh(self) -> bool:
         """Moves to the newest snapshot. Whether there was a newer one. Inside a write, and in mode
-        "r", there never is."""
-        realm = self._owner.check()
-        if self._mode == "r":
+        "immutable", there never is."""
+        self._owner.check()
+        if self._mode == "immutable":
             return False
-        moved = c.get_flag(lib.realm_refresh, realm)
+        moved = bool(self._owner.call(c.get_flag, lib.realm_refresh))
         self._moved()
         return moved
 
     def verify(self) -> List[str]:
         """Checks the whole snapshot: what is wrong with it, one text each; empty when it is sound."""
-        realm = self._owner.check()
+        self._owner.check()
         if not _library.has("crealm_verify"):
             raise NotSupportedError("The loaded library has no check")
-        return c.verify(realm)
+        problems: List[str] = self._owner.call(c.verify)
+        return problems
 
     # Copies and size
 
@@ -258,8 +272,8 @@ class Database:
         process, has it open: nothing is done then. Objects and collections stay good, and the database
         moves to the newest snapshot. The memory this takes does not grow with the file; on disk there
         are two files meanwhile."""
-        realm = self._require_replaceable()
-        done = c.get_flag(lib.realm_compact, realm)
+        self._require_replaceable()
+        done = bool(self._owner.call(c.get_flag, lib.realm_compact))
         self._begin_again()
         return done
 
@@ -277,7 +291,7 @@ class Database:
         Without key or passphrase the copy has those of this database; key=None makes it a plain file.
         page_cipher: as for crealm.open(). Inside a write its changes are in the copy.
         """
-        realm = self._owner.check()
+        self._owner.check()
         where = os.path.abspath(os.fsdecode(path))
         if isinstance(key, Unchanged) and passphrase is None:
             secret = self._secret._replace(page_cipher=page_cipher or self._secret.page_cipher)
@@ -286,8 +300,7 @@ class Database:
             secret = c.make_secret(new_key, passphrase, page_cipher, where)
         config = c.make_config(c.c_name(where), SCHEMA_MODE_AUTOMATIC, secret)
         try:
-            if not lib.realm_convert_with_config(realm, config, False):
-                c.fail(where)
+            self._owner.call(c.check, lib.realm_convert_with_config, config, False)
         finally:
             lib.realm_release(config)
 
@@ -307,32 +320,29 @@ class Database:
         """
         if isinstance(key, Unchanged) and passphrase is None:
             raise TypeError("change_key() needs a key or a passphrase; key=None decrypts the file")
-        realm = self._require_replaceable()
+        self._require_replaceable()
         new_key = None if isinstance(key, Unchanged) else key
         secret = c.make_secret(new_key, passphrase, page_cipher, self.path)
         config = c.make_config(c.c_name(self.path), SCHEMA_MODE_AUTOMATIC, secret)
         try:
             try:
-                if not lib.crealm_change_key(realm, config):
-                    c.fail(self.path)
+                self._owner.call(c.check, lib.crealm_change_key, config)
                 self._secret = secret
             finally:
                 self._begin_again()
         finally:
             lib.realm_release(config)
 
-    def _require_replaceable(self) -> int:
-        realm = self._owner.check()
-        if self._mode == "r":
+    def _require_replaceable(self) -> None:
+        self._owner.check()
+        if self._mode in READING:
             raise ReadOnlyError("The database is open for reading", path=self.path)
         if self._writing:
             raise UsageError("A write is running: the file can be rewritten after it", path=self.path)
-        return realm
 
     def _begin_again(self) -> None:
         """Rewriting the file ends the snapshot."""
-        if not lib.realm_begin_read(self._owner.realm):
-            c.fail(self.path)
+        self._owner.call(c.check, lib.realm_begin_read)
         self._moved()
 
     def close(self) -> None:
@@ -340,8 +350,10 @@ class Database:
         database raise ClosedError from now on. Closing again does nothing."""
         if not self._owner.is_closed:
             self._owner.check()
-            self._owner.close()
+        self._owner.close()  # Once more where the first time was interrupted.
+        if self._writing:
             self._writing = False
+            self._added.take_back()
 
     def __enter__(self) -> "Database":
         self._owner.check()
@@ -356,18 +368,21 @@ class Database:
             warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
             owner.close()  # The warning may keep this object; the file is done with all the same.
 
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("An open database cannot be pickled or copied; open the file again")
+
     # For the rest of the package
 
     def _read_schema(self) -> None:
         classes = [
-            BoundClass(facts, self._models.get(facts.name)) for facts in c.read_schema(self._owner.check())
+            BoundClass(facts, self._models.get(facts.name)) for facts in self._owner.call(c.read_schema)
         ]
         self._classes = {bound.key: bound for bound in classes}
         self._by_name = {bound.name: bound for bound in classes}
 
     def _moved(self) -> None:
         """Takes notice of a new snapshot, which may have new classes and properties."""
-        version = c.get_version(self._owner.check())
+        version = self._owner.call(c.get_version)
         if version != self._seen:
             self._seen = version
             if self._is_dynamic:
@@ -407,15 +422,16 @@ class Database:
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
         kind: Type[Object] = bound.model or Object
-        return kind._wrap(self, handle, bound.key, lib.realm_object_get_key(handle.pointer))
+        return kind._wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
 
     def _object(self, class_key: int, object_key: int) -> Any:
-        pointer = c.get_pointer(lib.realm_get_object, self._owner.check(), class_key, object_key)
+        handle = self._owner.make(lib.realm_get_object, class_key, object_key)
         kind: Type[Object] = self._bound(class_key).model or Object
-        return kind._wrap(self, Handle(self._owner, pointer), class_key, object_key)
+        return kind._wrap(self, handle, class_key, object_key)
 
-    def _adopt(self, pointer: int, class_key: int) -> Any:
-        return self._object_of(Handle(self._owner, pointer), self._bound(class_key))
+    def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
+        """The object with a primary key; None when there is none."""
+        return self._owner.find(lib.realm_object_find_with_primary_key, bound.key, primary_key, None)
 
     def _rich(self, value: Any, facts: c.PropertyFacts) -> Any:
         """What users see of a value that came from the library."""
@@ -440,11 +456,43 @@ class Database:
     def _require_write(self, what: str) -> None:
         self._owner.check()
         if not self._writing:
-            if self._mode == "r":
+            if self._mode in READING:
                 raise ReadOnlyError(
                     f"{what} cannot be changed: the database is open for reading", path=self.path
                 )
             raise NotInWriteError(f"{what} was to be changed outside of a write", code=2005, path=self.path)
+
+
+class Added:
+    """The instances of models that a write has added, as long as somebody has them."""
+
+    __slots__ = ("_instances", "_room")
+
+    def __init__(self) -> None:
+        self._instances: List["weakref.ref[Model]"] = []
+        self._room = 1000
+
+    def append(self, instance: Model) -> None:
+        self._instances.append(weakref.ref(instance))
+        if len(self._instances) > self._room:
+            self._instances = [ref for ref in self._instances if ref() is not None]
+            self._room = max(1000, 2 * len(self._instances))
+
+    def keep(self) -> None:
+        """The write was committed."""
+        for instance in self._taken():
+            instance._stay()
+
+    def take_back(self) -> None:
+        """The write was rolled back."""
+        for instance in self._taken():
+            instance._return()
+
+    def _taken(self) -> Iterator[Model]:
+        while self._instances:
+            instance = self._instances.pop()()
+            if instance is not None:
+                yield instance
 
 
 class Write:
@@ -457,18 +505,19 @@ class Write:
 
     def __enter__(self) -> Database:
         db = self._db
-        realm = db._owner.check()
-        if db._mode == "r":
+        db._owner.check()
+        if db._mode in READING:
             raise ReadOnlyError("The database is open for reading", path=db.path)
         if db._writing:
             raise UsageError("A write is running already: writes do not nest", path=db.path)
-        db._writing = True
         try:
-            if not lib.realm_begin_write(realm):
-                c.fail(db.path)
+            db._owner.call(c.check, lib.realm_begin_write)
+            db._writing = True
             db._moved()
+        except BusyError:
+            raise  # The write that may be running is the one that was interrupted.
         except BaseException:
-            self._roll_back(realm)
+            self._roll_back()
             raise
         return db
 
@@ -485,21 +534,36 @@ class Write:
             if db._owner.is_forked:
                 db._owner.check()
             raise ClosedError("The database was closed inside its write: nothing was changed", path=db.path)
-        realm = db._owner.check()
+        db._owner.check()
         if error is not None:
-            self._roll_back(realm)
+            self._roll_back()
             return
         try:
-            if not lib.realm_commit(realm):
-                c.fail(db.path)
+            db._owner.call(c.check, lib.realm_commit)
+        except BusyError:
+            raise
         except BaseException:
-            self._roll_back(realm)
+            self._roll_back()
             raise
         db._writing = False
-        db._seen = c.get_version(realm)
+        db._added.keep()
+        db._seen = db._owner.call(c.get_version)
 
-    def _roll_back(self, realm: int) -> None:
+    def _roll_back(self) -> None:
+        """Now, or when the call in progress is over."""
         db = self._db
+        if db._owner.depth:
+            db._owner.later.append(self._roll_back)
+            return
+        if not db.is_closed:
+            db._owner.call(_roll_back)
         db._writing = False
-        if lib.realm_is_writable(realm) and not lib.realm_rollback(realm):
-            c.fail(db.path)
+        db._added.take_back()
+
+
+def _roll_back(realm: int) -> None:
+    if lib.realm_is_writable(realm):
+        c.check(realm, lib.realm_rollback)
+
+
+_roll_back.moves = True  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
 """Exceptions. One table maps the library's error numbers to classes.
 
     Error
-     ├─ UsageError (RuntimeError)     ClosedError, ForkedError, InvalidatedError, NotInWriteError,
-     │                                ReadOnlyError, WrongThreadError
+     ├─ UsageError (RuntimeError)     BusyError, ClosedError, ForkedError, InvalidatedError,
+     │                                NotInWriteError, ReadOnlyError, WrongThreadError
      ├─ NotSupportedError (NotImplementedError)
      ├─ QueryError (ValueError)
      ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError),
@@ -64,6 +64,13 @@ def _rebuild(kind: Type[Error], message: str, code: Optional[int], path: Optiona
 
 class UsageError(Error, RuntimeError):
     """The program did something that cannot work at this point."""
+
+
+class BusyError(UsageError):
+    """A signal handler, a finalizer or a trace function wanted to change a database, or move it to
+    another snapshot, in the middle of a call that it interrupted. Reading and closing are possible."""
+
+    default_hint = "Let it leave a note for the program, or use a database of its own."
 
 
 class ClosedError(UsageError):

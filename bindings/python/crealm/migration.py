@@ -59,7 +59,8 @@ class Migration(Database):
         cannot become required: UsageError, or NoSuchClass and NoSuchProperty for unknown names."""
         self._require_write("The schema")
         name = getattr(class_name, "_realm_class", class_name)
-        c.rename_property(self._owner.check(), self._schema, name, old_name, new_name)
+        names = [c.c_name(text) for text in (name, old_name, new_name)]
+        self._owner.call(c.check, lib.realm_schema_rename_property, self._schema, *names)
         self._rekey(name, old_name, new_name)
 
     def _rekey(self, class_name: str, old_name: str, new_name: str) -> None:
@@ -79,7 +80,7 @@ class Migration(Database):
         if first is None:
             return False
         try:
-            c.get_value(lib.realm_get_value, first._handle.get(), key)
+            first._handle.call(c.get_value, lib.realm_get_value, key)
         except NoSuchProperty:
             return False
         except TypeMismatch:
@@ -91,7 +92,7 @@ class Migration(Database):
         such a class. SchemaError when the schema declares it, or another class links to it."""
         self._require_write("The schema")
         try:
-            return c.remove_class(self._owner.check(), class_name)
+            return bool(self._owner.call(c.get_flag, lib.realm_remove_table, c.c_name(class_name)))
         except MigrationRequired as error:
             raise SchemaError(f"{class_name} is part of the new schema", code=error.code) from None
 

@@ -29,7 +29,9 @@ live inside exactly one other object. A single link or embedded object may alway
 An instance that the program makes is a plain object: its properties are values, lists, sets and
 dictionaries of Python, and any thread may use it. db.add(instance) makes it, and all it leads to, an
 object of the database; from then on it is live, bound to the database's thread, and changes need a
-write. What the database finds comes as instances of the model, too, without a call of __init__.
+write. If the write that added it is rolled back, it is a plain object again, with the values it had
+before: adding it once more tries again. What the database finds comes as instances of the model,
+too, without a call of __init__.
 """
 
 from __future__ import annotations
@@ -369,7 +371,7 @@ class Model(Object):
     they are equal to every instance of the same row.
     """
 
-    __slots__ = ("_values", "_given")
+    __slots__ = ("_values", "_given", "__weakref__")
     _values: Dict[str, Any]
     _given: Set[str]
     _fields: Dict[str, Field[Any]] = {}
@@ -412,13 +414,9 @@ class Model(Object):
         if cls._realm_class is None:
             raise TypeError(f"{cls.__name__} is a base for classes of your own")
         self = object.__new__(cls)
-        assign = object.__setattr__
-        assign(self, "_db", None)
-        assign(self, "_handle", None)
-        assign(self, "_class_key", -1)
-        assign(self, "_key", -1)
-        assign(self, "_values", {})
-        assign(self, "_given", set())
+        object.__setattr__(self, "_values", {})
+        object.__setattr__(self, "_given", set())
+        self._return()
         return self
 
     def __init__(self, **values: Any) -> None:
@@ -506,14 +504,27 @@ class Model(Object):
         )
 
     def _settle(self, db: Database, handle: Handle, bound: BoundClass) -> None:
-        """Makes the instance an object of a database."""
+        """Makes the instance an object of a database. Its values wait until the write is committed:
+        a rollback brings them back."""
         assign = object.__setattr__
         assign(self, "_class_key", bound.key)
-        assign(self, "_key", lib.realm_object_get_key(handle.pointer))
+        assign(self, "_key", handle.call(lib.realm_object_get_key))
         assign(self, "_handle", handle)
         assign(self, "_db", db)
+        db._added.append(self)
+
+    def _stay(self) -> None:
+        """The write that added the instance was committed."""
         self._values.clear()
         self._given.clear()
+
+    def _return(self) -> None:
+        """Makes it a plain instance, with the values that it had before it was added."""
+        assign = object.__setattr__
+        assign(self, "_db", None)
+        assign(self, "_handle", None)
+        assign(self, "_class_key", -1)
+        assign(self, "_key", -1)
 
     # Python
 

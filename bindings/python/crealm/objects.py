@@ -77,19 +77,18 @@ class Object:
                 encoded = c.encode(value, facts.type)
             except DataError as error:
                 raise located(error, bound.where(facts))
-            c.set_value(self._handle.get(), facts.key, encoded)
+            self._handle.call(c.check, lib.realm_set_value, facts.key, encoded, False)
         elif not self._has_already(facts, value):
             self._put(bound, facts, value)
 
     def _put(self, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
         plan = Plan(self._db)
         planned = plan.value(bound, facts, value)
-        pointer = self._handle.get()
-        if not lib.realm_object_is_valid(pointer):
+        if not self._handle.call(lib.realm_object_is_valid):
             raise InvalidatedError(f"The {bound.name} was deleted", code=2010)
         plan.add()
         try:
-            put_in_property(pointer, facts, planned)
+            put_in_property(self._handle, facts, planned)
         except (DataError, ConstraintError) as error:
             raise located(error, bound.where(facts))
 
@@ -114,16 +113,16 @@ class Object:
         return self._bound().find(name)
 
     def _read(self, facts: c.PropertyFacts) -> Any:
-        db, pointer = self._db, self._handle.get()
+        db, handle = self._db, self._handle
         if facts.collection == c.C_NONE:
-            value = c.get_value(lib.realm_get_value, pointer, facts.key)
+            value = handle.call(c.get_value, lib.realm_get_value, facts.key)
             if type(value) is not c.Nested:
                 return db._rich(value, facts)
             shape = c.C_LIST if value.kind == c.LIST else c.C_DICTIONARY
         else:
             shape = facts.collection
         view, get = _VIEWS[shape]
-        return view(db, c.get_pointer(get, pointer, facts.key), facts, self._class_key, self._key)
+        return view(db, handle.make(get, facts.key), facts, self._class_key, self._key)
 
     def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
         """All properties by name. `explicit` leaves those out that a plain instance was not given."""
@@ -165,7 +164,7 @@ class Object:
             return True
         if self._handle.owner.is_closed:
             return False
-        return bool(lib.realm_object_is_valid(self._handle.get()))
+        return bool(self._handle.call(lib.realm_object_is_valid))
 
     def __bool__(self) -> bool:
         return self.is_valid
@@ -175,8 +174,7 @@ class Object:
         collections."""
         self._bound()
         self._db._require_write(self.class_name)
-        if not lib.realm_object_delete(self._handle.get()):
-            c.fail()
+        self._handle.call(c.check, lib.realm_object_delete)
 
     def backlinks(self, class_name: Any, property_name: str) -> Results[Any]:
         """The objects of a class that link to this one through a link property, not one of any value;
@@ -184,8 +182,8 @@ class Object:
         self._bound()
         source = self._db._class(class_name)
         facts = source.find(property_name)
-        pointer = c.get_pointer(lib.realm_get_backlinks, self._handle.get(), source.key, facts.key)
-        return Results(self._db, pointer, source.key)
+        found = self._handle.make(lib.realm_get_backlinks, source.key, facts.key)
+        return Results(self._db, found, source.key)
 
     def to_dict(self, depth: int = 1) -> Dict[str, Any]:
         """The object as plain values that stay when the database closes.
@@ -283,7 +281,7 @@ class Table(AllObjects[T]):
     __slots__ = ()
 
     def __len__(self) -> int:
-        return c.get_size(lib.realm_get_num_objects, self._db._owner.check(), self._class_key)
+        return self._db._owner.call(c.get_size, lib.realm_get_num_objects, self._class_key)
 
     @property
     def name(self) -> str:
@@ -311,8 +309,8 @@ class Table(AllObjects[T]):
             encoded = c.encode(primary_key, facts.type)
         except DataError as error:
             raise located(error, bound.where(facts))
-        pointer = c.find_object(self._db._owner.check(), bound.key, encoded)
-        return self._db._adopt(pointer, bound.key) if pointer else default
+        found = self._db._find(bound, encoded)
+        return default if found is None else self._db._object_of(found, bound)
 
     def create(self, *primary_key: Any, **values: Any) -> T:
         """A new object: create(**values) or create(primary_key, **values). Properties that are not

@@ -16,13 +16,22 @@ from ._prototypes import (
     SCHEMA_MODE_ADDITIVE_EXPLICIT,
     SCHEMA_MODE_AUTOMATIC,
     SCHEMA_MODE_IMMUTABLE,
+    SCHEMA_MODE_READ_ONLY,
 )
-from .database import Database
-from .errors import DataError, Error, FileNotFound, SchemaError
+from .database import READING, Database
+from .errors import DataError, Error, FileNotFound, PermissionDenied, SchemaError
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
 
 _MISMATCHED_CONFIG = 2013
+_UNSHARED = 'mode="immutable" reads a file that nobody changes meanwhile, without the lock file beside it.'
+
+_SCHEMA_MODES = {
+    "r": SCHEMA_MODE_READ_ONLY,
+    "immutable": SCHEMA_MODE_IMMUTABLE,
+    "rw": SCHEMA_MODE_ADDITIVE_EXPLICIT,
+    "rwc": SCHEMA_MODE_ADDITIVE_EXPLICIT,
+}
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -43,9 +52,15 @@ def open(
 ) -> Database:
     """Opens a realm file.
 
-    mode: "r" reads one state of a file that nobody changes meanwhile: nothing on disk changes or
-          appears. "rw" reads and writes a file that exists. "rwc" also creates it. Without a mode:
-          "rwc" when there is a schema, else "rw".
+    mode: "r" reads a file that exists and never writes to it; refresh() follows what others write
+          meanwhile. It takes part in the sharing of the file, for which it has to open or make the
+          lock file beside it: PermissionDenied where it must not. A lock file that it made goes again,
+          unless others need it by then. "immutable" reads a file that nobody changes as long as it is
+          open, such as evidence on a read-only medium, and touches nothing but the file itself; where
+          somebody does write, what it reads may be wrong. "rw" reads and writes a file that exists.
+          "rwc" also creates it. Without a mode: "rwc" when there is a schema, else "rw". Databases of
+          one process that have a file open at the same time are all for reading, in one mode, or all
+          for writing.
     schema: the classes the program uses: model classes, ClassSchema, or a module with model classes.
           The file gets those classes, properties and indexes that it lacks; what it has beyond them
           stays, unseen. Differences of another kind raise MigrationRequired. Without a schema the
@@ -72,10 +87,10 @@ def open(
     where, for_library = _resolve(path)
     if mode is None:
         mode = "rw" if schema is None else "rwc"
-    if mode not in ("r", "rw", "rwc"):
-        raise DataError(f'mode is "r", "rw" or "rwc", not {mode!r}')
+    if mode not in _SCHEMA_MODES:
+        raise DataError(f'mode is "r", "immutable", "rw" or "rwc", not {mode!r}')
     secret = c.make_secret(key, passphrase, page_cipher, where)
-    if in_memory and (key is not None or passphrase is not None or mode == "r"):
+    if in_memory and (key is not None or passphrase is not None or mode in READING):
         raise DataError("A database in memory has no key and is no file to be read only", path=where)
     if in_memory:
         mode = "rwc"
@@ -91,15 +106,14 @@ def open(
     if migrate is not None:
         if schema_version is None:
             raise DataError("A migration needs a schema and its schema_version")
-        if mode == "r":
-            raise DataError('A migration changes the file, which mode "r" does not allow')
+        if mode in READING:
+            raise DataError(f'A migration changes the file, which mode "{mode}" does not allow')
     exists = os.path.exists(where)
     if mode != "rwc" and not exists:
         raise FileNotFound(f"No such file: {where}", code=1019, path=where)
     declared = None if schema is None else declare(schema)
 
-    kind = SCHEMA_MODE_IMMUTABLE if mode == "r" else SCHEMA_MODE_ADDITIVE_EXPLICIT
-    config = c.make_config(for_library, kind, secret)
+    config = c.make_config(for_library, _SCHEMA_MODES[mode], secret)
     kept = None
     raised: List[BaseException] = []
     try:
@@ -121,8 +135,12 @@ def open(
             kept, raised = c.set_should_compact(config, on_compact)
         realm = lib.realm_open(config)
         if not realm:
-            failure = c.last_error(where)
-            raise (raised[0] if raised else failure) or Error("The file cannot be opened", path=where)
+            failure = c.last_error(where) or Error("The file cannot be opened", path=where)
+            if failure.code == _MISMATCHED_CONFIG:
+                failure.hint = "A process opens a file in one way at a time."
+            elif mode == "r" and isinstance(failure, PermissionDenied) and not failure.hint:
+                failure.hint = _UNSHARED
+            raise raised[0] if raised else failure
     finally:
         lib.realm_release(config)
         del kept
@@ -151,8 +169,13 @@ def memory(
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    weakref.finalize(db._owner, shutil.rmtree, folder, True)
+    weakref.finalize(db._owner, _remove, folder, os.getpid())
     return db
+
+
+def _remove(folder: str, process: int) -> None:
+    if os.getpid() == process:  # The child of a fork leaves it to its parent.
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _migrate(

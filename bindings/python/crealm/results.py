@@ -136,13 +136,13 @@ class Results(Queryable, typing.Sequence[T]):
     def __init__(
         self,
         db: Database,
-        pointer: int,
+        handle: Handle,
         class_key: int,
         property: Optional[c.PropertyFacts] = None,
         depth: int = 1,
     ) -> None:
         self._db = db
-        self._handle = Handle(db._owner, pointer)
+        self._handle = handle
         self._class_key = class_key  # Of the objects, or of the object that has the values.
         self._property = property  # Of the values; None when the rows are objects.
         self._depth = depth  # As a View has it.
@@ -152,22 +152,19 @@ class Results(Queryable, typing.Sequence[T]):
         """Whether the results can still be read."""
         if self._handle.owner.is_closed:
             return False
-        return c.get_flag(lib.realm_results_is_valid, self._handle.get())
+        return bool(self._handle.call(c.get_flag, lib.realm_results_is_valid))
 
     @property
     def description(self) -> str:
         """The query behind the results, in one normal form of the query language, with arguments
         written out and the names that the file has. UsageError for results of values."""
-        query = c.get_pointer(lib.realm_results_get_query, self._handle.get())
-        try:
-            return c.describe_query(query)
-        finally:
-            lib.realm_release(query)
+        text: str = self._handle.make(lib.realm_results_get_query).call(c.describe_query)
+        return text
 
     # Reading
 
     def __len__(self) -> int:
-        return c.get_size(lib.realm_results_count, self._handle.get())
+        return self._handle.call(c.get_size, lib.realm_results_count)
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -189,7 +186,7 @@ class Results(Queryable, typing.Sequence[T]):
         return self[-1] if len(self) else None
 
     def _at(self, index: int) -> Any:
-        value = c.get_value(lib.realm_results_get, self._handle.get(), index)
+        value = self._handle.call(c.get_value, lib.realm_results_get, index)
         if type(value) is c.Link:
             return self._db._object(value.class_key, value.object_key)
         if type(value) is c.Nested:
@@ -202,10 +199,10 @@ class Results(Queryable, typing.Sequence[T]):
 
         view: Any = List if kind == c.LIST else Dictionary
         get = lib.realm_results_get_list if kind == c.LIST else lib.realm_results_get_dictionary
-        pointer = get(self._handle.get(), index)
-        if not pointer:
-            raise c.last_error() or NotSupportedError("A snapshot of values does not show collections inside")
-        return view(self._db, pointer, self._property, self._class_key, None, self._depth + 1)
+        found = self._handle.find(get, index)
+        if found is None:
+            raise NotSupportedError("A snapshot of values does not show collections inside")
+        return view(self._db, found, self._property, self._class_key, None, self._depth + 1)
 
     def __iter__(self) -> Iterator[T]:
         return self._loop(1)
@@ -228,10 +225,11 @@ class Results(Queryable, typing.Sequence[T]):
         if self._property is not None and isinstance(value, (list, dict, Sequence, typing.Mapping)):
             if not isinstance(value, (str, bytes, bytearray, memoryview)):
                 return next((i for i, row in enumerate(self) if value == row), -1)
-        pointer = self._handle.get()
         kind = c.P_OBJECT if self._property is None else self._property.type
         try:
-            return c.find_in_results(pointer, c.encode(self._db._plain(value), kind))
+            encoded = c.encode(self._db._plain(value), kind)
+            position: int = self._handle.call(c.find_in_results, encoded)
+            return position
         except (ConstraintError, DataError):
             len(self)  # Raises when the results are gone.
             return -1  # What cannot be among the rows.
@@ -277,70 +275,59 @@ class Results(Queryable, typing.Sequence[T]):
         """The class of the rows; None when they are values."""
         return None if self._property is not None else self._db._bound(self._class_key)
 
-    def _made(self, pointer: int) -> Results[T]:
-        return Results(self._db, pointer, self._class_key, self._property, self._depth)
+    def _made(self, handle: Handle) -> Results[T]:
+        return Results(self._db, handle, self._class_key, self._property, self._depth)
 
     def _where(self, text: str, values: Any, named: Any) -> Results[T]:
-        results = self._handle.get()
         query = Query(self._db, text, values, named)
         if self._property is not None:
             raise UsageError(
                 "Results of values cannot be filtered", code=2007, hint="Use [v for v in values if …]."
             )
-        parsed = query.parse(self._db._owner.check(), self._class_key)
+        parsed = query.parse(self._db._owner, self._class_key)
         try:
-            made = self._made(c.get_pointer(lib.realm_results_filter, results, parsed))
+            made = self._made(self._handle.make(lib.realm_results_filter, parsed.pointer))
         except UsageError as error:
             if error.code == 2007:
                 error.hint = "where() comes before limit()."
             raise
-        finally:
-            lib.realm_release(parsed)
         return self._with_ordering(query) if query.has_ordering else made
 
     def _with_ordering(self, query: Query) -> Results[T]:
         """As filtered, and with what the text says about the order, which a filter leaves out."""
-        own = c.get_pointer(lib.realm_results_get_query, self._handle.get())
-        try:
-            both = query.append_to(own)
-        finally:
-            lib.realm_release(own)
-        try:
-            return self._made(c.get_pointer(lib.realm_query_find_all, both))
-        finally:
-            lib.realm_release(both)
+        both = query.append_to(self._handle.make(lib.realm_results_get_query))
+        return self._made(both.make(lib.realm_query_find_all))
 
     def _sort(self, keys: Any, descending: bool) -> Results[T]:
         text = sort_text(self._db, self._row_class(), keys, descending)
-        return self._made(ordered(lib.realm_results_sort, self._handle.get(), text))
+        return self._made(ordered(lib.realm_results_sort, self._handle, text))
 
     def _distinct(self, paths: Any) -> Results[T]:
         text = distinct_text(self._db, self._row_class(), paths)
-        return self._made(ordered(lib.realm_results_distinct, self._handle.get(), text))
+        return self._made(ordered(lib.realm_results_distinct, self._handle, text))
 
     def _limit(self, count: int) -> Results[T]:
         number = operator.index(count)
         if number < 0:
             raise DataError(f"limit({number}): a number of objects is not negative")
         number = min(number, sys.maxsize)
-        return self._made(c.get_pointer(lib.realm_results_limit, self._handle.get(), number))
+        return self._made(self._handle.make(lib.realm_results_limit, number))
 
     def _snapshot(self) -> Results[T]:
-        pointer = c.get_pointer(lib.realm_results_snapshot, self._handle.get())
-        return Snapshot(self._db, pointer, self._class_key, self._property, self._depth)
+        made = self._handle.make(lib.realm_results_snapshot)
+        return Snapshot(self._db, made, self._class_key, self._property, self._depth)
 
     def _aggregate(self, function: Any, property: Optional[str]) -> Any:
-        pointer = self._handle.get()
         if self._property is not None:
             if property is not None:
                 raise TypeError(f"The elements are values: they have no property {property!r}")
-            return self._db._rich(c.aggregate(function, pointer, _NO_PROPERTY), self._property)
+            return self._db._rich(self._handle.call(c.aggregate, function, _NO_PROPERTY), self._property)
         if property is None:
             raise TypeError("Of what? Objects need the name of a property")
         bound = self._row_class()
         assert bound is not None
         facts = bound.find(property)
-        return self._db._rich(c.aggregate(function, pointer, facts.key), facts)
+        return self._db._rich(self._handle.call(c.aggregate, function, facts.key), facts)
 
     # Writing
 
@@ -349,7 +336,7 @@ class Results(Queryable, typing.Sequence[T]):
         the collection that they come from. Only inside a write."""
         bound = self._db._bound(self._class_key)
         self._db._require_write(bound.name if self._property is None else bound.where(self._property))
-        c.check(lib.realm_results_delete_all(self._handle.get()))
+        self._handle.call(c.check, lib.realm_results_delete_all)
 
 
 class Snapshot(Results[T]):
@@ -380,7 +367,7 @@ class AllObjects(Results[T]):
             index, last = index + len(keys), keys[-1]
 
     def _key_at(self, index: int) -> int:
-        link: c.Link = c.get_value(lib.realm_results_get, self._handle.get(), index)
+        link: c.Link = self._handle.call(c.get_value, lib.realm_results_get, index)
         return link.object_key
 
     def _existing(self, keys: Iterable[int]) -> Iterator[T]:
@@ -403,7 +390,7 @@ class AllObjects(Results[T]):
         return low
 
     def __contains__(self, value: object) -> bool:
-        self._handle.get()
+        self._db._owner.check()
         return (
             getattr(value, "_db", None) is self._db
             and getattr(value, "_class_key", None) == self._class_key
@@ -412,9 +399,9 @@ class AllObjects(Results[T]):
 
 
 def results_of(
-    db: Database, pointer: int, property: c.PropertyFacts, class_key: int, depth: int
+    db: Database, handle: Handle, property: c.PropertyFacts, class_key: int, depth: int
 ) -> Results[Any]:
     """Results for a handle to those of a collection, a property of a class."""
     if property.type == c.P_OBJECT:
-        return Results(db, pointer, db._named(property.target).key)
-    return Results(db, pointer, class_key, property, depth)
+        return Results(db, handle, db._named(property.target).key)
+    return Results(db, handle, class_key, property, depth)

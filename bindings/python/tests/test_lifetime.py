@@ -19,7 +19,7 @@ import pytest
 
 import crealm
 from conftest import PERSON
-from crealm import _handle, _prototypes, objects
+from crealm import _handle, _prototypes, _store, objects
 from crealm._library import lib
 
 EVERYTHING = crealm.ClassSchema(
@@ -180,6 +180,8 @@ def test_every_handle_that_the_library_gave_is_given_back(path, monkeypatch):
             monkeypatch.setattr(lib, name, counted(getattr(lib, name)))
     for shape, (view, get) in list(objects._VIEWS.items()):
         monkeypatch.setitem(objects._VIEWS, shape, (view, counted(get)))
+    for shape, (get, clear) in list(_store._COLLECTIONS.items()):
+        monkeypatch.setitem(_store._COLLECTIONS, shape, (counted(get), clear))
     real = lib.realm_release
     monkeypatch.setattr(lib, "realm_release", lambda pointer: back.append(pointer) or real(pointer))
 
@@ -382,13 +384,13 @@ def test_wrong_thread(path):
 
 def test_the_library_itself_refuses_the_wrong_thread(path):
     db, obj = opened(path)
-    pointer, realm, key = obj._handle.pointer, db._owner.realm, obj._facts("n").key
+    pointer, realm, key = obj._handle.pointer, db._owner.pointer, obj._facts("n").key
 
     def read():
         from crealm import _marshal
 
         try:
-            _marshal.get_value(lib.realm_get_value, pointer, key)
+            _marshal.get_value(pointer, lib.realm_get_value, key)
         except crealm.Error as error:
             codes = [error.code]
         for function in (lib.realm_begin_write, lib.realm_commit):
@@ -405,9 +407,9 @@ def test_a_handle_dropped_on_another_thread_is_released_on_its_own(path, release
     hold = [obj.items, obj.next]
     assert len(released["open"]) == 3
     in_thread(hold.clear)
-    assert len(released["open"]) == 3 and len(db._owner.aside) == 2
+    assert len(released["open"]) == 3 and len(db._owner.later) == 2
     obj.n
-    assert len(released["open"]) == 1 and not db._owner.aside
+    assert len(released["open"]) == 1 and not db._owner.later
     hold = [obj.items]
     in_thread(hold.clear)
     db.close()

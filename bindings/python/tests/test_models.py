@@ -559,19 +559,6 @@ def test_what_cannot_be_added(db, tmp_path):
         assert type(dynamic["Person"][0]) is crealm.Object
 
 
-def test_what_a_rolled_back_write_added(db):
-    ann, bob, rex, bo = graph()
-    with pytest.raises(InterruptedError), db.write():
-        db.add(ann)
-        raise InterruptedError
-    assert not ann.is_valid and not rex and len(db[Person]) == 0
-    with pytest.raises(crealm.InvalidatedError):
-        ann.name
-    with db.write():
-        again = db.add(graph()[0])
-        assert again.dogs[0].name == "Rex"
-
-
 def test_update(db):
     with db.write():
         rex = Dog(name="Rex")

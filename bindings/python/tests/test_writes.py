@@ -67,16 +67,6 @@ def test_two_databases_writing_on_one_thread_do_not_hang(people, path):
             other["Person"].get(1).age = 6
 
 
-def test_one_file_in_two_modes(people, path):
-    with pytest.raises(crealm.UsageError) as info:
-        crealm.open(path, mode="r")
-    assert info.value.code == 2013
-    people.close()
-    with crealm.open(path, mode="r"), crealm.open(path, mode="r"):
-        with pytest.raises(crealm.UsageError):
-            crealm.open(path)
-
-
 def test_changes_outside_a_write(people):
     ann = people["Person"].get(1)
     for change in (
@@ -91,26 +81,6 @@ def test_changes_outside_a_write(people):
     with pytest.raises(crealm.NotInWriteError, match="Person.name"):
         ann.name = "x"
     assert ann.name == "Ann" and len(people["Person"]) == 3
-
-
-def test_read_only(people, path):
-    people.close()
-    before = (path.read_bytes(), os.stat(path).st_mtime_ns)
-    lock = path.with_name(path.name + ".lock")
-    lock.unlink()
-    with crealm.open(path, mode="r") as db:
-        with pytest.raises(crealm.ReadOnlyError):
-            with db.write():
-                pass
-        with pytest.raises(crealm.ReadOnlyError, match="Person.name"):
-            db["Person"].get(1).name = "x"
-        with pytest.raises(crealm.ReadOnlyError):
-            db["Person"].create(5)
-        with pytest.raises(crealm.ReadOnlyError):
-            db["Person"][0].delete()
-        assert db.refresh() is False and db.verify() == [] and db.mode == "r"
-        assert [f.name for f in path.parent.iterdir()] == [path.name]
-    assert (path.read_bytes(), os.stat(path).st_mtime_ns) == before
 
 
 def test_deleted_objects(people):
