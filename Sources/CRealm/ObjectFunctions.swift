@@ -100,13 +100,13 @@ public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool {
     return o.realm.isValid(o.table, o.key)
 }
 @_cdecl("realm_object_get_key")
-public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 { objectHandle(o)?.key.raw ?? -1 }
+public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 { objectHandle(o)?.named.made.raw ?? -1 }
 @_cdecl("realm_object_get_table")
 public func realm_object_get_table(_ o: OpaquePointer?) -> UInt32 { objectHandle(o)?.table.raw ?? TableKey.null.raw }
 @_cdecl("realm_object_as_link")
 public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
     guard let o = objectHandle(o) else { return realm_link_t(target_table: TableKey.null.raw, target: -1) }
-    return realm_link_t(target_table: o.table.raw, target: o.key.raw)
+    return realm_link_t(target_table: o.table.raw, target: o.named.made.raw)
 }
 
 // MARK: Values
@@ -166,7 +166,7 @@ private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: Collect
     guard let o = objectHandle(o) else { return nil }
     return attemptHandle { () throws(RealmError) in
         try o.realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
-        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, object: o.key, column: ColKey(property)))
+        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
     }
 }
 @_cdecl("realm_get_list")
@@ -190,7 +190,7 @@ private func setCollection(_ o: OpaquePointer?, _ property: Int64, _ shape: Coll
     guard let o = objectHandle(o) else { return nil }
     return attemptHandle { () throws(RealmError) in
         try o.realm.setCollection(shape, o.table, o.key, ColKey(property))
-        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, object: o.key, column: ColKey(property)))
+        return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
     }
 }
 @_cdecl("realm_set_list")

@@ -520,6 +520,41 @@ static void of_values(void) {
     REFUSED(BAD_KEY, realm_dictionary_erase(kept.dict_nums, text("$a"), NULL));
 }
 
+/* An object whose making was rolled back is gone for good: its handles do not name a later one with its key. */
+static void of_a_later_object_with_the_key(void) {
+    section = "a key that is used again";
+    size_t n = 0;
+    realm_value_t v;
+    CHECK(realm_begin_write(r));
+    realm_object_t* later = realm_object_create(r, class_key("All"));
+    CHECK(later && realm_object_get_key(later) == realm_object_get_key(undone.object) && realm_object_is_valid(later));
+    realm_list_t* nums = realm_get_list(later, key("nums"));
+    CHECK(realm_list_insert(nums, 0, integer(1)));
+    CHECK(!realm_object_is_valid(undone.object) && !realm_list_is_valid(undone.nums) && !realm_dictionary_is_valid(undone.dict_nums));
+    FAILS(GONE, realm_get_value(undone.object, key("count"), &v));
+    FAILS(GONE, realm_set_value(undone.object, key("count"), integer(1), false));
+    FAILS(GONE, realm_object_delete(undone.object));
+    FAILS(GONE, realm_list_size(undone.nums, &n));
+    FAILS(GONE, realm_list_insert(undone.nums, 0, integer(1)));
+    FAILS(GONE, realm_set_insert(undone.set_nums, integer(1), NULL, NULL));
+    FAILS(GONE, realm_dictionary_insert(undone.dict_nums, text("k"), integer(1), NULL, NULL));
+    FAILS(GONE, realm_get_list(undone.object, key("nums")));
+    void* copy = realm_clone(undone.object);
+    CHECK(copy && !realm_object_is_valid((realm_object_t*)copy));
+    CHECK(!realm_equals(undone.object, later) || !realm_object_is_valid(undone.object));
+    CHECK(realm_list_size(nums, &n) && n == 1 && realm_rollback(r));
+    CHECK(!realm_object_is_valid(later) && !realm_list_is_valid(nums) && realm_object_is_valid(kept.object) && realm_list_is_valid(kept.nums));
+    realm_release(copy), realm_release(nums), realm_release(later);
+
+    section = "a link to nothing";
+    CHECK(realm_begin_write(r) && realm_set_value(kept.object, key("link"), link_of(class_key("All"), -1), false));
+    CHECK(realm_get_value(kept.object, key("link"), &v) && v.type == RLM_TYPE_NULL);
+    CHECK(realm_set_value(kept.object, key("any"), link_of(class_key("All"), -1), false));
+    CHECK(realm_get_value(kept.object, key("any"), &v) && v.type == RLM_TYPE_NULL);
+    FAILS(REQUIRED, realm_list_insert(kept.links, 0, link_of(class_key("All"), -1)));
+    CHECK(realm_rollback(r));
+}
+
 /* A collection below a hundred others takes no further one. */
 static void of_depth(void) {
     section = "nesting";
@@ -667,6 +702,7 @@ int main(void) {
     of_results_and_the_schema();
     of_the_state();
     of_no_handle();
+    of_a_later_object_with_the_key();
     of_depth();
     all_covered();
     section = "the end";

@@ -81,7 +81,8 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
         guard isUTF8(b) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
         return .string(b)
     case RLM_TYPE_DOUBLE: return .double(v.dnum)
-    case RLM_TYPE_LINK: return .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
+    // A link to nothing is null.
+    case RLM_TYPE_LINK: return v.link.target == -1 ? .null : .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
     default: return try loadOther(v)
     }
 }

@@ -99,7 +99,9 @@ final class ObjectHandle: Handle {
     /// Kept alive by the box.
     private(set) var unmanagedRealm: Unmanaged<Realm>
     private(set) var table: TableKey
-    private(set) var key: ObjKey
+    private(set) var named: BornKey
+    /// Null once the transaction that made the object was rolled back.
+    @inline(__always) var key: ObjKey { named.key }
     private var isPooled = false
     var box: RealmBox { ownedBox.takeUnretainedValue() }
     @inline(__always) var realm: Realm { unmanagedRealm.takeUnretainedValue() }
@@ -108,11 +110,14 @@ final class ObjectHandle: Handle {
         ownedBox = .passRetained(box)
         unmanagedRealm = box.unmanagedRealm
         self.table = table
-        self.key = key
+        named = Self.name(box, table, key)
         super.init(.object)
     }
     deinit { if !isPooled { ownedBox.release() } }
 
+    @inline(__always) private static func name(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> BornKey {
+        BornKey(key, box.unmanagedRealm._withUnsafeGuaranteedRef { $0.transaction.birth(table, key) })
+    }
     /// A handle, for C to own.
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
         if let u = ObjectPool.current?.pop() {
@@ -120,7 +125,7 @@ final class ObjectHandle: Handle {
                 h.ownedBox = .passRetained(box)
                 h.unmanagedRealm = box.unmanagedRealm
                 h.table = table
-                h.key = key
+                h.named = name(box, table, key)
                 h.isPooled = false
             }
             return OpaquePointer(u.toOpaque())
@@ -132,13 +137,14 @@ final class ObjectHandle: Handle {
         guard let pool = ObjectPool.current, pool.hasRoom else { return u.release() }
         u._withUnsafeGuaranteedRef { h in
             h.ownedBox.release()
+            h.named = BornKey(.null, nil)
             h.isPooled = true
         }
         pool.push(u)
     }
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? ObjectHandle else { return false }
-        return o.realm === realm && o.table == table && o.key == key
+        return o.realm === realm && o.table == table && o.named == named
     }
     override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, key) }
 }

@@ -194,7 +194,7 @@ extension LeafKind {
             n.count = i &+ 1
             s.storeHeader(n)
             return ref
-        case (.slot, .slot(let raw)) where raw.raw == 0:
+        case (.slot, .slot(let raw)) where raw.isNull:
             var n = try s.refsNode(ref)
             guard n.count == i, (i &+ 1) &* 8 <= s.capacity(n), n.width == 64 else { return nil }
             n.payload.storeBytes(of: 0, toByteOffset: i &* 8, as: Int64.self)

@@ -48,7 +48,7 @@ struct Verifier {
             guard n.hasRefs else { continue }
             for i in 0..<n.count {
                 let s = RefOrTagged(raw: n.get(i))
-                if !s.isTagged && s.raw != 0 { pending.append(s.ref) }
+                if let child = s.subtree { pending.append(child) }
             }
         }
         let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, oldestReachable: .max, pageSize: nil)
@@ -167,12 +167,13 @@ struct Verifier {
         case .dictionary(let r):
             let d = try ElementDictionary(store, root: r, keyType: .string, format: 24)
             for i in 0..<d.count { try eachLink(try d.value(i), c, t, depth: depth + 1, body) }
-        case .slot(let s) where !s.isTagged && s.raw != 0:
+        case .slot(let s):
+            guard let root = s.subtree else { return }
             if c.isDictionary {
-                let d = try ElementDictionary(store, root: s.ref, keyType: c.keyType, format: t.group.format)
+                let d = try ElementDictionary(store, root: root, keyType: c.keyType, format: t.group.format)
                 for i in 0..<d.count { try eachLink(try d.value(i), c, t, depth: depth + 1, body) }
             } else if let kind = c.elementKind {
-                let l = try ElementList(store, root: s.ref, kind: kind, target: c.oppositeTable)
+                let l = try ElementList(store, root: root, kind: kind, target: c.oppositeTable)
                 for i in 0..<l.count { try eachLink(try l.get(i), c, t, depth: depth + 1, body) }
             }
         default: break

@@ -138,7 +138,7 @@ extension Group {
                 }
                 continue
             }
-            guard !s.isTagged, s.raw != 0, let shape = c.shape,
+            guard s.subtree != nil, let shape = c.shape,
                 let content = try resolve(CollectionPath(table: t.key, object: key, column: c.key))
             else { continue }
             var elements: [(name: [UInt8], value: Mixed)] = []

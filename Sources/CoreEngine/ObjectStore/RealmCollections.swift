@@ -221,7 +221,7 @@ extension RealmObject {
     private func path(_ name: Name, _ shape: CollectionShape) throws(RealmError) -> CollectionPath {
         let p = try property(name)
         try realm.checkCollection(table, key, p.key, as: shape)
-        return CollectionPath(table: table, object: key, column: p.key)
+        return CollectionPath(table: table, owner: named, column: p.key)
     }
     /// The list in a property (or in a Mixed property, once it holds one).
     public func list(_ name: Name) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try path(name, .list)) }
@@ -248,7 +248,7 @@ extension RealmObject {
 
     /// Replaces the contents of a collection property.
     func replace(_ p: Property, with value: RealmValue) throws(RealmError) {
-        let path = CollectionPath(table: table, object: key, column: p.key)
+        let path = CollectionPath(table: table, owner: named, column: p.key)
         switch (p.collection, value) {
         case (.list, .list(let elements)): try RealmList(realm: realm, path: path).replace(with: elements)
         case (.set, .list(let elements)):

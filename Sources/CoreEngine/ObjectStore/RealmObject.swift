@@ -4,9 +4,16 @@
 public struct RealmObject: Equatable {
     public let realm: Realm
     public let table: TableKey
-    public let key: ObjKey
+    let named: BornKey
+    /// Null once the transaction that made the object was rolled back.
+    public var key: ObjKey { named.key }
 
-    public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.key == b.key }
+    init(realm: Realm, table: TableKey, key: ObjKey) {
+        self.realm = realm
+        self.table = table
+        named = BornKey(key, realm.transaction.birth(table, key))
+    }
+    public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.named == b.named }
     /// Whether the object still exists.
     public var isValid: Bool { realm.isValid(table, key) }
     /// The object as a value, for properties, lists and arguments of queries.
@@ -26,7 +33,7 @@ public struct RealmObject: Equatable {
         return try realm.whole { () throws(RealmError) in
             if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
             if p.collection != .none {
-                guard let content = try realm.collection(CollectionPath(table: table, object: key, column: p.key)) else { return .list([]) }
+                guard let content = try realm.collection(CollectionPath(table: table, owner: named, column: p.key)) else { return .list([]) }
                 return try realm.reading().group.copy(content)
             }
             return try realm.reading().group.copy(try realm.value(table, key, p.key))

@@ -150,15 +150,15 @@ final class LinkCountExpression: Expression {
         switch v {
         case .link(let key): return key.isUnresolved || key.isNull ? 0 : 1
         case .slot(let s):
-            guard !s.isTagged, s.raw != 0, let kind = facts.elementKind else { return 0 }
+            guard let root = s.subtree, let kind = facts.elementKind else { return 0 }
             if facts.shape == .dictionary {
-                let d = try ElementDictionary(t.store, root: s.ref, keyType: facts.keyType, format: t.group.format)
+                let d = try ElementDictionary(t.store, root: root, keyType: facts.keyType, format: t.group.format)
                 if nulls { return d.count }
                 var n = 0
                 for i in 0..<d.count { if case .typedLink = try d.value(i) { n += 1 } }
                 return n
             }
-            return try ElementList(t.store, root: s.ref, kind: kind, target: facts.oppositeTable).count
+            return try ElementList(t.store, root: root, kind: kind, target: facts.oppositeTable).count
         default: return 0
         }
     }

@@ -137,7 +137,7 @@ final class ClusterScan {
             guard height.isTagged, height.integer >= 1, height.integer < 8, n.count > 3 else {
                 throw .corrupt("inner cluster of impossible depth", at: ref.offset)
             }
-            let offsets = first.raw == 0 ? nil : try store.integers(first.ref)
+            let offsets = first.isNull ? nil : try store.integers(first.ref)
             (levels + depth).initialize(to: Level(node: n, offsets: offsets, shift: 8 * height.integer, base: base, next: 3))
             depth += 1
             return false
@@ -178,7 +178,7 @@ final class ClusterScan {
         while rest != 0 {
             let column = rest.trailingZeroBitCount
             rest &= rest &- 1
-            guard column &+ 1 < next.count, case let slot = try next.slot(column &+ 1), !slot.isTagged, slot.raw != 0 else { continue }
+            guard column &+ 1 < next.count, case let slot = try next.slot(column &+ 1), slot.subtree != nil else { continue }
             let leaf = try store.node(slot.ref)
             guard leaf.hasRefs, !leaf.context, leaf.count > 2 else { continue }
             Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
@@ -201,7 +201,7 @@ final class ClusterScan {
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
         touched |= 1 << UInt64(column.index & 63)
         let slot = try leaf.slot(column.index &+ 1)
-        guard !slot.isTagged, slot.raw != 0 else { throw .corrupt("cluster without the leaf of a column", at: leaf.ref.offset) }
+        guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: leaf.ref.offset) }
         return slot.ref
     }
 }

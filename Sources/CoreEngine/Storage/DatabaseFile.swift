@@ -257,11 +257,11 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         guard n.hasRefs, n.widthType == 0, !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
             throw invalid("Invalid top array (ref: \(ref.offset), array size: \(n.count))")
         }
-        func tagged(_ i: Int) throws(RealmError) -> UInt64 {
-            guard i < n.count else { return 0 }
+        func number(_ i: Int) throws(RealmError) -> UInt64? {
+            guard i < n.count else { return nil }
             let v = try n.slot(i)
-            guard v.isTagged || v.raw == 0 else { throw invalid("Invalid top array: a ref stands where a number is expected") }
-            return v.integer
+            guard v.subtree == nil else { throw invalid("Invalid top array: a ref stands where a number is expected") }
+            return v.number
         }
         func child(_ i: Int) throws(RealmError) -> Ref {
             guard i < n.count else { return .null }
@@ -269,7 +269,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             guard !v.isTagged, v.raw >= 0 else { throw invalid("Invalid top array: a number stands where a ref is expected") }
             return v.ref
         }
-        let logical = try tagged(2)
+        let logical = try number(2) ?? 0
         guard logical >= 24, logical <= UInt64(physicalSize) else {
             throw invalid("Invalid logical file size: \(logical), actual file size: \(physicalSize), array size: \(n.count)")
         }
@@ -277,14 +277,14 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         for r in [names, tables] where r.offset <= 0 || r.offset % 8 != 0 || r.offset > Int(logical) {
             throw invalid("Invalid top array (slots 0 and 1): ref \(r.offset)")
         }
-        let version = n.count > 6 ? max(1, try tagged(6)) : 1
+        let version = n.count > 6 ? max(1, try number(6) ?? 0) : 1
         guard version < 1 << 47 else { throw invalid("Impossible version number \(version)") }
         let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
         return TopFields(
-            logicalSize: Int(logical), version: version, historyType: try tagged(7), historySchemaVersion: try tagged(9), syncFileId: try tagged(10),
+            logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0, historySchemaVersion: try number(9) ?? 0, syncFileId: try number(10) ?? 0,
             names: names, tables: tables, history: try child(8),
             freeLists: (positions: try child(3), lengths: try child(4), versions: try child(5)),
-            evacuation: slot11.isTagged ? .null : slot11.ref, slotCount: n.count)
+            evacuation: slot11.subtree ?? .null, slotCount: n.count)
     }
 
     // MARK: Changing the form

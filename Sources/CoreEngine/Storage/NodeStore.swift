@@ -294,7 +294,7 @@ final class NodeStore {
         if n.hasRefs {
             for i in 0..<n.count {
                 let s = try n.slot(i)
-                if !s.isTagged && s.raw != 0 { try destroy(s.ref, depth: depth + 1) }
+                if let child = s.subtree { try destroy(child, depth: depth + 1) }
             }
         }
         free(n)

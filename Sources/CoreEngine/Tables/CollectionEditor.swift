@@ -366,7 +366,7 @@ extension Table {
         if case .slot(let slot) = value {
             guard let outer = c.shape, outer == shape || !path.steps.isEmpty, let kind = c.elementKind else { throw Self.gone() }
             guard outer != .dictionary || c.keyType == .string else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
-            let old = slot.isTagged ? Ref.null : slot.ref
+            let old = slot.subtree ?? .null
             let new: Ref
             if path.steps.isEmpty {
                 let place = CollectionPlace(table: key, object: path.object, column: path.column)

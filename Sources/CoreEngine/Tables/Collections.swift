@@ -327,14 +327,18 @@ package struct CollectionPath: Hashable {
         case name([UInt8])
     }
     package let table: TableKey
-    package let object: ObjKey
+    private let owner: BornKey
     package let column: ColKey
     package var steps: [Step] = []
     package init(table: TableKey, object: ObjKey, column: ColKey) {
+        self.init(table: table, owner: BornKey(object, nil), column: column)
+    }
+    package init(table: TableKey, owner: BornKey, column: ColKey) {
         self.table = table
-        self.object = object
+        self.owner = owner
         self.column = column
     }
+    @inline(__always) package var object: ObjKey { owner.key }
 }
 
 /// The collection at the end of a path.
@@ -350,7 +354,7 @@ extension Group {
         guard let value = try table.rows.get(path.object, column.key.index) else { return nil }
         var content: CollectionContent
         if case .slot(let slot) = value {
-            let root = slot.isTagged ? Ref.null : slot.ref
+            let root = slot.subtree ?? .null
             if column.shape == .dictionary {
                 content = .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, valueType: column.type, format: format))
             } else {

@@ -74,8 +74,8 @@ extension Table {
             }
             return
         }
-        guard case .slot(let s) = value, !s.isTagged, s.raw != 0 else { return }
-        var root = s.ref
+        guard case .slot(let s) = value, let old = s.subtree else { return }
+        var root = old
         let place = CollectionPlace(table: key, object: from, column: c.key)
         if column.isDictionary {
             let new = try forgetNested(target, gone, dictionary: root, onChange: { group.log?.collectionChanged(place, .set($0)) })
@@ -90,7 +90,7 @@ extension Table {
             let new = try forgetNested(target, gone, list: root, onErase: { group.log?.collectionChanged(place, .erase($0)) })
             root = new.root
         }
-        if root != s.ref { _ = try rows.set(from, c.key.index, .slot(RefOrTagged(root))) }
+        if root != old { _ = try rows.set(from, c.key.index, .slot(RefOrTagged(root))) }
     }
 
     /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth first.
@@ -175,11 +175,11 @@ extension Table {
         case .list(let r): try removeLinks(tree: r, kind: .mixed, from: key, c, cascading, depth: 0)
         case .dictionary(let r): try removeLinks(dictionary: r, from: key, c, cascading, depth: 0)
         case .slot(let s):
-            guard !s.isTagged, s.raw != 0, let column = column(c.key) else { return }
+            guard let root = s.subtree, let column = column(c.key) else { return }
             if column.isDictionary {
-                try removeLinks(dictionary: s.ref, from: key, c, cascading, depth: 0)
+                try removeLinks(dictionary: root, from: key, c, cascading, depth: 0)
             } else if let kind = column.elementKind {
-                try removeLinks(tree: s.ref, kind: kind, from: key, c, cascading, depth: 0)
+                try removeLinks(tree: root, kind: kind, from: key, c, cascading, depth: 0)
             }
         default: break
         }
@@ -256,8 +256,9 @@ extension Table {
         switch value {
         case .string(let text):
             for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
-        case .slot(let s) where !s.isTagged && s.raw != 0:
-            let tree = BPlusTree(store, kind: .string, root: s.ref)
+        case .slot(let s):
+            guard let root = s.subtree else { return }
+            let tree = BPlusTree(store, kind: .string, root: root)
             for i in 0..<(try tree.count()) {
                 if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } else { try index.eraseWord(nil, key) }
             }

@@ -158,7 +158,7 @@ final class Group {
         try ensureArrays()
         let index = slots.firstIndex(where: \.isTagged) ?? slots.count
         guard index < 0xFFFF else { throw RealmError(.limitExceeded, "A file cannot have more than 65535 tables") }
-        let tag = index < slots.count ? UInt32(truncatingIfNeeded: slots[index].integer) & 0x7FFF : 0
+        let tag = index < slots.count ? UInt32(truncatingIfNeeded: slots[index].number ?? 0) & 0x7FFF : 0
         let key = TableKey(tag << 16 | UInt32(index))
         let ref = try Table.create(store, key: key, kind: kind)
         if index == slots.count {

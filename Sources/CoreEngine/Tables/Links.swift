@@ -3,9 +3,9 @@ extension Table {
     /// Origin keys in the backlink column `column` of `key`.
     func backlinks(_ key: ObjKey, _ column: ColKey) throws(RealmError) -> Backlinks {
         guard case .slot(let v)? = try rows.get(key, column.index) else { return Backlinks(single: nil, tree: nil, count: 0) }
-        if v.isTagged { return Backlinks(single: ObjKey(Int64(v.integer)), tree: nil, count: 1) }
-        if v.raw == 0 { return Backlinks(single: nil, tree: nil, count: 0) }
-        let tree = BPlusTree(store, kind: .int, root: v.ref)
+        if let single = v.number { return Backlinks(single: ObjKey(Int64(single)), tree: nil, count: 1) }
+        guard let root = v.subtree else { return Backlinks(single: nil, tree: nil, count: 0) }
+        let tree = BPlusTree(store, kind: .int, root: root)
         return Backlinks(single: nil, tree: tree, count: try tree.count())
     }
     /// The origins of one backlink column of one object, in stored order.
@@ -29,27 +29,27 @@ extension Table {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
         guard !key.isUnresolved, let row = try rows.locateForWriting(key), case .slot(let v) = try rows.get(row: row, column.index) else { return }
         let new: RefOrTagged
-        if v.raw == 0 {
-            new = RefOrTagged(tagged: UInt64(bitPattern: origin.raw))
-        } else if v.isTagged {
-            new = RefOrTagged(try store.makeIntegers([Int64(v.integer), origin.raw]).ref)
-        } else {
-            var tree = BPlusTree(store, kind: .int, root: try splitOversized(v.ref))
+        if let root = v.subtree {
+            var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
             try tree.append(.int(origin.raw))
             new = RefOrTagged(tree.root)
+        } else if let single = v.number {
+            new = RefOrTagged(try store.makeIntegers([Int64(single), origin.raw]).ref)
+        } else {
+            new = RefOrTagged(tagged: UInt64(bitPattern: origin.raw))
         }
         if new != v { try rows.set(row: row, column.index, .slot(new)) }
     }
 
     func removeBacklink(_ key: ObjKey, _ column: ColKey, origin: ObjKey) throws(RealmError) {
         guard facts(column)?.type == .backlink else { throw .corrupt("link column without backlink column") }
-        guard !key.isUnresolved, case .slot(let v)? = try rows.get(key, column.index), v.raw != 0 else { return }
-        if v.isTagged {
-            if Int64(v.integer) == origin.raw { _ = try rows.set(key, column.index, .slot(RefOrTagged(.null))) }
+        guard !key.isUnresolved, case .slot(let v)? = try rows.get(key, column.index) else { return }
+        guard let root = v.subtree else {
+            if let single = v.number, Int64(single) == origin.raw { _ = try rows.set(key, column.index, .slot(RefOrTagged(.null))) }
             return
         }
-        guard let i = try BPlusTree(store, kind: .int, root: v.ref).firstIndex(ofInteger: origin.raw), let row = try rows.locateForWriting(key) else { return }
-        var tree = BPlusTree(store, kind: .int, root: try splitOversized(v.ref))
+        guard let i = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw), let row = try rows.locateForWriting(key) else { return }
+        var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
         let count = try tree.count()
         // The last entry takes the place of the one that goes.
         if i != count - 1 { try tree.set(i, try tree.get(count - 1)) }

@@ -101,18 +101,30 @@ extension Table {
     /// The next object key. Format: logical §4.3, §4.4.
     private func nextKey() throws(RealmError) -> ObjKey {
         while true {
-            let seq = sequence
+            let key = key(sequence)
             sequence &+= 1
-            let key: ObjKey
-            if primaryKey != nil {
-                key = ObjKey(Int64(bitPattern: seq & 0x7FFF_FFFF_FFFF_FFFF))
-            } else {
-                // The low byte of the sequence, then a byte of file id (0 in a local file), then the rest.
-                key = ObjKey(Int64(bitPattern: (seq & 0xFF | (seq & 0xFFFF_FF00) << 8) & 0x7FFF_FFFF_FFFF_FFFF))
-            }
             if isEmbedded { return key }
             if try !rows.contains(key) { return key }
         }
+    }
+    private func key(_ seq: UInt64) -> ObjKey {
+        if primaryKey != nil { return ObjKey(Int64(bitPattern: seq & 0x7FFF_FFFF_FFFF_FFFF)) }
+        // The low byte of the sequence, then a byte of file id (0 in a local file), then the rest.
+        return ObjKey(Int64(bitPattern: (seq & 0xFF | (seq & 0xFFFF_FF00) << 8) & 0x7FFF_FFFF_FFFF_FFFF))
+    }
+    /// Notes that an object was made with the sequence number before the next one.
+    @inline(__always) private func noteMade() {
+        let seq = sequence &- 1
+        if let last = madeSequences.last, last.upperBound &+ 1 == seq, last.lowerBound < seq {
+            madeSequences[madeSequences.count &- 1] = last.lowerBound...seq
+        } else {
+            madeSequences.append(seq...seq)
+        }
+    }
+    /// Whether an object was made in this write.
+    func isNew(_ object: ObjKey) -> Bool {
+        guard let first = madeSequences.first, object >= key(first.lowerBound) else { return false }
+        return madeSequences.contains { object >= key($0.lowerBound) && object <= key($0.upperBound) }
     }
 
     /// A new object, with its primary key when the class has one. The caller has checked the key's type.
@@ -138,6 +150,7 @@ extension Table {
             pendingObject = key
             pendingColumns.append(column)
         }
+        noteMade()
         if isEmbedded { group.log?.embeddedCreated(self.key, key) } else { group.log?.objectCreated(self.key, key) }
         return (key, true)
     }

@@ -51,6 +51,8 @@ final class Table {
     /// creation is then entered once instead of entered, removed and entered. Settled before anything else looks at an index.
     var pendingObject = ObjKey.null
     var pendingColumns: [Int] = []
+    /// Sequence numbers of the objects made in this write, ascending.
+    var madeSequences: [ClosedRange<UInt64>] = []
 
     // MARK: Reading
 
@@ -67,28 +69,28 @@ final class Table {
         let s = store
         let top = try s.refsNode(ref)
         guard top.count >= 5, top.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
-        func tagged(_ i: Int) throws(RealmError) -> UInt64 {
-            guard i < top.count else { return 0 }
+        func number(_ i: Int) throws(RealmError) -> UInt64? {
+            guard i < top.count else { return nil }
             let v = try top.slot(i)
-            guard v.isTagged || v.raw == 0 else { throw .corrupt("a ref stands where a number is expected", at: ref.offset) }
-            return v.integer
+            guard v.subtree == nil else { throw .corrupt("a ref stands where a number is expected", at: ref.offset) }
+            return v.number
         }
         func child(_ i: Int) throws(RealmError) -> Ref { i < top.count ? try top.child(i) : .null }
-        let rawKey = try tagged(3)
+        let rawKey = try number(3) ?? 0
         guard rawKey <= 0x7FFF_FFFF, Int(rawKey & 0xFFFF) == index else { throw .corrupt("table with the key of another", at: ref.offset) }
         key = TableKey(UInt32(rawKey))
         rows = ClusterTree(s, root: try child(2), columns: [])
-        columnKeyCounter = try tagged(5)
-        contentVersion = try tagged(6)
-        sequence = try tagged(9)
+        columnKeyCounter = try number(5) ?? 0
+        contentVersion = try number(6) ?? 0
+        sequence = try number(9) ?? 0
         collisionMap = try child(10)
-        let pk = try tagged(11)
-        guard let kind = Kind(rawValue: try tagged(12) & 3) else { throw .corrupt("table of unknown type", at: ref.offset) }
+        let keyColumn = try number(11)
+        guard let kind = Kind(rawValue: (try number(12) ?? 0) & 3) else { throw .corrupt("table of unknown type", at: ref.offset) }
         self.kind = kind
         tombstones = try child(13)
         try readSpec(try child(0), oppositeTables: try child(7), oppositeColumns: try child(8))
-        if pk != 0 {
-            guard let c = column(ColKey(Int64(bitPattern: pk))), !c.isCollection else { throw .corrupt("primary key without its column", at: ref.offset) }
+        if let keyColumn {
+            guard let c = column(ColKey(Int64(bitPattern: keyColumn))), !c.isCollection else { throw .corrupt("primary key without its column", at: ref.offset) }
             primaryKey = c.key
         }
         let indexes = try child(4)
@@ -345,7 +347,7 @@ final class Table {
         guard let facts = facts(c.key) else { return }
         for key in try allKeys() {
             if let shape = c.shape {
-                guard case .slot(let s)? = try rows.get(key, c.index), !s.isTagged, s.raw != 0 else { continue }
+                guard case .slot(let s)? = try rows.get(key, c.index), s.subtree != nil else { continue }
                 try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) { (e) throws(RealmError) in try e.clear() }
             } else {
                 _ = try set(key, facts, .null)
@@ -387,10 +389,10 @@ final class Table {
             _ = try rows.set(key, new.index, value.isNull ? new.initial : store.stable(value))
             return
         }
-        guard case .slot(let s) = value, !s.isTagged, s.raw != 0, let kind = old.elementKind, let newKind = new.elementKind else { return }
+        guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind else { return }
         if shape == .dictionary {
             // Values are Mixed in both forms: the trees move over as they are, but for nulls.
-            let entries = try ElementDictionary(store, root: s.ref, keyType: old.keyType, format: Format.currentVersion)
+            let entries = try ElementDictionary(store, root: root, keyType: old.keyType, format: Format.currentVersion)
             try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) { (e) throws(RealmError) in
                 for i in 0..<entries.count {
                     guard case .string(let name) = try entries.key(i) else { continue }
@@ -400,7 +402,7 @@ final class Table {
             }
             return
         }
-        let from = BPlusTree(store, kind: kind, root: s.ref)
+        let from = BPlusTree(store, kind: kind, root: root)
         var to = try BPlusTree.create(store, kind: newKind)
         for i in 0..<(try from.count()) {
             let v = try from.get(i)
@@ -464,8 +466,8 @@ final class Table {
             guard let v = try rows.get(key, column) else { continue }
             if case .slot(let list) = v {
                 // A list of strings: one entry for each distinct one.
-                if list.isTagged || list.raw == 0 { continue }
-                let tree = BPlusTree(store, kind: .string, root: list.ref)
+                guard let root = list.subtree else { continue }
+                let tree = BPlusTree(store, kind: .string, root: root)
                 for i in 0..<(try tree.count()) {
                     if case .string(let b) = try tree.get(i) { try index.insertWord(b, key) } else { try index.insertWord(nil, key) }
                 }
@@ -534,7 +536,7 @@ final class Table {
         s.setSlot(top, 6, RefOrTagged(tagged: contentVersion))
         s.setSlot(top, 9, sequence == 0 ? RefOrTagged(.null) : RefOrTagged(tagged: sequence))
         s.setSlot(top, 11, primaryKey.map { RefOrTagged(tagged: Int($0.raw)) } ?? RefOrTagged(.null))
-        let flags = try top.slot(12).integer
+        let flags = try top.slot(12).number ?? 0
         if flags & 3 != kind.rawValue { s.setSlot(top, 12, RefOrTagged(tagged: flags & ~3 | kind.rawValue)) }
         s.setSlot(top, 10, collisionMap)
         // Index roots, by column index.

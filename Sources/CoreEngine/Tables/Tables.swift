@@ -62,3 +62,26 @@ final class MutationLogSlot {
         unmanaged?._withUnsafeGuaranteedRef { $0.elementInserted(table, object, column, index) }
     }
 }
+
+/// The write transaction that made an object, as those who name the object know it: once it was rolled back they name nothing, not even a later
+/// object with the same key.
+package final class Birth {
+    package internal(set) var isUndone = false
+}
+/// A key with the birth of its object.
+package struct BornKey: Hashable {
+    /// The key as it was made.
+    package let made: ObjKey
+    private let birth: Birth?
+    package init(_ key: ObjKey, _ birth: Birth?) {
+        made = key
+        self.birth = birth
+    }
+    /// What it names: nothing once the object's making was undone.
+    @inline(__always) package var key: ObjKey {
+        if let birth, birth.isUndone { return .null }
+        return made
+    }
+    package static func == (a: BornKey, b: BornKey) -> Bool { a.made == b.made }
+    package func hash(into hasher: inout Hasher) { hasher.combine(made) }
+}

@@ -54,10 +54,10 @@ extension Table {
             guard let shape = c.shape, shape != .list, let kind = c.elementKind else { continue }
             if shape == .set, kind != .string, kind != .binary, kind != .mixed { continue }
             for key in try allKeys() {
-                guard case .slot(let s)? = try rows.get(key, c.index), !s.isTagged, s.raw != 0 else { continue }
-                let new = shape == .set ? try sortedSet(s.ref, kind) : try sortedDictionary(s.ref, c, format)
+                guard case .slot(let s)? = try rows.get(key, c.index), let root = s.subtree else { continue }
+                let new = shape == .set ? try sortedSet(root, kind) : try sortedDictionary(root, c, format)
                 guard let new else { continue }
-                try store.destroy(s.ref)
+                try store.destroy(root)
                 _ = try rows.set(key, c.index, .slot(RefOrTagged(new)))
             }
         }

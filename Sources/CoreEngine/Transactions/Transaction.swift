@@ -21,6 +21,8 @@ package final class Transaction {
     /// Why the write in progress can only be rolled back: a change ended halfway, so that nodes may hang between old and new.
     private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
     private(set) var isDamaged = false
+    /// What handles of the objects made in this write share; nil while there are none.
+    private var birth: Birth?
 
     init(_ database: Database) throws(RealmError) {
         database.enter()
@@ -44,6 +46,15 @@ package final class Transaction {
     func fileChanged() {
         group.forgetTables()
         store.changeFile(database.file.pages)
+    }
+
+    /// The birth of an object that this write made; nil for those that were there before.
+    @inline(__always) package func birth(_ table: TableKey, _ object: ObjKey) -> Birth? {
+        guard stage == .writing, let t = try? group.unmanagedTable(table), t._withUnsafeGuaranteedRef({ $0.isNew(object) }) else { return nil }
+        if let birth { return birth }
+        let new = Birth()
+        birth = new
+        return new
     }
 
     // MARK: Reading
@@ -155,6 +166,7 @@ package final class Transaction {
     /// Takes the changes back: the snapshot is again what it was when the write began.
     func rollback() throws(RealmError) {
         guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
+        birth?.isUndone = true
         endWrite()
         stage = .interrupted
         database.unlockForWriting()
@@ -179,6 +191,7 @@ package final class Transaction {
     }
     private func endWrite() {
         damage = nil
+        birth = nil
         group.log = nil
         database.returnSlab(store.endWrite())
     }

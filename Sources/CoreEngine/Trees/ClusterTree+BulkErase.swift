@@ -21,7 +21,7 @@ extension ClusterTree {
         while top.isInner && top.count == 4 {
             let child = try top.child(3)
             let first = try top.slot(0)
-            if first.raw != 0 { try store.free(first.ref) }
+            if !first.isNull { try store.free(first.ref) }
             store.free(top)
             top = try store.writableRefs(try store.refsNode(child))
         }

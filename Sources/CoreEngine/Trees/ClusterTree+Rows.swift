@@ -106,7 +106,7 @@ extension ClusterTree {
         if children < Format.clusterCapacity {
             store.setSlot(n, 2, RefOrTagged(tagged: total.integer + 1))
             let first = try n.slot(0)
-            if first.raw != 0 || s != UInt64(children) << UInt64(8 * levels) {
+            if !first.isNull || s != UInt64(children) << UInt64(8 * levels) {
                 var offsets = try generalOffsets(n, levels: levels)
                 try store.insertUnsigned(&offsets, i + 1, s)
                 store.setSlot(n, 0, offsets.ref)
@@ -233,7 +233,7 @@ extension ClusterTree {
     }
     func offsetOfChild(_ n: Node, _ i: Int, levels: Int) throws(RealmError) -> UInt64 {
         let first = try n.slot(0)
-        if first.raw == 0 { return UInt64(i) << UInt64(8 * levels) }
+        if first.isNull { return UInt64(i) << UInt64(8 * levels) }
         let offsets = try store.integers(first.ref)
         guard i < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: n.ref.offset) }
         return offsets.getUnsigned(i)
@@ -242,7 +242,7 @@ extension ClusterTree {
         let children = n.count - 3
         guard children >= 1 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
         let first = try n.slot(0)
-        if first.raw == 0 {
+        if first.isNull {
             let i = Int(min(key >> UInt64(8 * levels), UInt64(children - 1)))
             return (i, UInt64(i) << UInt64(8 * levels))
         }
@@ -270,7 +270,7 @@ extension ClusterTree {
     }
     func generalOffsets(_ n: Node, levels: Int) throws(RealmError) -> Node {
         let first = try n.slot(0)
-        if first.raw != 0 { return try store.integers(first.ref) }
+        if !first.isNull { return try store.integers(first.ref) }
         let o = try store.makeUnsigned((0..<UInt64(max(0, n.count - 3))).map { $0 << UInt64(8 * levels) })
         store.setSlot(n, 0, o.ref)
         return o
@@ -288,7 +288,7 @@ extension ClusterTree {
         while top.isInner && top.count == 4 {
             let child = try top.child(3)
             let first = try top.slot(0)
-            if first.raw != 0 { try store.free(first.ref) }
+            if !first.isNull { try store.free(first.ref) }
             store.free(top)
             top = try store.writableRefs(try store.refsNode(child))
         }

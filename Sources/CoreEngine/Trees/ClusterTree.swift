@@ -170,7 +170,7 @@ final class ClusterTree {
     /// Offset of child `i` relative to its node.
     private func childOffset(_ n: Node, _ i: Int, depth: Int) throws(RealmError) -> UInt64 {
         let first = try n.slot(0)
-        if first.raw == 0 { return UInt64(i) << UInt64(8 * depth) }
+        if first.isNull { return UInt64(i) << UInt64(8 * depth) }
         let offsets = try store.integers(first.ref)
         guard i < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: n.ref.offset) }
         return offsets.getUnsigned(i)
@@ -179,7 +179,7 @@ final class ClusterTree {
         let children = n.count - 3
         guard children >= 1 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
         let first = try n.slot(0)
-        if first.raw == 0 {
+        if first.isNull {
             let i = Int(min(key >> UInt64(8 * depth), UInt64(children - 1)))
             return (i, UInt64(i) << UInt64(8 * depth))
         }
@@ -360,7 +360,7 @@ final class ClusterTree {
     /// Column leaf of the cursor's leaf.
     @inline(__always) func columnLeaf(_ column: Int) throws(RealmError) -> Ref {
         let slot = try cursor.leaf.slot(column &+ 1)
-        guard !slot.isTagged, slot.raw != 0 else { throw .corrupt("cluster without the leaf of a column", at: cursor.leaf.ref.offset) }
+        guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: cursor.leaf.ref.offset) }
         return slot.ref
     }
     /// Value of column `column` in the object `key`; nil when there is no such object.

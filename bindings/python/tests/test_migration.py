@@ -325,3 +325,25 @@ def test_index_changes(old):
     schema = [ClassSchema("Person", {"first": Prop(str, indexed=True), "age": Prop(int, indexed=True)})]
     with crealm.open(old, schema=schema, version=4, migrate=lambda *_: None) as db:
         assert all(p.indexed for p in db["Person"].schema.properties.values())
+
+
+def test_a_primary_key_whose_column_key_is_zero(path):
+    """The first class of a file, whose first property becomes another one, an int and the primary key, in a
+    migration: number, type and tag of its column are all 0."""
+
+    def migrate(before, after, version):
+        for old, new in zip(before["Person"], after["Person"]):
+            new.id = int(old.id)
+
+    with crealm.open(path, schema=[ClassSchema("Person", {"id": str})], schema_version=1) as db, db.write():
+        for n in range(3):
+            db["Person"].create(id=str(n))
+    keyed = [ClassSchema("Person", {"id": int}, primary_key="id")]
+    with crealm.open(path, schema=keyed, schema_version=2, migrate=migrate) as db:
+        assert sorted(p.id for p in db["Person"]) == [0, 1, 2]
+    for number in (3, 4):  # each commit writes the table anew
+        with crealm.open(path, schema=keyed, schema_version=2) as db, db.write():
+            assert db["Person"].create(number).id == number
+    with crealm.open(path) as db:
+        assert db.schema["Person"].primary_key == "id"
+        assert [db["Person"][n].id for n in range(5)] == [0, 1, 2, 3, 4]
