@@ -1,0 +1,185 @@
+#!/usr/bin/env python3
+"""Lets the monkey loose on a library with Realm's C API.
+
+    run.py LIBRARY [--tools DIR] [--second LIBRARY] [--seeds 1-300] [--calls 200] [--check-every 1]
+           [--jobs 2] [--keep DIR]
+
+monkey.cpp makes random calls, a sequence for each seed. A sequence fails when the program dies in it, when
+crealm_verify finds a fault at its end, or when one of the checkers of --tools (realm_storage_check.py and
+realm_data_check.py, which run on every --check-every'th file) does. With --second the same sequences run
+on another library, which must answer every call alike: of a sequence that differs the first line that does
+is sorted into a kind (call and both outcomes), and the kinds are counted. Those that known.txt names are
+no failure: each line there holds a regular expression over the kind, a tab, and why the two differ.
+With --keep the files of seeds that fail stay. Prints 'N passed, M failed', counting sequences."""
+import argparse
+import collections
+import concurrent.futures
+import importlib.util
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+BATCH = 50  # sequences for each process
+TIME_LIMIT = 600  # seconds for each process
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument('library', type=pathlib.Path)
+parser.add_argument('--tools', type=pathlib.Path)
+parser.add_argument('--second', type=pathlib.Path)
+parser.add_argument('--seeds', default='1-300', help='one number, or first-last')
+parser.add_argument('--calls', type=int, default=200)
+parser.add_argument('--check-every', type=int, default=1)
+parser.add_argument('--jobs', type=int, default=2)
+parser.add_argument('--keep', type=pathlib.Path)
+options = parser.parse_args()
+os.environ.setdefault('SWIFT_BACKTRACE', 'enable=no')  # after a crash the backtracer would hold the pipes open
+
+
+def load(name):
+    spec = importlib.util.spec_from_file_location(name, options.tools / f'{name}.py')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+storage, data = (load('realm_storage_check'), load('realm_data_check')) if options.tools else (None, None)
+known = [line.rstrip('\n').split('\t', 1) for line in open(HERE / 'known.txt') if '\t' in line]
+
+
+def judge(path):
+    """What the checkers find in a file; None when it is sound."""
+    try:
+        storage.check(path.read_bytes())
+        data.check(data.RealmFile(str(path)))
+    except Exception as fault:  # a checker that stumbles has found something
+        return f'{type(fault).__name__}: {fault}'
+
+
+class Run:
+    """The sequences of one process: digests by seed, and faults."""
+
+    def __init__(self, monkey, library, folder, first, last, *more):
+        command = [monkey, library, folder, str(first), str(last), '--calls', str(options.calls), *more]
+        self.digests, self.faults, self.current = {}, collections.defaultdict(list), None
+        self.lines = []
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=TIME_LIMIT)
+            output, status = done.stdout, done.returncode
+        except subprocess.TimeoutExpired as late:
+            output, status = late.stdout or b'', 'no end'
+        for line in output.decode('utf-8', 'backslashreplace').split('\n'):
+            if line.startswith('? '):
+                self.current = int(line[2:])
+            elif line.startswith('! '):
+                self.faults[self.current].append(line[2:])
+            elif '--trace' in more:
+                self.lines.append(line)
+            elif line:
+                seed, digest, _, _ = line.split()
+                self.digests[int(seed)] = digest
+        self.died = self.current if status not in (0, 1) else None
+        if self.died is not None:
+            self.faults[self.died].append(f'the process ended with {status}')
+
+
+def kind(ours, theirs):
+    """What differs in two lines of a trace, without the numbers that tell one sequence from another."""
+    def outcome(line):
+        return re.sub(r'-?\d{5,}|#\d+', 'N', line.split('-> ', 1)[1]) if '-> ' in line else line
+    call = re.sub(r'^\d+ ', '', ours.split('-> ')[0])
+    call = re.sub(r'#\d+ ', '', call)
+    call = re.sub(r"[ub]?'.*'|@\d+/-?\d+|\bt-?\d[\d.-]*|\bo\d-\d|\bu\d-\d|D[0-9a-f]+:[0-9a-f]+|-?\d[\de.+-]*[df]?\b", '.', call)
+    return f'{call}| {outcome(ours)[:60]} | {outcome(theirs)[:60]}'
+
+
+def first_difference(monkey, folder, seed):
+    traces = []
+    for i, library in enumerate((options.library, options.second)):
+        place = folder / f'trace{i}'
+        place.mkdir(exist_ok=True)
+        traces.append(Run(monkey, library, place, seed, seed, '--trace', '--no-verify').lines)
+    for ours, theirs in zip(*traces):
+        if ours != theirs:
+            return kind(ours, theirs)
+    return 'one trace is longer than the other'
+
+
+def batch(monkey, first, last):
+    """Faults by seed, and kinds of differences by seed."""
+    faults, kinds = collections.defaultdict(list), {}
+    with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None) as name:
+        folder = pathlib.Path(name)
+        at, digests = first, {}
+        while at <= last:
+            run = Run(monkey, options.library, folder, at, last, '--keep')
+            digests.update(run.digests)
+            for seed, found in run.faults.items():
+                faults[seed] += found
+            if run.died is None:
+                break
+            at = run.died + 1
+        for seed in range(first, last + 1):
+            path = folder / f'{seed}.realm'
+            if storage and seed % options.check_every == 0 and path.exists():
+                found = judge(path)
+                if found:
+                    faults[seed].append(found)
+            if options.keep and faults[seed] and path.exists():
+                shutil.copy(path, options.keep)
+        if options.second:
+            other = folder / 'second'
+            other.mkdir()
+            at, theirs = first, {}
+            while at <= last:
+                run = Run(monkey, options.second, other, at, last, '--no-verify')
+                theirs.update(run.digests)
+                if run.died is None:
+                    break
+                kinds[run.died] = 'the second library died'
+                at = run.died + 1
+            for seed in range(first, last + 1):
+                if seed in digests and seed in theirs and digests[seed] != theirs[seed]:
+                    kinds[seed] = first_difference(monkey, folder, seed)
+    return {seed: found for seed, found in faults.items() if found}, kinds
+
+
+def main():
+    first, last = (int(n) for n in (options.seeds.split('-') * 2)[:2])
+    if options.keep:
+        options.keep.mkdir(parents=True, exist_ok=True)
+    failed, counted, example, differing = set(), collections.Counter(), {}, 0
+    with tempfile.TemporaryDirectory() as folder:
+        monkey = pathlib.Path(folder) / 'monkey'
+        subprocess.run(['c++', '-O1', '-g', '-std=c++17', '-Wall', '-Wextra', '-Werror', '-I', HERE.parent.parent / 'include',
+                        HERE / 'monkey.cpp', '-ldl', '-o', monkey], check=True)
+        with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
+            batches = [pool.submit(batch, monkey, at, min(at + BATCH - 1, last)) for at in range(first, last + 1, BATCH)]
+            for done in concurrent.futures.as_completed(batches):
+                faults, kinds = done.result()
+                for seed, found in sorted(faults.items()):
+                    failed.add(seed)
+                    for line in found:
+                        print(f'FAIL seed {seed}: {line}', flush=True)
+                for seed, what in kinds.items():
+                    differing += 1
+                    counted[what] += 1
+                    example.setdefault(what, seed)
+                    if not any(re.search(pattern, what) for pattern, _ in known):
+                        failed.add(seed)
+    for what, n in counted.most_common():
+        why = next((reason for pattern, reason in known if re.search(pattern, what)), None)
+        print(f'{"known" if why else "DIFFERS"} {n:6} seed {example[what]}: {what}' + (f'  ({why})' if why else ''))
+    total = last - first + 1
+    if options.second:
+        print(f'{total - differing} of {total} sequences agree to the end')
+    print(f'{total - len(failed)} passed, {len(failed)} failed')
+    return 1 if failed else 0
+
+
+if __name__ == '__main__':
+    sys.exit(main())
