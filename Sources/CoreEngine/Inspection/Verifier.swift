@@ -51,7 +51,7 @@ struct Verifier {
                 if let child = s.subtree { pending.append(child) }
             }
         }
-        let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, oldestReachable: .max, pageSize: nil)
+        let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, base: nil, pinned: [], pageSize: nil)
         for c in free.usable { spans.append((c.offset, c.end)) }
         spans.sort { $0.0 < $1.0 }
         var at = Format.headerSize

@@ -2,8 +2,9 @@
 ///
 /// Invariants
 /// 1. `usable` is sorted by position, merged, and holds only chunks that no reachable snapshot uses.
-/// 2. `locked` entries are kept verbatim, each with the version that released it.
-/// 3. With a page size (encrypted files) `usable` holds whole pages only; the rests of pages are locked, with version 0.
+/// 2. `locked` entries carry the version that released them, or one with which they become usable at the same time.
+/// 3. Nothing that the version before the base uses is handed out: the header on the disk may still lead to it.
+/// 4. With a page size (encrypted files) `usable` holds whole pages only; the rests of pages are locked, with version 0.
 struct FreeSpace {
     struct Locked {
         var chunk: FileChunk
@@ -16,10 +17,14 @@ struct FreeSpace {
 
     init() {}
 
-    /// Reads and checks the lists: sorted, aligned, disjoint, inside the file. A chunk is usable when the version that released it is at most
-    /// `oldestReachable`.
+    /// Reads and checks the lists: sorted, aligned, disjoint, inside the file.
+    /// - Parameters:
+    ///   - base: the version that the commit builds upon; nil: everything is usable.
+    ///   - pinned: the versions below it that readers hold, in order. A chunk is usable when the version that released it is at most the lowest
+    ///     of them, and below the base.
     init(
-        _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, oldestReachable: UInt64, pageSize: Int?
+        _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, base: UInt64?, pinned: [UInt64],
+        pageSize: Int?
     ) throws(RealmError) {
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
@@ -27,6 +32,9 @@ struct FreeSpace {
         guard positions.count == lengths.count, versions == nil || versions!.count == positions.count else {
             throw .corrupt("free-space lists of unequal length", at: lists.positions.offset)
         }
+        // What no pin tells apart becomes usable at once: one version stands for all of it, so that the lists stay short while a reader stands.
+        let last = base.map { $0 == 0 ? 0 : $0 - 1 } ?? .max
+        let steps = pinned.filter { $0 < last } + [last]
         usable.reserveCapacity(positions.count + 8)
         var end = Int64(Format.headerSize)
         for i in 0..<positions.count {
@@ -37,9 +45,17 @@ struct FreeSpace {
             end = at + length
             let version = versions.map { UInt64(bitPattern: $0.get(i)) } ?? 0
             let chunk = FileChunk(offset: Int(at), size: Int(length))
-            if version > oldestReachable { locked.append(Locked(chunk: chunk, version: version)) } else { append(chunk) }
+            if version <= steps[0] { append(chunk) } else { lock(chunk, steps.first { version <= $0 } ?? version) }
         }
         if let pageSize { keepWholePages(pageSize) }
+    }
+    /// Adds a chunk that lies behind all others.
+    private mutating func lock(_ chunk: FileChunk, _ version: UInt64) {
+        if let before = locked.last, before.version == version, before.chunk.end == chunk.offset {
+            locked[locked.count - 1].chunk.size += chunk.size
+        } else {
+            locked.append(Locked(chunk: chunk, version: version))
+        }
     }
     /// Whether exactly this chunk is in the list, released by `version`, and locked.
     func isLocked(_ chunk: FileChunk, version: UInt64) -> Bool {

@@ -361,7 +361,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     var versionCount: UInt64 {
         guard let lockFile else { return 1 }
         let newest = newestVersion
-        let oldest = lockFile.shared.oldestPinned(newest: newest) { lockFile.isDead($0) }
+        let oldest = lockFile.shared.pinnedVersions(below: newest) { lockFile.isDead($0) }.first ?? newest
         // The version before the newest is reclaimed by the next commit only.
         return newest - min(oldest, max(newest, 2) - 1) + 1
     }
@@ -435,10 +435,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     func takeSlab() -> Int { slabCommitted }
     func returnSlab(_ committed: Int) { slabCommitted = committed }
 
-    /// Lowest version that any reader may still hold; at most `base`, the version the writer started from.
-    func oldestReachable(base: UInt64) -> UInt64 {
-        guard let lockFile else { return base }
-        return min(base, lockFile.shared.oldestPinned(newest: base) { lockFile.isDead($0) })
+    /// Versions below `base`, the one the writer started from, that readers hold, in order.
+    func pinnedVersions(below base: UInt64) -> [UInt64] {
+        guard let lockFile else { return [] }
+        return lockFile.shared.pinnedVersions(below: base) { lockFile.isDead($0) }
     }
 
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.

@@ -107,15 +107,15 @@ struct SharedState {
     /// A second pin at a version that the caller holds pinned already.
     func pinSame(_ number: UInt64) throws(RealmError) -> Int { try claim(owner << 48 | number) }
 
-    /// Lowest pinned version, or `newest` when none is lower. Slots of owners that `isDead` are cleared on the way.
-    func oldestPinned(newest: UInt64, isDead: (UInt64) -> Bool) -> UInt64 {
-        var oldest = newest
+    /// The versions below `newest` that readers have pinned, in order. Slots of owners that `isDead` are cleared on the way.
+    func pinnedVersions(below newest: UInt64, isDead: (UInt64) -> Bool) -> [UInt64] {
+        var pinned: Set<UInt64> = []
         var checked: [UInt64: Bool] = [:]
         for i in 0..<Self.slotCount {
             let mark = slot(i).load()
             guard mark != 0 else { continue }
             let version = mark & 0xFFFF_FFFF_FFFF, holder = mark >> 48
-            guard version < oldest else { continue }
+            guard version < newest else { continue }
             if holder != owner {
                 let dead = checked[holder] ?? isDead(holder)
                 checked[holder] = dead
@@ -124,9 +124,9 @@ struct SharedState {
                     continue
                 }
             }
-            oldest = version
+            pinned.insert(version)
         }
-        return oldest
+        return pinned.sorted()
     }
     func clearSlots(of holder: UInt64) {
         for i in 0..<Self.slotCount where slot(i).load() >> 48 == holder { slot(i).store(0) }

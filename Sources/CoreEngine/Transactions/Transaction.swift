@@ -232,7 +232,7 @@ package final class Transaction {
             group.isModified = true
             try group.flush()
         }
-        let oldest = database.oldestReachable(base: version)
+        let pinned = database.pinnedVersions(below: version)
         // Before the first byte is written: pages that a reader needs may look free.
         try database.verifyWhole()
         var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
@@ -250,10 +250,9 @@ package final class Transaction {
             if !top.evacuation.isNull { try store.destroy(top.evacuation) }
             recordAt = try file.recordPlace(behind: topRef, store)
         }
-        history = try History.append(store, root: history, changeset: encoder.bytes, version: next, oldestLive: oldest)
-        // The disk may have the header of the version before the base: what that one uses stays for this commit.
+        history = try History.append(store, root: history, changeset: encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         let free = try FreeSpace(
-            store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, oldestReachable: min(oldest, version &- 1),
+            store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, base: version, pinned: pinned,
             pageSize: file.isEncrypted ? file.pageSize : nil)
         // Other engines leave no such place, or something else where it would be.
         if !free.isLocked(FileChunk(offset: recordAt, size: CommitRecord.size), version: next) { recordAt = 0 }

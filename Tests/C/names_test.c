@@ -1,0 +1,357 @@
+/*
+ * names_test.c - one file under several names, files that are replaced or removed while open, processes that fork,
+ * folders that change: one inode has one writer, and what cannot be made safe is refused. Nothing here is about values.
+ */
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "crealm.h"
+
+static char folder[64];
+static char names[8][128];
+static int name_count;
+static const char* in_folder(const char* name) {
+    char* path = names[name_count++ % 8];
+    snprintf(path, sizeof names[0], "%s/%s", folder, name);
+    return path;
+}
+static realm_t* open_mode(const char* path, realm_schema_mode_e mode) {
+    realm_property_info_t property = {.name = "n", .public_name = "", .type = RLM_PROPERTY_TYPE_INT, .link_target = "", .link_origin_property_name = ""};
+    realm_class_info_t class = {.name = "A", .primary_key = "", .num_properties = 1};
+    const realm_property_info_t* properties = &property;
+    realm_config_t* config = realm_config_new();
+    realm_config_set_path(config, path);
+    realm_config_set_schema_mode(config, mode);
+    if (mode == RLM_SCHEMA_MODE_AUTOMATIC) {
+        realm_schema_t* schema = realm_schema_new(&class, 1, &properties);
+        realm_config_set_schema(config, schema);
+        realm_config_set_schema_version(config, 0);
+        realm_release(schema);
+    }
+    realm_t* realm = realm_open(config);
+    realm_release(config);
+    return realm;
+}
+static realm_t* open_realm(const char* path) { return open_mode(path, RLM_SCHEMA_MODE_AUTOMATIC); }
+static void close_realm(realm_t* realm) {
+    if (!realm) return;
+    realm_close(realm);
+    realm_release(realm);
+}
+static long count(realm_t* realm) {
+    realm_class_info_t class;
+    bool found;
+    size_t n;
+    if (!realm_find_class(realm, "A", &found, &class) || !found || !realm_get_num_objects(realm, class.key, &n)) return -1;
+    return (long)n;
+}
+static bool add(realm_t* realm) {
+    realm_class_info_t class;
+    bool found;
+    if (!realm || !realm_begin_write(realm)) return false;
+    realm_object_t* object = realm_find_class(realm, "A", &found, &class) && found ? realm_object_create(realm, class.key) : NULL;
+    bool good = object != NULL;
+    realm_release(object);
+    if (!good) {
+        realm_rollback(realm);
+        return false;
+    }
+    return realm_commit(realm);
+}
+/* The number of objects that a reader opened afresh sees; negative for the error. */
+static long fresh_count(const char* path) {
+    realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
+    long n = realm ? count(realm) : -last_error();
+    close_realm(realm);
+    return n;
+}
+/* Runs `body` in a child; what it returns is the child's exit status. */
+static int in_child(int (*body)(void*), void* data) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) _exit(body(data));
+    int status = -1;
+    waitpid(child, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
+}
+/* 0 when the path opens and takes a commit; else the last two digits of the error. */
+static int child_adds(void* path) {
+    realm_t* realm = open_realm(path);
+    int status = realm && add(realm) ? 0 : last_error() % 100;
+    close_realm(realm);
+    return status;
+}
+
+static void several_names(void) {
+    section = "several names";
+    char file[128], hard[128], soft[128], chain[128];
+    snprintf(file, sizeof file, "%s/several.realm", folder);
+    snprintf(hard, sizeof hard, "%s/other/hard.realm", folder);
+    snprintf(soft, sizeof soft, "%s/other/soft.realm", folder);
+    snprintf(chain, sizeof chain, "%s/chain.realm", folder);
+    realm_t* realm = open_realm(file);
+    if (!CHECK(realm && add(realm))) give_up();
+    CHECK(link(file, hard) == 0 && symlink(file, soft) == 0 && symlink(soft, chain) == 0);
+    /* Symbolic links lead to the same session. */
+    CHECK(in_child(child_adds, soft) == 0);
+    CHECK(in_child(child_adds, chain) == 0);
+    CHECK(realm_refresh(realm, NULL) && count(realm) == 3);
+    CHECK(access(in_folder("other/soft.realm.lock"), F_OK) != 0);
+    /* A hard link has a lock file of its own: refused while the file is open under the other name. */
+    CHECK(in_child(child_adds, hard) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
+    CHECK(add(realm) && count(realm) == 4);
+    /* In one process it is the same open file. */
+    realm_t* other = open_realm(hard);
+    CHECK(other && add(other) && realm_refresh(realm, NULL) && count(realm) == 5);
+    close_realm(other);
+    close_realm(realm);
+    CHECK(in_child(child_adds, hard) == 0);
+    CHECK(fresh_count(file) == 6);
+    /* The other way round. */
+    realm = open_realm(hard);
+    CHECK(in_child(child_adds, file) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
+    CHECK(in_child(child_adds, soft) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
+    CHECK(add(realm));
+    close_realm(realm);
+    CHECK(fresh_count(chain) == 7);
+}
+/* Writers in several processes over a file and its symbolic link, at once: every commit is there. */
+static int child_adds_many(void* path) {
+    realm_t* realm = open_realm(path);
+    for (int i = 0; i < 100; i++) {
+        if (!add(realm)) return last_error() % 100;
+    }
+    close_realm(realm);
+    return 0;
+}
+static void writers_under_two_names(void) {
+    section = "writers under two names";
+    char file[128], soft[128];
+    snprintf(file, sizeof file, "%s/writers.realm", folder);
+    snprintf(soft, sizeof soft, "%s/other/writers.realm", folder);
+    close_realm(open_realm(file));
+    CHECK(symlink(file, soft) == 0);
+    pid_t children[4];
+    fflush(stdout);
+    for (int i = 0; i < 4; i++) {
+        if ((children[i] = fork()) == 0) _exit(child_adds_many(i & 1 ? soft : file));
+    }
+    for (int i = 0; i < 4; i++) {
+        int status;
+        waitpid(children[i], &status, 0);
+        CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    }
+    realm_t* realm = open_realm(soft);
+    CHECK(realm && count(realm) == 400 && crealm_verify(realm, NULL));
+    close_realm(realm);
+}
+
+static void lock_file_removed(void) {
+    section = "lock file removed";
+    const char* file = in_folder("removed.realm");
+    realm_t* realm = open_realm(file);
+    CHECK(add(realm));
+    CHECK(unlink(in_folder("removed.realm.lock")) == 0);
+    /* Others are kept out, and so is the one inside: realm-core could have made a lock file of its own. */
+    CHECK(in_child(child_adds, (void*)file) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
+    FAILS(RLM_ERR_INCOMPATIBLE_SESSION, realm_begin_write(realm));
+    CHECK(count(realm) == 1);
+    close_realm(realm);
+    CHECK(in_child(child_adds, (void*)file) == 0);
+    CHECK(fresh_count(file) == 2);
+}
+static bool copy_over(const char* from, const char* to, bool in_place) {
+    char command[400];
+    snprintf(command, sizeof command, in_place ? "cat '%s' > '%s'" : "cp '%s' '%s.new' && mv '%s.new' '%s'", from, to, to, to);
+    return system(command) == 0;
+}
+static void file_replaced(void) {
+    section = "file replaced";
+    char file[128], backup[128];
+    snprintf(file, sizeof file, "%s/replaced.realm", folder);
+    snprintf(backup, sizeof backup, "%s/backup.realm", folder);
+    for (int in_place = 0; in_place < 2; in_place++) {
+        realm_t* realm = open_realm(file);
+        long before = count(realm);
+        CHECK(add(realm));
+        close_realm(realm);
+        CHECK(copy_over(file, backup, false));
+        realm = open_realm(file);
+        CHECK(add(realm) && add(realm) && add(realm));
+        CHECK(copy_over(backup, file, in_place));
+        /* What the handle shows may be gone; it is neither crash nor corruption, and nothing is written. */
+        FAILS(RLM_ERR_FILE_OPERATION_FAILED, realm_begin_write(realm));
+        if (!in_place) {
+            CHECK(count(realm) == before + 4);
+            CHECK(in_child(child_adds, file) == RLM_ERR_INCOMPATIBLE_SESSION % 100);
+            FAILS(RLM_ERR_FILE_OPERATION_FAILED, realm_begin_write(realm));
+        }
+        close_realm(realm);
+        realm = open_realm(file);
+        CHECK(realm && count(realm) == before + 1 && add(realm) && crealm_verify(realm, NULL));
+        close_realm(realm);
+        CHECK(fresh_count(file) == before + 2);
+    }
+}
+static void other_folder(void) {
+    section = "another folder";
+    char here[512];
+    CHECK(getcwd(here, sizeof here) != NULL);
+    CHECK(chdir(folder) == 0);
+    realm_t* realm = open_realm("relative.realm");
+    CHECK(add(realm));
+    CHECK(chdir("other") == 0);
+    bool did = false;
+    CHECK(realm_compact(realm, &did) && did);
+    CHECK(add(realm));
+    CHECK(access("relative.realm", F_OK) != 0 && access("relative.realm.lock", F_OK) != 0);
+    close_realm(realm);
+    CHECK(chdir(here) == 0);
+    CHECK(fresh_count(in_folder("relative.realm")) == 2);
+}
+static void lock_file_is_a_link(void) {
+    section = "lock file is a link";
+    const char* target = in_folder("precious");
+    FILE* out = fopen(target, "w");
+    fputs("precious", out);
+    fclose(out);
+    CHECK(symlink(target, in_folder("linked.realm.lock")) == 0);
+    FAILS(RLM_ERR_FILE_OPERATION_FAILED, open_realm(in_folder("linked.realm")));
+    struct stat info;
+    CHECK(stat(target, &info) == 0 && info.st_size == 8);
+}
+static void lock_file_is_held(void) {
+    section = "lock file is held";
+    const char* path = in_folder("held.realm");
+    close_realm(open_realm(path));
+    int fd = open(in_folder("held.realm.lock"), O_RDWR);
+    CHECK(fd >= 0 && flock(fd, LOCK_EX) == 0);
+    FAILS(RLM_ERR_INCOMPATIBLE_LOCK_FILE, open_realm(path));
+    realm_error_t error;
+    CHECK(realm_get_last_error(&error) && strstr(error.message, "flock"));
+    close(fd);
+    /* Only those who may write the database may get hold of it. */
+    struct stat info;
+    CHECK(stat(in_folder("held.realm.lock"), &info) == 0 && (info.st_mode & 077) == 0);
+}
+
+/* ---- forks */
+
+static int child_uses_parents(void* realm) {
+    realm_clear_last_error();
+    if (realm_begin_write(realm) || last_error() != RLM_ERR_WRONG_TRANSACTION_STATE) return 1;
+    realm_clear_last_error();
+    if (realm_refresh(realm, NULL)) return 2;
+    close_realm(realm);
+    return 0;
+}
+struct pipes { int to_child[2], to_parent[2]; };
+static void forks(void) {
+    section = "forks";
+    const char* path = in_folder("forked.realm");
+    realm_t* realm = open_realm(path);
+    CHECK(add(realm));
+    for (int i = 0; i < 20; i++) CHECK(in_child(child_uses_parents, realm) == 0);
+    CHECK(add(realm));
+    uint64_t versions = 0;
+    CHECK(realm_get_num_versions(realm, &versions) && versions <= 2);
+    close_realm(realm);
+
+    /* A writer dies inside its write transaction; a child of it that does nothing lives on. Nobody waits for that. */
+    int pid[2];
+    CHECK(pipe(pid) == 0);
+    fflush(stdout);
+    pid_t writer = fork();
+    if (writer == 0) {
+        realm_t* mine = open_realm(path);
+        if (!mine || !realm_begin_write(mine)) _exit(1);
+        pid_t idle = fork();
+        if (idle == 0) {
+            pause();
+            _exit(0);
+        }
+        if (write(pid[1], &idle, sizeof idle) != sizeof idle) _exit(1);
+        kill(getpid(), 9);
+    }
+    int status;
+    waitpid(writer, &status, 0);
+    pid_t idle = 0;
+    CHECK(WIFSIGNALED(status) && read(pid[0], &idle, sizeof idle) == sizeof idle);
+    CHECK(in_child(child_adds, (void*)path) == 0);
+    CHECK(fresh_count(path) == 3);
+    if (idle > 0) kill(idle, 9);
+    close(pid[0]);
+    close(pid[1]);
+}
+
+/* ---- files that were never finished, and readers without rights */
+
+static void never_finished(void) {
+    section = "never finished";
+    const char* path = in_folder("zeros.realm");
+    FILE* out = fopen(path, "w");
+    for (int i = 0; i < 4096; i++) fputc(0, out);
+    fclose(out);
+    FAILS(RLM_ERR_INVALID_DATABASE, open_mode(path, RLM_SCHEMA_MODE_READ_ONLY));
+    realm_t* realm = open_realm(path);
+    CHECK(realm && add(realm));
+    close_realm(realm);
+    CHECK(fresh_count(path) == 1);
+    /* More than a page of zeros may have been something. */
+    const char* longer = in_folder("longer.realm");
+    out = fopen(longer, "w");
+    for (int i = 0; i < 65536; i++) fputc(0, out);
+    fclose(out);
+    FAILS(RLM_ERR_INVALID_DATABASE, open_realm(longer));
+}
+static int child_reads_as_other(void* path) {
+    if (setgid(65534) || setuid(65534)) return 99;
+    realm_clear_last_error();
+    realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
+    if (realm || last_error() != RLM_ERR_PERMISSION_DENIED) return 1;
+    realm_error_t error;
+    if (!realm_get_last_error(&error) || !strstr(error.message, "immutable")) return 2;
+    realm = open_mode(path, RLM_SCHEMA_MODE_IMMUTABLE);
+    if (!realm || count(realm) != 2) return 3;
+    close_realm(realm);
+    return 0;
+}
+static void readers_without_rights(void) {
+    section = "readers without rights";
+    if (geteuid() != 0) return;
+    const char* path = in_folder("rights.realm");
+    realm_t* realm = open_realm(path);
+    CHECK(add(realm) && add(realm));
+    CHECK(chmod(path, 0644) == 0 && chmod(folder, 0755) == 0);
+    /* Beside a writer, and when nobody has it open. */
+    CHECK(in_child(child_reads_as_other, (void*)path) == 0);
+    close_realm(realm);
+    CHECK(in_child(child_reads_as_other, (void*)path) == 0);
+    unlink(in_folder("rights.realm.lock"));
+    CHECK(in_child(child_reads_as_other, (void*)path) == 0);
+}
+
+int main(void) {
+    snprintf(folder, sizeof folder, "/tmp/crealm-names-XXXXXX");
+    if (!mkdtemp(folder) || mkdir(in_folder("other"), 0755)) give_up();
+    several_names();
+    writers_under_two_names();
+    lock_file_removed();
+    file_replaced();
+    other_folder();
+    lock_file_is_a_link();
+    lock_file_is_held();
+    forks();
+    never_finished();
+    readers_without_rights();
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) printf("could not clean %s\n", folder);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
