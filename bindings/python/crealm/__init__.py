@@ -42,6 +42,7 @@ from .database import Database
 from .errors import (
     BusyError,
     ClosedError,
+    CommitOutcomeUnknown,
     ConstraintError,
     CorruptFileError,
     DataError,
@@ -87,6 +88,7 @@ __all__ = [
     "BusyError",
     "ClassSchema",
     "ClosedError",
+    "CommitOutcomeUnknown",
     "ConstraintError",
     "CorruptFileError",
     "DataError",

@@ -508,14 +508,16 @@ class Write:
         db._owner.check()
         if db._mode in READING:
             raise ReadOnlyError("The database is open for reading", path=db.path)
-        if db._writing:
-            raise UsageError("A write is running already: writes do not nest", path=db.path)
         try:
-            db._owner.call(c.check, lib.realm_begin_write)
-            db._writing = True
-            db._moved()
+            db._owner.call(_begin, db)
         except BusyError:
-            raise  # The write that may be running is the one that was interrupted.
+            raise
+        except BaseException:
+            if not db._writing:  # Else a write is running, and goes on.
+                self._roll_back()
+            raise
+        try:
+            db._moved()
         except BaseException:
             self._roll_back()
             raise
@@ -542,12 +544,23 @@ class Write:
             db._owner.call(c.check, lib.realm_commit)
         except BusyError:
             raise
-        except BaseException:
+        except Error:
             self._roll_back()
             raise
-        db._writing = False
-        db._added.keep()
+        except BaseException:  # Interrupted: before the commit, or after it.
+            if db._owner.call(lib.realm_is_writable):
+                self._roll_back()
+            else:
+                self._committed()
+            raise
+        self._committed()
         db._seen = db._owner.call(c.get_version)
+
+    def _committed(self) -> None:
+        db = self._db
+        db._writing = False
+        added, db._added = db._added, Added()
+        added.keep()
 
     def _roll_back(self) -> None:
         """Now, or when the call in progress is over."""
@@ -555,10 +568,22 @@ class Write:
         if db._owner.depth:
             db._owner.later.append(self._roll_back)
             return
-        if not db.is_closed:
-            db._owner.call(_roll_back)
-        db._writing = False
-        db._added.take_back()
+        try:
+            if not db.is_closed:
+                db._owner.call(_roll_back)
+        except KeyboardInterrupt:
+            db._owner.call(_roll_back)  # Where it was done already, nothing happens.
+            raise
+        finally:
+            db._writing = False
+            db._added.take_back()
+
+
+def _begin(realm: int, db: Database) -> None:
+    if db._writing:
+        raise UsageError("A write is running already: writes do not nest", path=db.path)
+    c.check(realm, lib.realm_begin_write)
+    db._writing = True
 
 
 def _roll_back(realm: int) -> None:
@@ -566,4 +591,4 @@ def _roll_back(realm: int) -> None:
         c.check(realm, lib.realm_rollback)
 
 
-_roll_back.moves = True  # type: ignore[attr-defined]
+_begin.moves = _roll_back.moves = True  # type: ignore[attr-defined]

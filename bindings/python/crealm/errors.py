@@ -8,8 +8,9 @@
      ├─ SchemaError                   MigrationRequired, ConstraintError (DuplicateKeyError),
      │                                NoSuchClass (KeyError), NoSuchProperty (AttributeError, KeyError)
      ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
-     └─ FileError (OSError)           CommitOutcomeUnknown, CorruptFileError, DiskFullError, FileExists, FileNotFound,
-                                      LockedError, PermissionDenied, UnsupportedFormat, WrongKeyError
+     └─ FileError (OSError)           CommitOutcomeUnknown, CorruptFileError, DiskFullError, FileExists,
+                                      FileNotFound, LockedError, PermissionDenied, UnsupportedFormat,
+                                      WrongKeyError
 
 Where a built-in exception means the same, the class inherits from it too: `except FileNotFoundError`
 works.
@@ -221,6 +222,14 @@ class CorruptFileError(FileError):
     is missing."""
 
 
+class CommitOutcomeUnknown(FileError):
+    """A commit failed, and the disk takes no writes any more that would take it back. The database shows
+    what was there before. The next write takes the commit back, or raises while it cannot; a process that
+    opens the file before that may find it done. Every other error of a commit means: it did not happen."""
+
+    default_errno = errno.EIO
+
+
 class DiskFullError(FileError):
     """No space left."""
 
@@ -243,15 +252,6 @@ class LockedError(FileError):
     """Somebody else uses the file in a way that excludes this one."""
 
     default_errno = errno.EBUSY
-
-
-class CommitOutcomeUnknown(FileError):
-    """A commit failed and could not be taken back: whether it is there after the file was opened anew is unknown.
-
-    Every other error of a commit means that it did not happen.
-    """
-
-    default_errno = errno.EIO
 
 
 class PermissionDenied(FileError, PermissionError):

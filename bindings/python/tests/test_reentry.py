@@ -85,9 +85,9 @@ class World:
         self.block.__enter__()
 
     def end(self):
-        if self.block is not None and self.db.is_writing:
-            self.block.__exit__(Stop, Stop(), None)
-        self.block = None
+        block, self.block = self.block, None
+        if block is not None and self.db.is_writing:
+            block.__exit__(Stop, Stop(), None)
 
     def close(self):
         self.end()
@@ -144,8 +144,8 @@ def move(world):
 
 
 def read(world):
-    assert world.thing.text == LONG and world.thing.texts[0] == LONG
-    assert len(world.things) >= 4 and world.things.get(0) and not world.things.get(99)
+    assert world.thing.text in (LONG, "new") and LONG in world.thing.texts and "k" in world.thing.notes
+    assert len(world.things) >= 2 and world.things.get(0) and not world.things.get(99)
     with_error(lambda: world.things.where("nonsense"))
 
 
@@ -550,7 +550,7 @@ PUTS = {
     "create": lambda w, h: w.things.create(h.index, text=h.text),
     "create new": lambda w, h: w.things.create(id=60, any=h.mapping, notes=h.mapping),
     "add": lambda w, h: w.db.add(Thing(id=70, text=h.text, numbers=[h.index], any=[h.number])),
-    "add many": lambda w, h: w.db.add_many(Thing, ({"id": 80 + n, "text": t} for n, t in enumerate(h.texts()))),
+    "add many": lambda w, h: w.db.add_many(Thing, ({"id": 80, "text": t} for t in h.texts()), update="all"),
     "rows": lambda w, h: w.db.add_many(Thing, [h.row], update="all"),
     "new values": lambda w, h: w.db.add_many(Thing, [{"id": 1, "texts": h.many}], update="modified"),
 }
@@ -773,7 +773,8 @@ def run_forks():
                 return
             code = 1
             try:
-                for use in (lambda: world.thing.text, lambda: memory[Thing], lambda: memory.write().__enter__()):
+                enter = memory.write().__enter__
+                for use in (lambda: world.thing.text, lambda: memory[Thing], enter):
                     try:
                         use()
                     except crealm.ForkedError:

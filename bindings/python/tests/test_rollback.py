@@ -188,6 +188,34 @@ def test_objects_of_the_rolled_back_write_that_were_never_plain(db):
     assert not later.is_managed
 
 
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("name", ["realm_begin_write", "realm_commit", "realm_rollback"])
+def test_an_interrupt_around_each_step_of_a_write(db, path, monkeypatch, name, when):
+    bird, chick = flock()
+    real = getattr(database.lib, name)
+
+    def interrupted(realm):
+        monkeypatch.setattr(database.lib, name, real)
+        if when == "after":
+            assert real(realm)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(database.lib, name, interrupted)
+    with pytest.raises(KeyboardInterrupt), db.write():
+        db.add(bird)
+        if name == "realm_rollback":
+            raise Stop
+    is_stored = (name, when) == ("realm_commit", "after")
+    assert bird.is_managed == is_stored and not db.is_writing
+    check_flock(bird, chick)
+    with crealm.open(path) as other, other.write():  # Nobody holds the write lock.
+        assert len(other["Bird"]) == 3 * is_stored
+    with db.write():
+        db.add(bird)
+    assert len(db[Bird]) == 3 and bird.is_managed
+    check_flock(bird, chick)
+
+
 def test_nobody_is_kept_alive(db):
     with db.write():
         watched = [weakref.ref(db.add(Bird(name=str(n)))) for n in range(5000)]
@@ -338,8 +366,7 @@ def step(life, rng):
             life.stored[other] = dict(life.plain.pop(other))
     elif kind == "delete" and life.stored:
         bird = rng.choice(list(life.stored))
-        linked = [v for v in (v for _, v in life.plain.items()) if v["mate"] is bird or bird in ById((c, 0) for c in v["chicks"])]
-        if linked:
+        if any(v["mate"] is bird or bird in ById((c, 0) for c in v["chicks"]) for _, v in life.plain.items()):
             return  # A plain instance that links to it could not be added any more.
         life.stored.pop(bird)
         bird.delete()
