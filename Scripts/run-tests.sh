@@ -31,6 +31,7 @@ else
     echo "!!! NO FIXTURES at $fixtures: no file was mutated !!!"
 fi
 part "encrypted files (short)" Scripts/run-encryption-tests.sh
+part "monkey (short)" "$python" Tests/Monkey/run.py .build/release/libCRealm.so --tools "$checkers" --seeds "${MONKEY_SEEDS:-1-300}" --check-every 3
 part "queries against a slow evaluator (short)" "$python" Tests/Query/slow_run.py .build/release/libCRealm.so --fixtures "$fixtures/ops" --count 1500 --own 1 --objects 150 --refreshes 5
 part "killed writers (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-6}" --kills 6
 if "$python" -c 'import cryptography' 2>/dev/null; then

@@ -6,10 +6,12 @@
 
 monkey.cpp makes random calls, a sequence for each seed. A sequence fails when the program dies in it, when
 crealm_verify finds a fault at its end, or when one of the checkers of --tools (realm_storage_check.py and
-realm_data_check.py, which run on every --check-every'th file) does. With --second the same sequences run
-on another library, which must answer every call alike: of a sequence that differs the first line that does
-is sorted into a kind (call and both outcomes), and the kinds are counted. Those that known.txt names are
-no failure: each line there holds a regular expression over the kind, a tab, and why the two differ.
+realm_data_check.py, which run on every --check-every'th file) does. With --second gentler sequences,
+which other libraries survive, run on another library, too, which must answer every call alike as long as it
+lives. What differs is sorted into kinds (call and both outcomes) and counted, up to the first call that one
+library does and the other refuses, or that gives another value. Kinds that known.txt names are no failure:
+each line there holds a regular expression over the kind, `same` when both are in the same state afterwards or
+`apart` when they are not, and why the two differ, with tabs between.
 With --keep the files of seeds that fail stay. Prints 'N passed, M failed', counting sequences."""
 import argparse
 import collections
@@ -48,7 +50,8 @@ def load(name):
 
 
 storage, data = (load('realm_storage_check'), load('realm_data_check')) if options.tools else (None, None)
-known = [line.rstrip('\n').split('\t', 1) for line in open(HERE / 'known.txt') if '\t' in line]
+manner = ['--gentle'] if options.second else []
+known = [line.rstrip('\n').split('\t') for line in open(HERE / 'known.txt') if line.count('\t') == 2]
 
 
 def judge(path):
@@ -75,10 +78,13 @@ class Run:
         for line in output.decode('utf-8', 'backslashreplace').split('\n'):
             if line.startswith('? '):
                 self.current = int(line[2:])
+            elif line.startswith('! died in') and '--no-verify' in more:
+                pass  # of the second library, which may
             elif line.startswith('! '):
                 self.faults[self.current].append(line[2:])
             elif '--trace' in more:
-                self.lines.append(line)
+                if not re.match(r'\d+ [0-9a-f]{16} ', line):
+                    self.lines.append(line)
             elif line:
                 seed, digest, _, _ = line.split()
                 self.digests[int(seed)] = digest
@@ -97,16 +103,20 @@ def kind(ours, theirs):
     return f'{call}| {outcome(ours)[:60]} | {outcome(theirs)[:60]}'
 
 
-def first_difference(monkey, folder, seed):
-    traces = []
+def differences(monkey, folder, seed):
+    """Kinds of differences up to the first line after which the two no longer do the same; None as the last one when there is no such line."""
+    traces, kinds = [], []
     for i, library in enumerate((options.library, options.second)):
         place = folder / f'trace{i}'
         place.mkdir(exist_ok=True)
-        traces.append(Run(monkey, library, place, seed, seed, '--trace', '--no-verify').lines)
+        traces.append(Run(monkey, library, place, seed, seed, '--trace', '--no-verify', *manner).lines)
     for ours, theirs in zip(*traces):
-        if ours != theirs:
-            return kind(ours, theirs)
-    return 'one trace is longer than the other'
+        if ours and theirs and ours != theirs:
+            kinds.append(kind(ours, theirs))
+            if not ('-> failed' in ours and '-> failed' in theirs) and not any(
+                    state == 'same' and re.search(pattern, kinds[-1]) for pattern, state, _ in known):
+                return kinds
+    return kinds + [None]
 
 
 def batch(monkey, first, last):
@@ -116,7 +126,7 @@ def batch(monkey, first, last):
         folder = pathlib.Path(name)
         at, digests = first, {}
         while at <= last:
-            run = Run(monkey, options.library, folder, at, last, '--keep')
+            run = Run(monkey, options.library, folder, at, last, '--keep', *manner)
             digests.update(run.digests)
             for seed, found in run.faults.items():
                 faults[seed] += found
@@ -136,15 +146,15 @@ def batch(monkey, first, last):
             other.mkdir()
             at, theirs = first, {}
             while at <= last:
-                run = Run(monkey, options.second, other, at, last, '--no-verify')
+                run = Run(monkey, options.second, other, at, last, '--no-verify', *manner)
                 theirs.update(run.digests)
                 if run.died is None:
                     break
-                kinds[run.died] = 'the second library died'
+                kinds[run.died] = differences(monkey, folder, run.died)
                 at = run.died + 1
             for seed in range(first, last + 1):
                 if seed in digests and seed in theirs and digests[seed] != theirs[seed]:
-                    kinds[seed] = first_difference(monkey, folder, seed)
+                    kinds[seed] = differences(monkey, folder, seed)
     return {seed: found for seed, found in faults.items() if found}, kinds
 
 
@@ -165,14 +175,15 @@ def main():
                     failed.add(seed)
                     for line in found:
                         print(f'FAIL seed {seed}: {line}', flush=True)
-                for seed, what in kinds.items():
-                    differing += 1
-                    counted[what] += 1
-                    example.setdefault(what, seed)
-                    if not any(re.search(pattern, what) for pattern, _ in known):
-                        failed.add(seed)
+                for seed, found in kinds.items():
+                    differing += found[-1] is not None
+                    for what in filter(None, found):
+                        counted[what] += 1
+                        example.setdefault(what, seed)
+                        if not any(re.search(pattern, what) for pattern, _, _ in known):
+                            failed.add(seed)
     for what, n in counted.most_common():
-        why = next((reason for pattern, reason in known if re.search(pattern, what)), None)
+        why = next((reason for pattern, _, reason in known if re.search(pattern, what)), None)
         print(f'{"known" if why else "DIFFERS"} {n:6} seed {example[what]}: {what}' + (f'  ({why})' if why else ''))
     total = last - first + 1
     if options.second:
