@@ -335,6 +335,10 @@ class RealmForm:
         box = Cipher(algorithms.AES(self.key[:32]), modes.CBC(struct.pack('<IQI', iv, p * BLOCK, 0))).decryptor()
         return box.update(text) + box.finalize()
 
+    def encrypt(self, p, iv, data):
+        box = Cipher(algorithms.AES(self.key[:32]), modes.CBC(struct.pack('<IQI', iv, p * BLOCK, 0))).encryptor()
+        return box.update(data) + box.finalize()
+
     def page(self, p):
         entry, at = self.place(p)
         iv1, mac1, iv2, mac2 = struct.unpack_from('<I28sI28s', self.raw, entry)
@@ -347,14 +351,13 @@ class RealmForm:
         if iv2 and mac == mac2:
             return self.decrypt(p, iv2, text)
         if p == 0:
-            # security.md §5: the last page holds, as data, the ciphertext that page 0 was to have.
+            # security.md §5: the last page holds what page 0 was to become.
             coming = self.page(self.pages - 1) if self.pages > 1 else None
-            if coming and hmac.new(self.key[32:], coming, hashlib.sha224).digest() == mac1:
-                return self.decrypt(0, iv1, coming)
-            if coming and any(coming[n:n + 512] == text[n:n + 512] for n in range(0, BLOCK, 512)):
-                page = self.decrypt(0, 1 if iv1 == 0xFFFFFFFF else iv1 + 1, coming)
-                if page[16:20] == b'T-DB':
-                    return page
+            for iv in [n for used in (iv1, iv2) for n in (used, used % 0xFFFFFFFF + 1) if n] if coming and coming[16:20] == b'T-DB' else []:
+                sealed = self.encrypt(0, iv, coming)
+                if hmac.new(self.key[32:], sealed, hashlib.sha224).digest() == mac1 or any(
+                        sealed[n:n + 512] == text[n:n + 512] for n in range(0, BLOCK, 512)):
+                    return coming
         if iv2 == 0 or not any(text):
             return None
         raise Bad(f'page {p}: fails its HMAC')

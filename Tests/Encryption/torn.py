@@ -6,7 +6,9 @@
 Records all writes, cuts and flushes of some commits (shim.c), then builds the file as it may be on the disk: everything before
 a write and each prefix of it in sectors of 512 bytes; any single sector of it; and of the writes between two flushes, each one
 missing, each one alone, and random subsets of their sectors. Each such file must open for writing, hold the data of the
-version before the commit or of the commit, and every now and then take another commit. Plain files and both encrypted forms."""
+version before the commit or of the commit, and every now and then take another commit. Plain files and both encrypted forms.
+
+Then the power fails twice: some of these files are opened and take a commit, all of which is recorded, and are torn again."""
 import argparse
 import os
 import pathlib
@@ -26,6 +28,7 @@ arguments.add_argument('--commits', type=int, default=3)
 arguments.add_argument('--seed', type=int, default=1)
 arguments.add_argument('--forms', default='xchacha,realm,plain')
 arguments.add_argument('--record', nargs=3, help='(for itself)')
+arguments.add_argument('--twice', type=int, default=6, help='how many torn files of each form are torn once more')
 options = arguments.parse_args()
 count = Count()
 check = count.check
@@ -143,12 +146,57 @@ def states(initial, operations, chance):
         yield f'after operation {n}', bytearray(image), commit
 
 
+def recorded(label, file, form, folder, shim, commits, seed):
+    """Opens the file and commits, under the shim: what happened to it, and the digest after each step."""
+    log = folder / 'log'
+    log.unlink(missing_ok=True)
+    environment = {**os.environ, 'LD_PRELOAD': str(shim), 'SHIM_FILE': str(file), 'SHIM_LOG': str(log)}
+    run = subprocess.run([sys.executable, __file__, str(options.library), '--commits', str(commits), '--seed', str(seed),
+                          '--record', str(file), form, str(folder)], env=environment, capture_output=True, text=True)
+    if not check(f'{label}: recorded', run.returncode == 0 and log.exists(), run.stderr[-300:]):
+        return None, None
+    return parse(log.read_bytes()), [int(line) for line in run.stdout.split()]
+
+
+def tears_twice(form, label, cases, folder, shim):
+    """Files as the first loss of power left them, each opened, written to, and torn once more."""
+    how, secret, _ = FORMS[form]
+    probe = Probe(options.library.resolve(), folder)
+    chance = random.Random(options.seed + 1)
+    file = folder / 'twice.realm'
+    again, seen = [], set()
+    # What selects a version lies at the beginning: of each beginning one; first those that whole writes make.
+    firsts = list({case.raw[:4 * 4096]: case for case in cases}.values())
+    chance.shuffle(firsts)
+    firsts.sort(key=lambda case: not any(word in case.name for word in ('alone before', 'missing before')))
+    for n, first in enumerate(firsts[:options.twice]):
+        file.write_bytes(first.raw)
+        before = probe.read(file, how, secret)[1]
+        file.write_bytes(first.raw)
+        operations, digests = recorded(f'{first.name}, then', file, form, folder, shim, 1, options.seed + 1 + n)
+        if operations is None:
+            continue
+        check(f'{first.name}: is opened as it is read', before == digests[0])
+        for what, state, commit in states(first.raw, operations, chance):
+            raw = bytes(state)
+            if raw not in seen:
+                seen.add(raw)
+                good = {digests[0]} if commit == 0 else set(digests)
+                again.append(Case(f'{first.name}; then {what}', raw, good, how, secret, write=True, commit=len(again) % 7 == 0))
+    for case, result in zip(again, outcomes(options.library, folder, again, check)):
+        if result is None:
+            continue
+        status, digest, message, _ = result
+        check(case.name, status == 0 and digest in case.good, f'{status} {message}' if status else 'other data')
+    print(f'  {label:12} {len(again)} states after a second loss')
+
+
 def check_form(form, folder, shim, new=False):
     """`new`: from the moment the file is made."""
     how, secret, _ = FORMS[form]
     probe = Probe(options.library.resolve(), folder)
     label = f'new {form}' if new else form
-    file, log = folder / f'{label}.realm', folder / f'{label}.log'
+    file = folder / f'{label}.realm'
     commits = 0 if new else options.commits
     empty = folder / f'empty {form}.realm'
     initial, before = b'', set()
@@ -159,13 +207,9 @@ def check_form(form, folder, shim, new=False):
     else:
         probe.write(file, form, options.seed, 4, **small)
         initial = file.read_bytes()
-    environment = {**os.environ, 'LD_PRELOAD': str(shim), 'SHIM_FILE': str(file), 'SHIM_LOG': str(log)}
-    run = subprocess.run([sys.executable, __file__, str(options.library), '--commits', str(commits), '--seed', str(options.seed),
-                          '--record', str(file), form, str(folder)], env=environment, capture_output=True, text=True)
-    if not check(f'{label}: recorded', run.returncode == 0 and log.exists(), run.stderr[-300:]):
+    operations, digests = recorded(label, file, form, folder, shim, commits, options.seed)
+    if operations is None:
         return
-    digests = [int(line) for line in run.stdout.split()]
-    operations = parse(log.read_bytes())
     image = bytearray(initial)
     for o in operations:
         apply(image, o)
@@ -187,6 +231,8 @@ def check_form(form, folder, shim, new=False):
         check(case.name, status == 0 and digest in case.good, f'{status} {message}' if status else 'other data')
     flushes = sum(1 for o in operations if o[0] == 3)
     print(f'  {label:12} {len(operations)} operations with {flushes} flushes in {commits} commits, {len(cases)} states')
+    if not new:
+        tears_twice(form, label, cases, folder, shim)
 
 
 def main():

@@ -2,7 +2,7 @@
 ///
 /// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page write never happened.
 /// Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page 0, which holds the database header: before it
-/// is overwritten, its coming ciphertext goes into the last page of the file (data like any other, beyond the logical end); a torn page 0 is
+/// is overwritten, what it is to become goes into the last page of the file (data like any other, beyond the logical end); a torn page 0 is
 /// completed from there.
 final class RealmForm: PageForm {
     let pageSize = 4096
@@ -161,7 +161,7 @@ final class RealmForm: PageForm {
     private func seal(_ from: UnsafeRawPointer, _ page: Int, _ e: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) {
         Platform.copy(e.at + 32, e.at, 32)
         repeat {
-            let counter = e.counter == .max ? 1 : e.counter + 1
+            let counter = Self.next(e.counter)
             e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
             try cipher.encrypt(from, into: to, counter: counter, position: page * 4096)
             cipher.mac(to, into: e.mac)
@@ -208,7 +208,7 @@ final class RealmForm: PageForm {
         let needed = max(2, Format.roundUp(logicalSize, to: 4096) / 4096 + 1)
         if pageCount < needed { try resize(to: needed, filled: true) }
         var stamp: UInt64 = 0
-        try write(pageCount - 1, 1, from: first, stamps: &stamp)
+        try write(pageCount - 1, 1, from: page, stamps: &stamp)
         return false
     }
     func commit() throws(RealmError) {
@@ -242,8 +242,9 @@ final class RealmForm: PageForm {
         try file.synchronizeData()
         isFirstTorn = false
     }
-    /// Completes a torn page 0, in the buffer, from its copy in the last page: when the copy is what the entry announces, or shares a
-    /// sector with the page. Returns the counter under which it was encrypted. The file stays as it is: a writer may be alive and at it.
+    /// Completes a torn page 0, in the buffer, from what the last page says it was to become; `first` holds its ciphertext then. Returns the
+    /// counter under which it was encrypted: the one whose ciphertext is what the entry announces, or shares a sector with the page. The file
+    /// stays as it is: a writer may be alive and at it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         guard pageCount > 1 else { return nil }
         let torn = first + 4096
@@ -251,20 +252,25 @@ final class RealmForm: PageForm {
         let last = pageCount - 1
         let lastEntry = try entry(last)
         guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096,
-            try open(last, lastEntry, into: first)
+            try open(last, lastEntry, into: first), FileHeader(bytes: first).hasMnemonic
         else { return nil }
         let e = try entry(0)
-        var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-        let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
-            cipher.mac(first, into: m.baseAddress!)
-            return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+        // Commits that lost their power after the entry or before it go on from either half.
+        for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)] where counter != 0 {
+            try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
+            var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+            let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
+                cipher.mac(buffer, into: m.baseAddress!)
+                return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+            }
+            guard isAnnounced || stride(from: 0, to: 4096, by: 512).contains(where: { Platform.compare(buffer + $0, torn + $0, 512) == 0 }) else { continue }
+            Platform.copy(to, first, 4096)
+            Platform.copy(first, buffer, 4096)
+            return counter
         }
-        let sharesSector = stride(from: 0, to: 4096, by: 512).contains { Platform.compare(first + $0, torn + $0, 512) == 0 }
-        guard isAnnounced || sharesSector else { return nil }
-        let counter = isAnnounced ? e.counter : (e.counter == .max ? 1 : e.counter + 1)
-        try cipher.decrypt(first, into: to, counter: counter, position: 0)
-        return FileHeader(bytes: to).hasMnemonic ? counter : nil
+        return nil
     }
+    private static func next(_ counter: UInt32) -> UInt32 { counter == .max ? 1 : counter + 1 }
 
     func forget() {
         generation += 1
