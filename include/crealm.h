@@ -65,9 +65,12 @@ RLM_API void crealm_config_set_page_memory(realm_config_t* config, uint64_t byte
  *  passphrase: [optional]; any bytes, copied into protected memory. NULL or size 0: none.
  *  passes:     for a new file: passes over the memory, 1 to 32; 0: 3.
  *  memory:     for a new file: bytes of memory, 8 KiB to 1 GiB; 0: 64 MiB. An existing file keeps
- *              the cost it was made with.
+ *              the cost it was made with. A file that claims more than 256 MiB, or more than 1 GiB
+ *              over all passes, opens only where passes and memory say at least as much: anybody
+ *              can write a cost into a file.
  *  Thread:     one at a time.
- *  Errors:     INVALID_ARGUMENT for a cost out of range, OUT_OF_MEMORY. */
+ *  Errors:     INVALID_ARGUMENT for a cost out of range, OUT_OF_MEMORY. After an error opening a
+ *              realm with the config fails in the same way, until a key or passphrase is set. */
 RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* passphrase,
                                           size_t passphrase_size, uint32_t passes, uint64_t memory);
 

@@ -68,8 +68,10 @@ public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMu
 public func realm_config_set_encryption_key(_ c: OpaquePointer?, _ key: UnsafePointer<UInt8>?, _ size: Int) -> Bool {
     guard let c = config(c) else { return false }
     return attempt { () throws(RealmError) in
-        guard size == 0 || size == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
-        guard size == 0 || key != nil else { throw nullArgument() }
+        guard size == 0 || size == 64 else {
+            throw c.value.refuseSecret(RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes."))
+        }
+        guard size == 0 || key != nil else { throw c.value.refuseSecret(nullArgument()) }
         try c.value.setEncryptionKey(UnsafeRawBufferPointer(start: key, count: size))
     }
 }
@@ -107,7 +109,7 @@ public func crealm_config_set_passphrase(
 ) -> Bool {
     guard let c = config(c) else { return false }
     return attempt { () throws(RealmError) in
-        guard size >= 0, size < 1 << 32, size == 0 || passphrase != nil else { throw nullArgument() }
+        guard size >= 0, size < 1 << 32, size == 0 || passphrase != nil else { throw c.value.refuseSecret(nullArgument()) }
         var cost = PassphraseCost()
         if passes != 0 { cost.passes = UInt64(passes) }
         if memory != 0 { cost.memory = memory }
@@ -217,7 +219,7 @@ public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool
 @_cdecl("realm_config_needs_file_format_upgrade")
 public func realm_config_needs_file_format_upgrade(_ c: OpaquePointer?) -> Bool {
     guard let c = config(c) else { return false }
-    do throws(RealmError) { return try Database.needsFormatUpgrade(path: c.value.path, encryption: c.value.encryption) } catch { return failed(error) }
+    do throws(RealmError) { return try Database.needsFormatUpgrade(path: c.value.path, encryption: try c.value.encryption()) } catch { return failed(error) }
 }
 @_cdecl("realm_config_set_disable_format_upgrade")
 public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disable: Bool) { config(c)?.value.disablesFormatUpgrade = disable }

@@ -31,5 +31,5 @@ public func realm_convert_with_path(_ r: OpaquePointer?, _ path: UnsafePointer<C
 @_cdecl("crealm_change_key")
 public func crealm_change_key(_ r: OpaquePointer?, _ c: OpaquePointer?) -> Bool {
     guard let r = realmHandle(r), let c = handle(c, .config, ConfigHandle.self) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.changeKey(to: c.value.encryption) }
+    return attempt { () throws(RealmError) in try r.realm.changeKey(to: try c.value.encryption()) }
 }

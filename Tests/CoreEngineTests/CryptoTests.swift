@@ -109,15 +109,15 @@ private func block(_ head: String) throws -> KeyBlock {
     let a = try block(headOfKey), b = try block(headOfPassphrase)
     #expect(a.cipher == .aes256gcm && a.generation == 5 && !a.wantsPassphrase && Array(a.fileIdentity) == identity)
     #expect(b.cipher == .xchacha20 && b.generation == 0 && b.wantsPassphrase)
-    #expect(try a.unwrap(key).map(content) == dataKey)
-    #expect(try b.unwrap(words).map(content) == dataKey)
-    #expect(try a.unwrap(words) == nil && b.unwrap(key) == nil)
-    #expect(try a.unwrap(.passphrase(secret(fileKey))) == nil && a.unwrap(.key(secret(Array(fileKey.dropLast()) + [0]))) == nil)
-    #expect(try b.unwrap(.passphrase(secret(passphrase.dropLast()))) == nil)
+    #expect(try a.unwrap(Encryption(key)).map(content) == dataKey)
+    #expect(try b.unwrap(Encryption(words)).map(content) == dataKey)
+    #expect(try a.unwrap(Encryption(words)) == nil && b.unwrap(Encryption(key)) == nil)
+    #expect(try a.unwrap(Encryption(.passphrase(secret(fileKey)))) == nil && a.unwrap(Encryption(.key(secret(Array(fileKey.dropLast()) + [0])))) == nil)
+    #expect(try b.unwrap(Encryption(.passphrase(secret(passphrase.dropLast())))) == nil)
     // Another secret, and back: the data key stays.
     let c = try a.rewrapped(secret(dataKey), Encryption(words))
     #expect(c.generation == 6 && c.wantsPassphrase && Array(c.fileIdentity) == identity)
-    #expect(try c.unwrap(words).map(content) == dataKey && c.unwrap(key) == nil)
+    #expect(try c.unwrap(Encryption(words)).map(content) == dataKey && c.unwrap(Encryption(key)) == nil)
 }
 @Test func changedKeyBlocksAreRefused() throws {
     // The checksum finds damage, the wrap what somebody has changed on purpose, checksum included.
@@ -129,7 +129,7 @@ private func block(_ head: String) throws -> KeyBlock {
         var sum = [UInt8](repeating: 0, count: 16)
         crypto_generichash(&sum, 16, raw, 136, nil, 0)
         raw.replaceSubrange(136..<152, with: sum)
-        let opened = try? raw.withUnsafeBytes { try KeyBlock(checking: $0) }.unwrap(.key(secret(fileKey)))
+        let opened = try? raw.withUnsafeBytes { try KeyBlock(checking: $0) }.unwrap(Encryption(.key(secret(fileKey))))
         #expect(opened == nil, "byte \(at)")
     }
 }

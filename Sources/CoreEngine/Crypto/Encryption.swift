@@ -42,6 +42,10 @@ public struct PassphraseCost: Sendable, Equatable {
         self.passes = passes
         self.memory = memory
     }
-    /// Limits that a file's claim is held to as well, so that opening a forged file ends.
     var isSensible: Bool { passes >= 1 && passes <= 32 && memory >= 8 << 10 && memory <= 1 << 30 }
+    /// Whether a file may claim this cost unasked. More takes a second or more, or memory that small machines lack: whoever forges the first
+    /// bytes of a file could make every program that opens it pay for that. `asked`: what the program would pay for a new file.
+    func isAcceptable(asked: PassphraseCost) -> Bool {
+        isSensible && ((memory <= 256 << 20 && passes * memory <= 1 << 30) || (memory <= asked.memory && passes * memory <= asked.passes * asked.memory))
+    }
 }

@@ -116,13 +116,18 @@ struct KeyBlock: Equatable {
         bytes.replaceSubrange(Self.checksumAt..<Self.end, with: checksum())
     }
     /// The data key; nil when the secret is not the one.
-    func unwrap(_ secret: Encryption.Secret) throws(RealmError) -> SecretKey? {
-        switch (bytes[9], secret) {
+    func unwrap(_ e: Encryption) throws(RealmError) -> SecretKey? {
+        switch (bytes[9], e.secret) {
         case (0, .key(let key)) where key.count == 64: break
-        case (1, .passphrase): break
+        case (1, .passphrase):
+            guard cost.isAcceptable(asked: e.cost) else {
+                throw RealmError(
+                    .invalidDatabase,
+                    "deriving its key would take \(cost.passes) passes over \(cost.memory) bytes: more than is done unasked. Give the passphrase with that cost")
+            }
         default: return nil
         }
-        let key = try wrappingKey(secret)
+        let key = try wrappingKey(e.secret)
         let sealed = Array(bytes[Self.wrapAt..<Self.checksumAt]), nonce = Array(bytes[64..<88]), head = Array(bytes[..<Self.wrapAt])
         var opened = false
         let result = try SecretKey(count: 32) { out in

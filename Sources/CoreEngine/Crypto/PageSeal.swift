@@ -17,7 +17,8 @@ final class PageSeal {
     private let keys: SecretKey
     /// identity (16) | kind (1) | zero (7) | number (8) | stamp (8)
     private var associated: [UInt8]
-    private var blockKey = [UInt8](repeating: 0, count: 32)
+    /// Of the block at hand, for AES-256-GCM.
+    private let blockKey: SecretKey
 
     /// The keys of the kinds. Layout: docs/security.md §2.
     static func keys(_ dataKey: SecretKey) throws(RealmError) -> SecretKey {
@@ -34,8 +35,8 @@ final class PageSeal {
         self.cipher = cipher
         self.keys = keys
         associated = Array(fileIdentity) + [UInt8](repeating: 0, count: 24)
+        blockKey = try SecretKey(count: 32) { _ in }
     }
-    deinit { blockKey.withUnsafeMutableBytes { Crypto.wipe($0) } }
 
     private func prepare(_ kind: Kind, _ number: UInt64, _ nonce: UnsafeRawPointer) {
         associated.withUnsafeMutableBytes {
@@ -44,10 +45,8 @@ final class PageSeal {
             $0.storeBytes(of: nonce.loadUnaligned(as: UInt64.self), toByteOffset: 32, as: UInt64.self)
         }
         guard cipher == .aes256gcm else { return }
-        blockKey.withUnsafeMutableBufferPointer { out in
-            keys.with { k in
-                _ = crypto_generichash(out.baseAddress!, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k + Int(kind.rawValue) * 32, 32)
-            }
+        blockKey.refill { out in
+            keys.with { k in _ = crypto_generichash(out, 32, nonce.assumingMemoryBound(to: UInt8.self), 12, k + Int(kind.rawValue) * 32, 32) }
         }
     }
     /// Seals `count` bytes of `from` into `block`; returns the stamp, never 0.
@@ -56,7 +55,7 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = from.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            _ = crypto_aead_aes256gcm_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, blockKey)
+            blockKey.with { k in _ = crypto_aead_aes256gcm_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, k) }
         } else {
             keys.with { k in
                 _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes, k + Int(kind.rawValue) * 32)
@@ -69,7 +68,7 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = to.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            return crypto_aead_aes256gcm_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, blockKey) == 0
+            return blockKey.with { k in crypto_aead_aes256gcm_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, k) == 0 }
         }
         return keys.with { k in
             crypto_aead_xchacha20poly1305_ietf_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k + Int(kind.rawValue) * 32) == 0

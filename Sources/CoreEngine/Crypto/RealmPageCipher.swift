@@ -8,22 +8,21 @@ final class RealmPageCipher {
     static let pageSize = 4096, macSize = 28
 
     private let key: SecretKey
-    private let encryption: OpaquePointer, decryption: OpaquePointer
+    private let cipher, context: OpaquePointer
 
     /// - Parameter key: 64 bytes: AES key, HMAC key.
     init(_ key: SecretKey) throws(RealmError) {
         guard key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
-        guard let e = EVP_CIPHER_CTX_new(), let d = EVP_CIPHER_CTX_new() else { throw RealmError(.outOfMemory, "No memory for a cipher") }
-        self.key = key
-        (encryption, decryption) = (e, d)
-        let ready = key.with { k in EVP_EncryptInit_ex(e, EVP_aes_256_cbc(), nil, k, nil) == 1 && EVP_DecryptInit_ex(d, EVP_aes_256_cbc(), nil, k, nil) == 1 }
-        EVP_CIPHER_CTX_set_padding(e, 0)
-        EVP_CIPHER_CTX_set_padding(d, 0)
-        guard ready else { throw RealmError(.notSupported, "The system's libcrypto has no AES-256-CBC") }
+        guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else { throw RealmError(.notSupported, "The system's libcrypto has no AES-256-CBC") }
+        guard let context = EVP_CIPHER_CTX_new() else {
+            EVP_CIPHER_free(cipher)
+            throw RealmError(.outOfMemory, "No memory for a cipher")
+        }
+        (self.key, self.cipher, self.context) = (key, cipher, context)
     }
     deinit {
-        EVP_CIPHER_CTX_free(encryption)
-        EVP_CIPHER_CTX_free(decryption)
+        EVP_CIPHER_CTX_free(context)
+        EVP_CIPHER_free(cipher)
     }
 
     private static func vector(_ counter: UInt32, _ position: Int) -> (UInt64, UInt64) {
@@ -32,18 +31,23 @@ final class RealmPageCipher {
     }
     /// - Parameter position: data position of the page in bytes.
     func encrypt(_ from: UnsafeRawPointer, into to: UnsafeMutableRawPointer, counter: UInt32, position: Int) throws(RealmError) {
-        var vector = Self.vector(counter, position), n: Int32 = 0
-        let done = withUnsafeBytes(of: &vector) { v in
-            EVP_EncryptInit_ex(encryption, nil, nil, nil, v.baseAddress!.assumingMemoryBound(to: UInt8.self)) == 1
-                && EVP_EncryptUpdate(encryption, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self), Int32(Self.pageSize)) == 1
-        }
-        guard done, n == Int32(Self.pageSize) else { throw RealmError(.systemError, "AES-256-CBC failed in libcrypto") }
+        try run(1, from, to, counter, position)
     }
     func decrypt(_ from: UnsafeRawPointer, into to: UnsafeMutableRawPointer, counter: UInt32, position: Int) throws(RealmError) {
+        try run(0, from, to, counter, position)
+    }
+    /// libcrypto keeps the expanded key on the heap: there for one page only, and wiped then.
+    private func run(
+        _ encrypts: Int32, _ from: UnsafeRawPointer, _ to: UnsafeMutableRawPointer, _ counter: UInt32, _ position: Int
+    ) throws(RealmError) {
         var vector = Self.vector(counter, position), n: Int32 = 0
+        defer { EVP_CIPHER_CTX_reset(context) }
         let done = withUnsafeBytes(of: &vector) { v in
-            EVP_DecryptInit_ex(decryption, nil, nil, nil, v.baseAddress!.assumingMemoryBound(to: UInt8.self)) == 1
-                && EVP_DecryptUpdate(decryption, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self), Int32(Self.pageSize)) == 1
+            key.with { k in
+                EVP_CipherInit_ex(context, cipher, nil, k, v.baseAddress!.assumingMemoryBound(to: UInt8.self), encrypts) == 1
+                    && EVP_CIPHER_CTX_set_padding(context, 0) == 1
+                    && EVP_CipherUpdate(context, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self), Int32(Self.pageSize)) == 1
+            }
         }
         guard done, n == Int32(Self.pageSize) else { throw RealmError(.systemError, "AES-256-CBC failed in libcrypto") }
     }

@@ -3,8 +3,8 @@ import CSodium
 /// Secret bytes in memory of their own: between guard pages, locked against swapping and left out of core dumps where the system allows it,
 /// and wiped when the last holder lets go.
 ///
-/// Thread rule: any. Source: libsodium, `sodium_malloc`.
-public final class SecretKey: @unchecked Sendable, Equatable {  // The bytes never change after `init`.
+/// Thread rule: any, but for `refill`. Source: libsodium, `sodium_malloc`.
+public final class SecretKey: @unchecked Sendable, Equatable {  // The bytes change in `refill` only, whose caller is the one holder.
     public let count: Int
     private let memory: UnsafeMutablePointer<UInt8>
 
@@ -31,6 +31,8 @@ public final class SecretKey: @unchecked Sendable, Equatable {  // The bytes nev
     @inline(__always) public func with<R, E: Error>(_ body: (UnsafePointer<UInt8>) throws(E) -> R) throws(E) -> R {
         try body(UnsafePointer(memory))
     }
+    /// Writes another secret in place of the first. Only for the one holder of the key.
+    func refill(_ fill: (UnsafeMutablePointer<UInt8>) -> Void) { fill(memory) }
     /// In constant time.
     public static func == (a: SecretKey, b: SecretKey) -> Bool { a.count == b.count && sodium_memcmp(a.memory, b.memory, a.count) == 0 }
 }

@@ -22,8 +22,9 @@ final class ChangesetEncoder: MutationLog {
         static let typedLinkChange: UInt8 = 0x2B
         static let selectNestedCollection: UInt8 = 0x2D
     }
-    private var buffer = UnsafeMutableRawPointer.allocate(byteCount: 4096, alignment: 8)
-    private var capacity = 4096
+    private var memory: HiddenMemory
+    private var buffer: UnsafeMutableRawPointer
+    private var capacity: Int
     private var count = 0
     private var selectedTable: TableKey?
     private var selectedCollection: CollectionPlace? { didSet { plainColumn = .null } }
@@ -39,7 +40,11 @@ final class ChangesetEncoder: MutationLog {
     /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
     private var newest: [Int64] = []
 
-    deinit { buffer.deallocate() }
+    override init() {
+        memory = HiddenMemory(4096)
+        buffer = memory.base
+        capacity = memory.count
+    }
 
     /// The bytes so far; good until the next instruction.
     var bytes: Bytes { Bytes(start: buffer, count: count) }
@@ -56,12 +61,11 @@ final class ChangesetEncoder: MutationLog {
         if count &+ n > capacity { grow(n) }
     }
     @inline(never) private func grow(_ n: Int) {
-        let bigger = max(capacity * 2, count + n)
-        let new = UnsafeMutableRawPointer.allocate(byteCount: bigger, alignment: 8)
-        Platform.copy(new, buffer, count)
-        buffer.deallocate()
-        buffer = new
-        capacity = bigger
+        let bigger = HiddenMemory(max(capacity * 2, count + n))
+        Platform.copy(bigger.base, buffer, count)
+        memory = bigger
+        buffer = bigger.base
+        capacity = bigger.count
     }
     @inline(__always) private func put(_ byte: UInt8) {
         buffer.storeBytes(of: byte, toByteOffset: count, as: UInt8.self)

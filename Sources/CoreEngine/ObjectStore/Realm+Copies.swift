@@ -56,7 +56,7 @@ extension Realm {
         try verify()
         try configuration.check()
         guard merging, FileSystem.exists(configuration.path) else {
-            return try writeCopy(to: configuration.path, encryption: configuration.encryption)
+            return try writeCopy(to: configuration.path, encryption: try configuration.encryption())
         }
         let wasReading = isReading
         try merge(into: configuration)

@@ -120,12 +120,12 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         let durability: Durability = c.isInMemory ? .memoryOnly : c.durability == .unsafe ? .unsafe : .full
         return try Database.open(
             path: c.path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes, upgrades: !c.disablesFormatUpgrade,
-            encryption: c.encryption)
+            encryption: try c.encryption())
     }
     /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects §2.2.
     private static func needsReset(_ c: RealmConfiguration) throws(RealmError) -> Bool {
         guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema, FileSystem.exists(c.path) else { return false }
-        if try Database.needsFormatUpgrade(path: c.path, encryption: c.encryption) { return true }
+        if try Database.needsFormatUpgrade(path: c.path, encryption: try c.encryption()) { return true }
         let t = try Transaction(try openDatabase(c))
         defer { t.close() }
         try t.beginRead()

@@ -19,7 +19,9 @@ public struct RealmConfiguration: Sendable {
     public var schemaMode = SchemaMode.automatic
     public var subsetMode = SchemaSubsetMode.strict
     /// Key or passphrase; nil for a plain file.
-    public var secret: Encryption.Secret?
+    public var secret: Encryption.Secret? { didSet { refusedSecret = nil } }
+    /// Why a key or passphrase was refused, until another is set: nothing is opened or made with the one before, or without any.
+    private var refusedSecret: RealmError?
     /// How a new encrypted file is sealed; an existing one says itself.
     public var pageCipher = PageCipher.xchacha20
     /// For a new file with a passphrase.
@@ -54,17 +56,29 @@ public struct RealmConfiguration: Sendable {
 
     /// - Parameter key: 64 bytes; empty clears.
     public mutating func setEncryptionKey(_ key: UnsafeRawBufferPointer) throws(RealmError) {
-        guard key.isEmpty || key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
-        secret = key.isEmpty ? nil : .key(try SecretKey(copying: key))
+        do throws(RealmError) {
+            guard key.isEmpty || key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
+            secret = key.isEmpty ? nil : .key(try SecretKey(copying: key))
+        } catch { throw refuseSecret(error) }
     }
     /// - Parameter words: any bytes; empty clears.
     public mutating func setPassphrase(_ words: UnsafeRawBufferPointer, cost: PassphraseCost = PassphraseCost()) throws(RealmError) {
-        guard cost.isSensible else { throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB") }
-        secret = words.isEmpty ? nil : .passphrase(try SecretKey(copying: words))
+        do throws(RealmError) {
+            guard cost.isSensible else { throw RealmError(.invalidArgument, "The cost of a passphrase is 1 to 32 passes over 8 KiB to 1 GiB") }
+            secret = words.isEmpty ? nil : .passphrase(try SecretKey(copying: words))
+        } catch { throw refuseSecret(error) }
         passphraseCost = cost
     }
+    /// Notes that a key or passphrase was refused: whoever ignores `error` shall not get a plain file. Returns the error.
+    public mutating func refuseSecret(_ error: RealmError) -> RealmError {
+        refusedSecret = error
+        return error
+    }
     /// What opens the file; nil for a plain one.
-    public var encryption: Encryption? {
+    ///
+    /// - Throws: why the key or passphrase was refused.
+    public func encryption() throws(RealmError) -> Encryption? {
+        if let refusedSecret { throw refusedSecret }
         guard let secret else { return nil }
         var e = Encryption(secret)
         e.cipher = pageCipher
@@ -75,6 +89,7 @@ public struct RealmConfiguration: Sendable {
 
     /// Combinations refused before any file access. Rules: live-objects §2.1.
     func check() throws(RealmError) {
+        _ = try encryption()
         let fixed = schemaMode == .immutable || schemaMode == .readOnly
         if migrate != nil && (fixed || schemaMode.isAdditive) {
             throw RealmError(.illegalCombination, "A migration function cannot be used with this schema mode")

@@ -69,7 +69,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         guard system.mprotect(base + offset, length, PROT_READ | PROT_WRITE) == 0 else {
             throw RealmError(.outOfMemory, "No memory for decrypted pages")
         }
-        Self.hideFromDumps(base + offset, length)
+        HiddenMemory.hide(base + offset, length)
     }
     /// Takes the file's map, or the memory in its place, away from `[0, length)`.
     func clear(_ length: Int) throws(RealmError) {
@@ -93,12 +93,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
         if to > from { _ = system.madvise(base + from, to - from, MADV_DONTNEED) }
     }
     /// Leaves the slab out of core dumps.
-    func hideSlabFromDumps() { Self.hideFromDumps(base + fileCapacity, slabCapacity) }
-    private static func hideFromDumps(_ at: UnsafeMutableRawPointer, _ count: Int) {
-        #if !canImport(Darwin)
-            if count > 0 { _ = system.madvise(at, count, 16) }  // MADV_DONTDUMP
-        #endif
-    }
+    func hideSlabFromDumps() { HiddenMemory.hide(base + fileCapacity, slabCapacity) }
 
     /// Makes slab bytes `[from, to)` usable (offsets within the slab, multiples of the page size).
     func commitSlab(from: Int, to: Int) throws(RealmError) {

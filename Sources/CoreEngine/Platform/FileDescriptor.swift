@@ -148,6 +148,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
             }
             // What cannot go on must not go on for ever.
             guard n > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
+            guard n > 0 else { throw Platform.error(ENOSPC, "pwrite() wrote nothing", path: path) }
             done += n
         }
     }
@@ -234,8 +235,10 @@ enum FileSystem {
             var fs = statvfs()
             if system.statvfs(from, &fs) == 0, UInt64(fs.f_bavail) * UInt64(fs.f_frsize) < UInt64(size) * 2 { return false }
             try remove(part)
-            let target = try FileDescriptor(path: part, access: .readWriteCreate)
+            // From its first moment on it lets in nobody whom the original keeps out.
+            let target = try FileDescriptor(path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
             defer { target.close() }
+            target.copyPermissions(of: source)
             let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
             defer { buffer.deallocate() }
             var at = 0
@@ -250,6 +253,7 @@ enum FileSystem {
                 try remove(part)
                 return false
             }
+            synchronizeFolder(of: to)
             return true
         } catch {
             _ = try? remove(part)

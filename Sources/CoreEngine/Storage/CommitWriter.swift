@@ -60,9 +60,8 @@ struct CommitWriter {
         self.leavesRecord = leavesRecord
         if leavesRecord, total <= CommitRecord.contentLimit { content = Digest() }
         bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
-        buffer = .allocate(byteCount: bufferSize, alignment: 64)
+        buffer = file.commitMemory(bufferSize).base
     }
-    func dispose() { buffer.deallocate() }
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
         var result: [FileChunk] = []
@@ -176,9 +175,9 @@ struct CommitWriter {
             for i in 0..<count { target.put(i, value(i)) }
             buffered += padded
         } else {
-            let temporary = UnsafeMutableRawPointer.allocate(byteCount: padded + 8, alignment: 8)
-            defer { temporary.deallocate() }
-            Platform.zero(temporary, padded + 8)
+            let memory = HiddenMemory(padded + 8)
+            let temporary = memory.base
+            defer { withExtendedLifetime(memory) {} }
             let target = Node(address: temporary, ref: .null, count: count, width: width, flags: 0)
             for i in 0..<count { target.put(i, value(i)) }
             try emit(temporary + 8, padded, padded: padded)

@@ -24,7 +24,8 @@ struct CopyWriter {
     private let target: DatabaseFile
     /// Where the next node goes.
     private var at: Int
-    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: bufferSize, alignment: 64)
+    private let bufferMemory = HiddenMemory(bufferSize)
+    private var buffer: UnsafeMutableRawPointer { bufferMemory.base }
     private static let bufferSize = 1 << 20
     /// Position in the file of the buffer's first byte, and bytes in it.
     private var bufferStart: Int
@@ -36,8 +37,9 @@ struct CopyWriter {
     /// Bytes of nodes that may still be read.
     private var readable: Int
     /// Elements of the arrays of refs on the way down, one array after the other.
-    private var elements: UnsafeMutablePointer<Int64>
-    private var elementCapacity = 1 << 8
+    private var elementMemory = HiddenMemory(2048)
+    private var elements: UnsafeMutablePointer<Int64> { elementMemory.base.assumingMemoryBound(to: Int64.self) }
+    private var elementCapacity: Int { elementMemory.count / 8 }
     private var elementCount = 0
     private static let elementLimit = 8 << 20
     /// Which stretches of the source are in memory: a bit for each.
@@ -84,7 +86,6 @@ struct CopyWriter {
         if target.isEncrypted { gaps.append(FileChunk(offset: Format.headerSize, size: at - Format.headerSize)) }
         bufferStart = at
         readable = running?.extent ?? store.fileLimit
-        elements = .allocate(capacity: elementCapacity)
         // The system maps up to 64 KB around a byte that is touched.
         stretchShift = isEncrypted ? 12 : 16
         touchedWords = (store.fileLimit >> stretchShift) / 64 + 1
@@ -92,8 +93,6 @@ struct CopyWriter {
         touched.initialize(repeating: 0, count: touchedWords)
     }
     private func dispose() {
-        buffer.deallocate()
-        elements.deallocate()
         touched.deallocate()
     }
 
@@ -138,11 +137,9 @@ struct CopyWriter {
         return Ref(try emit(elements + first, count, flags: flags))
     }
     private mutating func growElements(_ needed: Int) {
-        let capacity = max(needed, elementCapacity * 2)
-        let new = UnsafeMutablePointer<Int64>.allocate(capacity: capacity)
-        Platform.copy(new, elements, elementCount * 8)
-        elements.deallocate()
-        (elements, elementCapacity) = (new, capacity)
+        let new = HiddenMemory(max(needed, elementCapacity * 2) * 8)
+        Platform.copy(new.base, elements, elementCount * 8)
+        elementMemory = new
     }
     /// The node at `ref`, good until the next one is loaded.
     private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
@@ -202,8 +199,9 @@ struct CopyWriter {
         put(NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count).diskWord)
         guard 8 + padded <= Self.bufferSize else {
             try flush()
-            let large = UnsafeMutableRawPointer.allocate(byteCount: padded + 8, alignment: 8)
-            defer { large.deallocate() }
+            let memory = HiddenMemory(padded + 8)
+            let large = memory.base
+            defer { withExtendedLifetime(memory) {} }
             Self.fill(large, values, count, width, padded)
             try target.write(large + 8, count: padded, at: bufferStart)
             bufferStart += padded

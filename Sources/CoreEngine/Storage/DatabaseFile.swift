@@ -12,6 +12,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     private let secret: Lock<Encryption?>
     private let mapLock = Lock(initial: 0)
     private let needsSlab: Bool
+    /// The writer's.
+    private var commitBuffer: HiddenMemory?
     /// What follows is the write-lock holder's.
     var headerState = HeaderState.unknown
     /// What must be taken back before anything else is written.
@@ -40,13 +42,15 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
 
     /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
     /// - Parameter room: bytes that the file is going to have.
+    /// - Parameter permissions: of a file that is made.
     init(
-        path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil, room: Int = 0
+        path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil, room: Int = 0,
+        permissions: UInt32 = 0o644
     ) throws(RealmError) {
         self.path = path
         secret = Lock(initial: encryption)
         self.needsSlab = needsSlab
-        file = try FileDescriptor(path: path, access: access)
+        file = try FileDescriptor(path: path, access: access, permissions: Int32(permissions & 0o777))
         let size = try file.size()
         var capacity = 64 << 30
         while capacity < max(size, room) * 4 { capacity *= 2 }
@@ -105,6 +109,14 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
 
     // MARK: Bytes
 
+    /// At least `count` bytes for a commit to put together what it writes, kept for the next one.
+    func commitMemory(_ count: Int) -> HiddenMemory {
+        if let memory = commitBuffer, memory.count >= count { return memory }
+        let memory = HiddenMemory(count)
+        commitBuffer = memory
+        return memory
+    }
+
     var isEncrypted: Bool { pages != nil }
     /// What the logical size is a multiple of: a page of the system, or of the encrypted form.
     var pageSize: Int { pages?.pageSize ?? Platform.pageSize }
@@ -140,6 +152,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
 
     /// Maps the file at least up to `size`, section by section.
     func ensureMapped(_ size: Int) throws(RealmError) {
+        guard size <= space.fileCapacity else {
+            throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: path)
+        }
         // The last page is needed whole.
         let size = if let pages { Format.roundUp(size, to: pages.pageSize) } else { size }
         try mapLock.with { (mapped) throws(RealmError) in

@@ -36,7 +36,7 @@ final class NodeStore {
     /// A node was made, freed or handed out for changing since this was last false.
     var isTouched = false
     /// Copies of bytes that pointed into the slab while it changes, one buffer for each role.
-    private var scratch: [(bytes: UnsafeMutableRawPointer?, capacity: Int)] = [(nil, 0), (nil, 0), (nil, 0)]
+    private var scratch: [HiddenMemory?] = [nil, nil, nil]
 
     init(space: AddressSpace, fileLimit: Int, pages: DecryptedPages? = nil) {
         self.space = space
@@ -53,7 +53,6 @@ final class NodeStore {
     }
 
     deinit {
-        for s in scratch { s.bytes?.deallocate() }
         if let reader { pages?.remove(reader) }
     }
 
@@ -405,14 +404,10 @@ final class NodeStore {
     }
     @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchRole) -> Bytes {
         let i = role.rawValue
-        if scratch[i].capacity < bytes.count {
-            scratch[i].bytes?.deallocate()
-            let capacity = max(bytes.count, 4096)
-            scratch[i] = (.allocate(byteCount: capacity, alignment: 16), capacity)
-        }
-        guard let to = scratch[i].bytes, let from = bytes.baseAddress else { return bytes }
-        Platform.copy(to, from, bytes.count)
-        return Bytes(start: to, count: bytes.count)
+        if scratch[i]?.count ?? 0 < bytes.count { scratch[i] = HiddenMemory(bytes.count) }
+        guard let to = scratch[i], let from = bytes.baseAddress else { return bytes }
+        Platform.copy(to.base, from, bytes.count)
+        return Bytes(start: to.base, count: bytes.count)
     }
 }
 

@@ -15,8 +15,9 @@ final class RealmForm: PageForm {
     private var generation = 0
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * 4096, alignment: 4096)
     private static let batch = 64
-    /// Ciphertext of the coming page 0 and its entry's first half.
-    private let first = UnsafeMutableRawPointer.allocate(byteCount: 2 * 4096, alignment: 4096)
+    /// Ciphertext of the coming page 0, and behind it what it says.
+    private let firstMemory = HiddenMemory(2 * 4096)
+    private var first: UnsafeMutableRawPointer { firstMemory.base }
     private var firstCounter: UInt32?
     /// The commit in progress has begun to write page 0.
     private var isFirstPut = false
@@ -63,7 +64,6 @@ final class RealmForm: PageForm {
     deinit {
         for m in metadata.values { m.bytes.deallocate() }
         buffer.deallocate()
-        first.deallocate()
     }
 
     var fileSize: Int { Self.fileSize(of: pageCount) }

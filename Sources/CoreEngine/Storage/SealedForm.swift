@@ -124,8 +124,8 @@ final class SealedForm: PageForm {
         }
         if let earlier, first == second, earlier.keyBlock == first { return try SealedForm(file, first, earlier.dataKey, earlier.keys).checked() }
         var block = first
-        if first != second, try first.unwrap(e.secret) == nil { block = second }
-        guard let dataKey = try block.unwrap(e.secret) else {
+        if first != second, try first.unwrap(e) == nil { block = second }
+        guard let dataKey = try block.unwrap(e) else {
             let asked = block.wantsPassphrase ? "a passphrase" : "a key of 64 bytes"
             let given = if case .passphrase = e.secret { true } else { false }
             throw RealmError(
@@ -264,8 +264,9 @@ final class SealedForm: PageForm {
             return (next, Int(count))
         }
         guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else { return nil }
-        let page = UnsafeMutableRawPointer.allocate(byteCount: Self.payload, alignment: 16)
-        defer { page.deallocate() }
+        let memory = HiddenMemory(Self.payload)
+        let page = memory.base
+        defer { withExtendedLifetime(memory) {} }
         for i in 0..<count {
             let entry = plain.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self).littleEndian }
             let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)

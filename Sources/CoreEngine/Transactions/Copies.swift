@@ -27,7 +27,9 @@ extension Transaction {
         // The copy gets its name when it is complete: a crash leaves no file that could be taken for one.
         let temporary = "\(path).tmp_copy_\(Platform.processId)_\(Self.copyNumber.with { (n) -> Int in n += 1; return n })"
         try Self.making(temporary) { () throws(RealmError) in
-            let copy = try DatabaseFile(path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent)
+            let copy = try DatabaseFile(
+                path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent,
+                permissions: try database.file.file.permissions())
             copy.file.copyPermissions(of: database.file.file)
             try copy.initialize(durable: false)
             var content = CopyWriter.Content(topRef: topRef, logicalSize: logicalSize, format: database.format, keepsSyncFileId: false)
@@ -97,7 +99,8 @@ extension Database {
             try FileSystem.remove(temporary)
             try Transaction.making(temporary) { () throws(RealmError) in
                 let copy = try DatabaseFile(
-                    path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize)
+                    path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize,
+                    permissions: try file.file.permissions())
                 copy.file.copyPermissions(of: file.file)
                 try copy.initialize(durable: false, like: keepsForm ? file : nil)
                 let content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)

@@ -356,7 +356,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// Whether nothing was ever committed.
     var isEmpty: Bool { newestVersion <= 1 }
     /// Number of the newest version.
-    var newestVersion: UInt64 { lockFile?.shared.latest.load() ?? fixed?.number ?? 1 }
+    var newestVersion: UInt64 { lockFile?.shared.newestNumber ?? fixed?.number ?? 1 }
     /// Versions from the oldest one in use to the newest.
     var versionCount: UInt64 {
         guard let lockFile else { return 1 }
@@ -441,6 +441,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return lockFile.shared.pinnedVersions(below: base) { lockFile.isDead($0) }
     }
 
+    /// Throws unless the writer, pinned through `slot` at the version it builds upon, finds in the lock file what it left there: else nothing that
+    /// stands there says which space readers use.
+    func verifySession(slot: Int, at version: UInt64) throws(RealmError) {
+        try verifyWhole()
+        guard let lockFile, !lockFile.shared.isPinned(slot: slot, at: version) || lockFile.shared.newestNumber != version else { return }
+        throw RealmError(.brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
+    }
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as of `DatabaseFile.commit`.
     func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) -> SharedState.Version {

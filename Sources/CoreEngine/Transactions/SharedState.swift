@@ -57,16 +57,21 @@ struct SharedState {
         word(at + 16).store(UInt64(v.logicalSize))
         latest.store(v.number)
     }
+    /// What is in shared memory is not believed: any program that may write the file may have written anything there.
+    private static let limit: UInt64 = 1 << 47
+    /// Number of the newest version.
+    var newestNumber: UInt64 { min(latest.load(), Self.limit - 1) }
     /// The newest version, consistently; nil when a writer moved on meanwhile.
     private func entry(_ number: UInt64) -> Version? {
         let at = 64 + Int(number % Self.ringSize) * 32
-        guard word(at).load() == number else { return nil }
-        return Version(number: number, topRef: Ref(Int(truncatingIfNeeded: word(at + 8).load() & 0x7FFF_FFFF_FFFF_FFFF)),
-                       logicalSize: Int(truncatingIfNeeded: word(at + 16).load() & 0x7FFF_FFFF_FFFF_FFFF))
+        guard number > 0, word(at).load() == number else { return nil }
+        let top = word(at + 8).load(), size = word(at + 16).load()
+        guard top % 8 == 0, top < size, size >= UInt64(Format.headerSize), size < Self.limit else { return nil }
+        return Version(number: number, topRef: Ref(Int(top)), logicalSize: Int(size))
     }
     func newest() -> Version? {
         for _ in 0..<1000 {
-            let number = latest.load()
+            let number = newestNumber
             if let v = entry(number), latest.load() == number { return v }
         }
         return nil
@@ -77,7 +82,7 @@ struct SharedState {
     /// Pins the newest version in a reader slot. - Parameter slot: a slot this reader holds already, or −1.
     func pinNewest(slot held: inout Int) throws(RealmError) -> Version {
         for _ in 0..<10_000 {
-            let number = latest.load()
+            let number = newestNumber
             let mark = owner << 48 | number
             if held < 0 {
                 held = try claim(mark)
@@ -104,6 +109,8 @@ struct SharedState {
     func movePin(slot held: Int, to number: UInt64) {
         if held >= 0 { slot(held).store(owner << 48 | number) }
     }
+    /// Whether a pin is still what its holder made it.
+    func isPinned(slot held: Int, at number: UInt64) -> Bool { held >= 0 && slot(held).load() == owner << 48 | number }
     /// A second pin at a version that the caller holds pinned already.
     func pinSame(_ number: UInt64) throws(RealmError) -> Int { try claim(owner << 48 | number) }
 

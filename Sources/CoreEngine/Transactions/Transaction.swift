@@ -121,6 +121,7 @@ package final class Transaction {
             try database.file.ensureMapped(v.logicalSize)
             store.move(toFileLimit: v.logicalSize, version: v.number)
             let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
+            guard top.version == v.number else { throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path) }
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId
         }
@@ -234,7 +235,7 @@ package final class Transaction {
         }
         let pinned = database.pinnedVersions(below: version)
         // Before the first byte is written: pages that a reader needs may look free.
-        try database.verifyWhole()
+        try database.verifySession(slot: slot, at: version)
         var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
         var history = Ref.null
         var recordAt = 0
@@ -242,6 +243,7 @@ package final class Transaction {
         slots[10] = RefOrTagged(tagged: 0)
         if !topRef.isNull {
             let top = try file.topFields(store, topRef, physicalSize: store.fileLimit)
+            guard top.logicalSize == logicalSize else { throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path) }
             lists = top.freeLists
             guard top.slotCount < 5 || (!lists.positions.isNull && !lists.lengths.isNull) else { throw .corrupt("top array without free-space lists", at: topRef.offset) }
             history = top.historyType == History.Kind.inRealm ? top.history : .null
@@ -262,7 +264,6 @@ package final class Transaction {
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, physicalSize: physical,
             roots: [group.namesRef, group.tablesRef, history], leavesRecord: !file.isEncrypted && database.durability == .full)
-        defer { writer.dispose() }
         slots[0] = RefOrTagged(try writer.write(group.namesRef))
         slots[1] = RefOrTagged(try writer.write(group.tablesRef))
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
