@@ -57,7 +57,11 @@ storage, data = load('realm_storage_check'), load('realm_data_check')
 
 
 class Finding(Exception):
-    pass
+    """Something that must not be."""
+
+
+class Fault(Exception):
+    """The other library went wrong by itself: the seed cannot be compared any further."""
 
 
 class Program:
@@ -65,13 +69,14 @@ class Program:
 
     def __init__(self, binary, library):
         self.command, self.process = [str(binary), str(library.resolve())], None
+        self.is_reference = library == options.other
 
     def ask(self, lines):
         if self.process is None:
             self.process = subprocess.Popen(self.command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, bufsize=0)
         answer = []
         try:
-            self.process.stdin.write(('\n'.join(lines) + '\nflush\n').encode())
+            self.process.stdin.write(''.join(line + '\n' for line in lines + ['flush']).encode())
             started, text = time.monotonic(), b''
             while not text.endswith(b'\n.\n') and text != b'.\n':
                 part = os.read(self.process.stdout.fileno(), 1 << 16)
@@ -113,6 +118,9 @@ class Content:
             rows = {k: {c.name: repr(row[c.key.value]) for c in t.columns} for k, row in t.objects().items()}
             self.shape[t.name] = {'key': t.key, 'kind': t.type, 'primary key': t.pk.name if t.pk else None, 'column counter': t.col_counter,
                                   'sequence': t.sequence, 'columns': columns, 'backlinks': backlinks, 'rows': rows}
+            keys = [repr(row[t.pk.key.value]) for row in t.objects().values()] if t.pk else []
+            if len(keys) != len(set(keys)):
+                raise Finding(f'{t.name} has a primary key value twice')
         metadata = self.tables.get('metadata')
         for row in metadata.objects().values() if metadata else []:
             self.version = next(iter(row.values()), None)
@@ -178,6 +186,14 @@ class Track:
     def run(self, number, step):
         """The answers of the program whose turn it is."""
         program = self.programs[number % len(self.programs)]
+        try:
+            return self.answers(program, step)
+        except Finding as finding:
+            if program.is_reference:
+                raise Fault(f'{finding}') from None
+            raise
+
+    def answers(self, program, step):
         before = self.content
         answer = program.ask(step.opening(self.path))
         if answer and answer[-1].startswith('died'):
@@ -190,7 +206,9 @@ class Track:
             self.check_live_schema(answer, step, middle)
             if '  migrating' not in answer and '  initializing' not in answer and step.mode not in plan.RESETS:
                 check_values(before, middle)
-        rest = program.ask(step.updating() + ['\t'.join(o) for o in step.operations] + ['close'])
+        rest = program.ask(step.updating())
+        begun = program.ask(['\t'.join(step.operations[0])])
+        rest += begun + program.ask((['\t'.join(o) for o in step.operations[1:]] if begun == ['  begin ok'] else []) + ['close'])
         if rest and rest[-1].startswith('died'):
             raise Finding(rest[-1])
         self.content = Content(self.path)
@@ -232,14 +250,9 @@ class Track:
                     raise Finding(f'{table.name}: property {name!r} with key {key} is not in the file')
 
 
-def same(answers):
-    """Answers without what is the business of one library."""
-    return answers
-
-
 def seed(number, folder, programs):
-    """Runs one seed; returns (steps, what was found or None)."""
-    plans = plan.Planner(random.Random(number))
+    """Runs one seed; returns the last step and what was found, None if nothing."""
+    plans = plan.Planner(random.Random(number), options.other is not None)
     ours, *others = programs
     tracks = [Track('alone', folder / 'alone.realm', [ours])]
     if others:
@@ -256,7 +269,9 @@ def seed(number, folder, programs):
                     track.forget_keys()
                 answers.append(track.run(i, step))
             except Finding as finding:
-                return i, f'{track.name}: {finding}', step
+                return i, f'{track.name}: {finding}'
+            except Fault as fault:
+                return i, None
             if options.verbose:
                 print(f'--- {track.name} answers', *answers[-1], sep='\n')
         if 'open ok' in answers[0]:
@@ -264,13 +279,13 @@ def seed(number, folder, programs):
         if step.update is not None and 'update ok' in answers[0]:
             plans.succeeded(plan.Step(schema=step.update, version=0))
         for track, answer in zip(tracks[1:], answers[1:]):
-            if same(answer) != same(answers[0]):
+            if answer != answers[0]:
                 at = next((j for j, (a, b) in enumerate(zip(answers[0], answer)) if a != b), min(len(answers[0]), len(answer)))
                 pair = [a[at] if at < len(a) else 'nothing' for a in (answers[0], answer)]
-                return i, f'{tracks[0].name} and {track.name} answer {pair[0]!r} and {pair[1]!r}', step
+                return i, f'{tracks[0].name} and {track.name} answer {pair[0]!r} and {pair[1]!r}'
             if found := tracks[0].content.difference(track.content):
-                return i, f'{tracks[0].name} and {track.name} hold {found}', step
-    return i, None, step
+                return i, f'{tracks[0].name} and {track.name} hold {found}'
+    return i, None
 
 
 def worker(numbers, binary, deadline):
@@ -283,7 +298,7 @@ def worker(numbers, binary, deadline):
             break
         with tempfile.TemporaryDirectory(prefix='schema') as folder:
             folder = pathlib.Path(folder)
-            step, finding, _ = seed(number, folder, programs)
+            step, finding = seed(number, folder, programs)
             if finding is None:
                 passed += 1
                 continue

@@ -46,6 +46,7 @@ void say(const std::string& line) { std::cout << line << '\n'; }
 int error_number() {
     realm_error_t error{};
     int number = F(realm_get_last_error)(&error) ? static_cast<int>(error.error) : 0;
+    if (number) fprintf(stderr, "%d %s\n", number, error.message ? error.message : "");
     F(realm_clear_last_error)();
     return number;
 }

@@ -7,12 +7,12 @@ extension Group {
             switch change {
             case .addInitialProperties(let c): try createProperties(c)
             case .addProperty(let c, let p):
-                if let t = try table(named: c.tableName), t.column(named: p.name) == nil { try addColumn(p, to: t, isPrimaryKey: p.name == c.primaryKey) }
+                if let t = try table(named: c.tableName), t.column(named: p.name) == nil { try addColumn(p, to: t) }
             case .changeType(let c, _, let p), .makeRequired(let c, let p):
                 guard let t = try table(named: c.tableName), let old = t.column(named: p.name) else { continue }
                 let wasPrimary = old.key == t.primaryKey
                 try t.removeColumn(old.key)
-                let new = try addColumn(p, to: t, isPrimaryKey: p.name == c.primaryKey)
+                let new = try addColumn(p, to: t)
                 if wasPrimary && p.isPrimary { try t.setPrimaryKey(new) }
             case .makeNullable(let c, let p):
                 guard let t = try table(named: c.tableName), let old = t.column(named: p.name) else { continue }
@@ -27,8 +27,7 @@ extension Group {
     private func applyIndex(_ change: SchemaChange) throws(RealmError) {
         switch change {
         case .addIndex(let c, let p, let fullText):
-            // The index of a primary key comes with the key.
-            guard fullText || p.isIndexed, let t = try table(named: c.tableName), let column = t.column(named: p.name) else { return }
+            guard let t = try table(named: c.tableName), let column = t.column(named: p.name) else { return }
             if fullText, p.type != .string || (p.collection != .none && p.collection != .list) {
                 throw RealmError(.illegalOperation, "Index not supported for this property: \(p.name)")
             }

@@ -43,17 +43,17 @@ extension Realm {
         var fileVersion = try reading().group.readSchemaVersion()
         let wanted = Self.relevant(requested, step.mode, file)
         var changes = SchemaChange.between(file, wanted)
-        if fileVersion == step.version && changes.isEmpty { return try adopt(wanted, file, version: fileVersion) }
+        if fileVersion == step.version && changes.isEmpty { return try adopt(requested, file, version: fileVersion) }
         try Self.check(changes, step, fileVersion)
         let isFixed = step.mode == .immutable || (step.mode == .readOnly && fileVersion != ObjectStore.notVersioned)
-        if isFixed { return try adopt(wanted, file, version: fileVersion) }
+        if isFixed { return try adopt(requested, file, version: fileVersion) }
         // Index changes alone wait for the next version in additive modes.
         if step.mode.isAdditive, fileVersion == step.version, !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition }) {
-            return try adopt(wanted, file, version: fileVersion)
+            return try adopt(requested, file, version: fileVersion)
         }
         if inTransaction {
             stateCount &+= 1
-            do throws(RealmError) { try write(changes, to: wanted, step, fileVersion, committing: false) } catch {
+            do throws(RealmError) { try write(changes, to: wanted, of: requested, step, fileVersion, committing: false) } catch {
                 callbackGuard = .none
                 transaction.noteFailure(RealmError(.brokenInvariant, error.message))
                 throw error
@@ -70,7 +70,7 @@ extension Realm {
                 try Self.check(changes, step, fileVersion)
             }
             stateCount &+= 1
-            try write(changes, to: wanted, step, fileVersion)
+            try write(changes, to: wanted, of: requested, step, fileVersion)
         } catch {
             callbackGuard = .none
             if transaction.stage == .writing { try? transaction.rollback() }
@@ -81,7 +81,8 @@ extension Realm {
         notifySchemaChanged()
     }
 
-    /// Additive-discovered mode leaves embedded classes out that nothing leads to, unless the file has them.
+    /// Additive-discovered mode makes no tables for embedded classes that nothing leads to. They are part of the live schema all the same,
+    /// without a key, as classes are in read-only modes that the file does not have.
     private static func relevant(_ schema: Schema, _ mode: SchemaMode, _ file: Schema) -> Schema {
         guard mode == .additiveDiscovered else { return schema }
         let reachable = schema.reachableEmbedded()
@@ -89,12 +90,23 @@ extension Realm {
     }
 
     /// Inside the write transaction: changes the file, runs the functions, commits.
-    private func write(_ planned: [SchemaChange], to wanted: Schema, _ step: SchemaStep, _ fileVersion: UInt64, committing: Bool = true) throws(RealmError) {
+    ///
+    /// - Parameters:
+    ///   - wanted: the classes and properties that the file shall have.
+    ///   - requested: what the live schema becomes.
+    private func write(
+        _ planned: [SchemaChange], to wanted: Schema, of requested: Schema, _ step: SchemaStep, _ fileVersion: UInt64, committing: Bool = true
+    ) throws(RealmError) {
         var changes = planned
-        let fresh = fileVersion == ObjectStore.notVersioned
+        let resets = step.mode.resets(changes, from: fileVersion, to: step.version)
+        let fresh = resets || fileVersion == ObjectStore.notVersioned
         let start = Platform.monotonicSeconds
         Log.write(.storage, .debug, "\(fresh ? "Creating" : "Changing") the schema: version \(step.version), mode \(step.mode)")
         let group = transaction.group
+        if resets {
+            try group.removeAllTables()
+            changes = SchemaChange.between(Schema(), wanted)
+        }
         try group.ensureMetadata()
         if fresh && step.mode == .readOnly {
             changes = []
@@ -117,11 +129,12 @@ extension Realm {
             try group.finish(wanted, step.handlesBacklinks)
         }
         if fileVersion != step.version { try group.setSchemaVersion(step.version) }
-        try adopt(wanted, try group.readSchema(), version: step.version)
+        try adopt(requested, try group.readSchema(), version: step.version)
         if fresh, let initialize = step.initialize {
             try guarded("data initialization") { () throws(RealmError) in
                 do { try initialize(self) } catch { throw Self.callbackError(error) }
             }
+            for c in wanted.classes { try group.table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
         }
         Log.write(.storage, .debug, "Migration did run in \(Int((Platform.monotonicSeconds - start) * 1e6)) us, \(changes.count) changes")
         if committing { try commitLogged() }
@@ -270,7 +283,7 @@ extension Realm {
         initialize: (@Sendable (Realm) throws -> Void)? = nil, inTransaction: Bool = false
     ) throws(RealmError) {
         try verify()
-        try wanted.validate()
+        try wanted.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
         guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
         if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
         let wasReading = isReading

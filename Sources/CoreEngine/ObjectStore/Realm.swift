@@ -129,12 +129,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         let t = try Transaction(try openDatabase(c))
         defer { t.close() }
         try t.beginRead()
-        let version = try t.group.readSchemaVersion()
-        if version == ObjectStore.notVersioned { return false }
-        if version != c.schemaVersion { return true }
-        let changes = SchemaChange.between(try t.group.readSchema(), wanted)
-        if c.schemaMode == .hardResetFile { return !changes.isEmpty }
-        return changes.contains { !$0.isClassAddition && !$0.isIndexChange }
+        return c.schemaMode.resets(SchemaChange.between(try t.group.readSchema(), wanted), from: try t.group.readSchemaVersion(), to: c.schemaVersion)
     }
     /// A dynamic view of the version that `realm` is about to migrate from.
     init(before realm: Realm) throws(RealmError) {

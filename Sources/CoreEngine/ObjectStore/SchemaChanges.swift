@@ -90,6 +90,12 @@ enum SchemaChange {
 public enum SchemaMode: Int32, Sendable {
     case automatic = 0, immutable = 1, readOnly = 2, softResetFile = 3, hardResetFile = 4, additiveDiscovered = 5, additiveExplicit = 6, manual = 7
     var isAdditive: Bool { self == .additiveDiscovered || self == .additiveExplicit }
+    /// Whether the mode empties a file that has this schema version for a requested one, from which these changes separate it.
+    func resets(_ changes: [SchemaChange], from fileVersion: UInt64, to version: UInt64) -> Bool {
+        guard self == .softResetFile || self == .hardResetFile, fileVersion != ObjectStore.notVersioned else { return false }
+        if version != fileVersion { return true }
+        return self == .hardResetFile ? !changes.isEmpty : changes.contains { !$0.isClassAddition && !$0.isIndexChange }
+    }
 }
 
 /// Which classes and properties of the file that were not asked for show up; numbers of the C API.

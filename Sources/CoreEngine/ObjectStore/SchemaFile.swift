@@ -65,7 +65,7 @@ extension Group {
         let kind: Table.Kind = o.kind == .embedded ? .embedded : (o.kind == .asymmetric ? .asymmetric : .topLevel)
         let t = try addTable(o.tableName, kind: kind)
         if let pk = o.properties.first(where: { $0.name == o.primaryKey && $0.isPrimary }) {
-            let key = try addColumn(pk, to: t, isPrimaryKey: true)
+            let key = try addColumn(pk, to: t, isKeyOfNewClass: true)
             try t.setPrimaryKey(key)
         } else if !o.primaryKey.isEmpty {
             throw RealmError(.invalidName, "Property '\(o.name).\(o.primaryKey)' is named as the primary key but not marked as one")
@@ -75,9 +75,9 @@ extension Group {
         guard let t = try table(named: o.tableName) else { return }
         for p in o.properties where t.column(named: p.name) == nil { try addColumn(p, to: t) }
     }
-    /// Adds a property's column and the index it asks for.
+    /// Adds a property's column and the index it asks for. The index of the primary key of a new class comes with the key.
     @discardableResult
-    func addColumn(_ p: Property, to t: Table, isPrimaryKey: Bool = false) throws(RealmError) -> ColKey {
+    func addColumn(_ p: Property, to t: Table, isKeyOfNewClass: Bool = false) throws(RealmError) -> ColKey {
         guard let type = ColumnType(rawValue: Int(p.type.rawValue)), type != .backlink else {
             throw RealmError(.illegalOperation, "Property '\(p.name)' is computed: it has no column")
         }
@@ -99,11 +99,9 @@ extension Group {
             guard p.type == .string, p.collection == .none || p.collection == .list else { throw RealmError(.illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string") }
             t.setIndexAttribute(key, .fullTextIndexed)
             try t.addIndex(key.index, fullText: true)
-        } else if p.needsIndex {
-            // The index of a primary key comes with the key; a property that is only marked as one is indexed.
-            let isKey = p.isPrimary && isPrimaryKey
-            if p.isIndexed || !isKey { t.setIndexAttribute(key, .indexed) }
-            if !isKey { try t.addIndex(key.index, fullText: false) }
+        } else if p.needsIndex && !isKeyOfNewClass {
+            t.setIndexAttribute(key, .indexed)
+            try t.addIndex(key.index, fullText: false)
         }
         return key
     }

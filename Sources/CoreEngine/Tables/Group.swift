@@ -193,6 +193,11 @@ final class Group {
         namesModified = true
         log?.tableErased(key)
     }
+    /// Removes every table, whatever links to it. Keys of what comes after them are new ones.
+    func removeAllTables() throws(RealmError) {
+        for i in liveIndexes { try table(at: i).removeAllColumns() }
+        for i in liveIndexes { try removeTable(try table(at: i)) }
+    }
     private func ensureArrays() throws(RealmError) {
         guard tablesRef.isNull else { return }
         namesRef = try store.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64).ref

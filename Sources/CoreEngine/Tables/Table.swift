@@ -410,9 +410,13 @@ final class Table {
         }
         _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
     }
+    /// Removes all public columns, with their other ends.
+    func removeAllColumns() throws(RealmError) {
+        for c in publicColumns.map(\.key) { try removeColumn(c) }
+    }
     /// Removes all columns and then the table's own nodes. The group forgets the table.
     func destroyAll() throws(RealmError) {
-        for c in publicColumns.map(\.key) { try removeColumn(c) }
+        try removeAllColumns()
         for c in backlinkColumns.map(\.key) { try remove(c) }
         try store.destroy(try flush())
     }
