@@ -254,6 +254,7 @@ public func realm_schema_rename_property(
 }
 @_cdecl("realm_remove_table")
 public func realm_remove_table(_ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?) -> Bool {
+    deleted?.pointee = false
     guard let r = realmHandle(r) else { return false }
     return attempt { () throws(RealmError) in
         let did = try r.realm.removeClass(try nameArgument(name))

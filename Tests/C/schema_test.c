@@ -1093,6 +1093,94 @@ static void updates(void) {
     }
 }
 
+/* The modes decide what an update does, as they do for opening; its version is 0. */
+static void updates_by_mode(void) {
+    static const struct { int mode; const char* file; int version; const char* target; int error; const char* after; } table[] = {
+        {SOFT, "A(n:int)[7]", 0, "A(n:int) B(x:int)", 0, "A(n:int)[7] B(x:int)"},
+        {SOFT, "A(n:int)[7]", 0, "A(n:int^)", 0, "A(n:int^)[7]"},
+        {SOFT, "A(n:int)[7]", 0, "A(n:str)", 0, "A(n:str)"},
+        {SOFT, "K(id:int*)[1;2]", 0, "K(id:int)", 0, "K(id:int)"},
+        {SOFT, "A(n:int,to:>B?)[7,@B0] B(a:>A?)[-]", 1, "B(x:int)", 0, "B(x:int)"},
+        {HARD, "A(n:int)[7]", 0, "A(n:int)", 0, "A(n:int)[7]"},
+        {HARD, "A(n:int)[7]", 0, "A(n:int^)", 0, "A(n:int^)"},
+        {HARD, "A(n:int)[7]", 1, "A(n:int)", 0, "A(n:int)"},
+        {EXPLICIT, "A(n:int)[7]", 0, "A(n:int) E!(v:int)", 2016, "A(n:int)[7]"},
+        {EXPLICIT, "A(n:int)[7]", 0, "A(n:int,s:str)", 0, "A(n:int,s:str)[7,'']"},
+        {DISCOVERED, "A(n:int)[7]", 0, "A(n:int) E!(v:int)", 0, "A(n:int)[7]"},
+    };
+    for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
+        at("%s: update of a version %d realm to %s", mode_names[table[k].mode], table[k].version, table[k].target);
+        make_file(table[k].file, (uint64_t)table[k].version);
+        realm_t* r = open_with(how(schema_part(table[k].file, true), table[k].mode, (uint64_t)table[k].version));
+        realm_schema_t* s = schema(table[k].target);
+        NUMBER(realm_update_schema(r, s) ? 0 : last_error(), table[k].error);
+        realm_release(s);
+        close_realm(r);
+        TEXT(contents(), versioned(0, table[k].after));
+    }
+}
+
+/* The composed and the decomposed letter, and letters that Unicode calls equivalent, are different names. */
+static void names_are_bytes(void) {
+    static const char all[] = "A(\xc3\xa9:int,e\xcc\x81:str)[7,'a'] e\xcc\x81(\xc3\x85:int,A\xcc\x8a:int,\xe2\x84\xab:int)[1,2,3] \xc3\xa9(n:int)[4] \xcc\x81x(\xcc\x81y:int)[5]";
+    at("names that look the same");
+    make_file(all, 1);
+    TEXT(contents(), versioned(1, "A(\xc3\xa9:int,e\xcc\x81:str)[7,'a'] e\xcc\x81(\xc3\x85:int,A\xcc\x8a:int,\xe2\x84\xab:int)[1,2,3] \xc3\xa9(n:int)[4] \xcc\x81x(\xcc\x81y:int)[5]"));
+    opens(how(schema_part(all, true), AUTO, 1), 0);
+    opens(how("A(\xc3\xa9:int)", AUTO, 2), 0);
+    realm_t* r = open_with(how("A(\xc3\xa9:int)", AUTO, 2));
+    TEXT(shown(r, true), "A(\xc3\xa9:int)[7]");
+    close_realm(r);
+}
+
+/* Computed properties have no column: all have the same key, and it finds the first. */
+static void keys_of_computed_properties(void) {
+    at("keys of computed properties");
+    make_file("A(to:>B?) B(x:int,first:<A.to[],second:<A.to[])", 1);
+    realm_t* r = open_with(how("A(to:>B?) B(x:int,first:<A.to[],second:<A.to[])", AUTO, 1));
+    realm_class_info_t c = class_named(r, "B");
+    realm_property_key_t keys[3] = {0, 0, 0};
+    realm_property_info_t p;
+    size_t count = 0;
+    CHECK(realm_get_property_keys(r, c.key, keys, 3, &count));
+    CHECK(count == 3 && keys[0] != INT64_MAX && keys[1] == INT64_MAX && keys[2] == INT64_MAX);
+    CHECK(realm_get_property(r, c.key, INT64_MAX, &p) && !strcmp(p.name, "first") && p.key == INT64_MAX);
+    CHECK(!realm_get_property(r, c.key, RLM_INVALID_PROPERTY_KEY, &p));
+    NUMBER(last_error(), 3009);
+    close_realm(r);
+}
+
+static void removing_classes(void) {
+    at("removing a class");
+    make_file("A(n:int) B(x:int)", 1);
+    realm_t* r = open_with(how("A(n:int)", AUTO, 1));
+    for (int writing = 0; writing < 2; writing++) {
+        bool removed = true;
+        if (writing) CHECK(realm_begin_write(r));
+        CHECK(!realm_remove_table(r, "A", &removed) && !removed);
+        NUMBER(last_error(), 2019);
+        removed = true;
+        CHECK(realm_remove_table(r, "nothing", &removed) && !removed);
+        removed = true;
+        if (writing) CHECK(realm_remove_table(r, "B", &removed) && removed);
+        else CHECK(!realm_remove_table(r, "B", &removed) && !removed), NUMBER(last_error(), 2005);
+    }
+    CHECK(realm_commit(r));
+    close_realm(r);
+    TEXT(contents(), versioned(1, "A(n:int)"));
+}
+
+static void keys_without_flags(void) {
+    at("a class that names a key which no property has, with a flagged property");
+    realm_delete_files(path, NULL);
+    opens(how("A@k(n:int*)", AUTO, 1), 0);
+    TEXT(contents(), versioned(1, "A(n:int^)"));
+    at("a collection named as the key of a class that is there");
+    make_file("A(n:int[])", 1);
+    opens(how("A@n(n:int[])", AUTO, 2), 2007);
+    TEXT(contents(), versioned(1, "A(n:int[])"));
+}
+
 /* ---- Changes made by another program ------------------------------------------------------------------ */
 
 static int schema_changes, realm_changes;
@@ -1161,6 +1249,11 @@ int main(int count, char** arguments) {
     creation();
     all_migrations();
     updates();
+    updates_by_mode();
+    names_are_bytes();
+    keys_of_computed_properties();
+    removing_classes();
+    keys_without_flags();
     others();
     realm_release(scheduler);
     char command[240];

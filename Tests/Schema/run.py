@@ -113,7 +113,8 @@ class Content:
             raise Finding(f'the file is not sound: {error!r}') from None
         self.tables = {t.name: t for t in file.live_tables()}
         for t in self.tables.values():
-            columns = [(c.name, hex(c.key.value), c.attrs, bool(c.index_ref), c.target.name if c.target else '') for c in t.columns]
+            # Whether an index was asked for is not compared: realm-core forgets it when a column becomes nullable.
+            columns = [(c.name, hex(c.key.value), c.attrs & ~data.A_INDEXED, bool(c.index_ref), c.target.name if c.target else '') for c in t.columns]
             backlinks = sorted((c.target.name, hex(c.key.value)) for c in t.backlink_columns)
             rows = {k: {c.name: repr(row[c.key.value]) for c in t.columns} for k, row in t.objects().items()}
             self.shape[t.name] = {'key': t.key, 'kind': t.type, 'primary key': t.pk.name if t.pk else None, 'column counter': t.col_counter,
@@ -124,6 +125,15 @@ class Content:
         metadata = self.tables.get('metadata')
         for row in metadata.objects().values() if metadata else []:
             self.version = next(iter(row.values()), None)
+
+    def reference_fault(self):
+        """What realm-core does to a file in a migration and CRealm does not: nothing can be compared after it."""
+        for t in self.tables.values():
+            if any(all(c.key.value != b.opp_col for c in b.target.columns) for b in t.backlink_columns):
+                return 'the backlinks of a Mixed property stay after it'
+            if any(c.key_type == data.INT for c in t.columns):
+                return 'a dictionary that became nullable has lost the type of its keys'
+        return None
 
     def difference(self, other):
         """The first thing that differs, None when nothing does."""
@@ -187,7 +197,10 @@ class Track:
         """The answers of the program whose turn it is."""
         program = self.programs[number % len(self.programs)]
         try:
-            return self.answers(program, step)
+            answers = self.answers(program, step)
+            if program.is_reference and (fault := self.content.reference_fault()):
+                raise Fault(fault)
+            return answers
         except Finding as finding:
             if program.is_reference:
                 raise Fault(f'{finding}') from None
@@ -250,6 +263,14 @@ class Track:
                     raise Finding(f'{table.name}: property {name!r} with key {key} is not in the file')
 
 
+#: What this library answers and realm-core does not, with the rules on this side; nothing can be compared after it.
+KNOWN = {
+    ('  rename error 2007', '  rename ok'),  # to a list from a set: realm-core keeps the set's column for it
+    ('open error 2017', 'open error 2007'),  # an index that is not possible, in a change that is not allowed
+    ('  set ok', '  set error 3009'),  # a property that the function renamed: realm-core keeps its old key
+}
+
+
 def seed(number, folder, programs):
     """Runs one seed; returns the last step and what was found, None if nothing."""
     plans = plan.Planner(random.Random(number), options.other is not None)
@@ -278,10 +299,16 @@ def seed(number, folder, programs):
             plans.succeeded(step)
         if step.update is not None and 'update ok' in answers[0]:
             plans.succeeded(plan.Step(schema=step.update, version=0))
+        for track in tracks:
+            # realm-core makes an empty file before it refuses a schema.
+            if not track.content.tables:
+                track.path.unlink(missing_ok=True)
         for track, answer in zip(tracks[1:], answers[1:]):
             if answer != answers[0]:
                 at = next((j for j, (a, b) in enumerate(zip(answers[0], answer)) if a != b), min(len(answers[0]), len(answer)))
-                pair = [a[at] if at < len(a) else 'nothing' for a in (answers[0], answer)]
+                pair = tuple(a[at] if at < len(a) else 'nothing' for a in (answers[0], answer))
+                if pair in KNOWN:
+                    return i, None
                 return i, f'{tracks[0].name} and {track.name} answer {pair[0]!r} and {pair[1]!r}'
             if found := tracks[0].content.difference(track.content):
                 return i, f'{tracks[0].name} and {track.name} hold {found}'

@@ -45,8 +45,9 @@ extension Realm {
         var changes = SchemaChange.between(file, wanted)
         if fileVersion == step.version && changes.isEmpty { return try adopt(requested, file, version: fileVersion) }
         try Self.check(changes, step, fileVersion)
-        let isFixed = step.mode == .immutable || (step.mode == .readOnly && fileVersion != ObjectStore.notVersioned)
-        if isFixed { return try adopt(requested, file, version: fileVersion) }
+        // A read-only mode sets the version of a new file, but leaves an empty one that was there as it is.
+        let isFixed = step.mode == .immutable || (step.mode == .readOnly && (fileVersion != ObjectStore.notVersioned || !database.isWritable))
+        if isFixed { return try adopt(requested, file, version: fileVersion == ObjectStore.notVersioned ? step.version : fileVersion) }
         // Index changes alone wait for the next version in additive modes.
         if step.mode.isAdditive, fileVersion == step.version, !changes.contains(where: { $0.isClassAddition || $0.isPropertyAddition }) {
             return try adopt(requested, file, version: fileVersion)
@@ -128,7 +129,7 @@ extension Realm {
             if let migrate = step.migrate { try runMigration(migrate, wanted, step, file: try group.readSchema()) }
             try group.finish(wanted, step.handlesBacklinks)
         }
-        if fileVersion != step.version { try group.setSchemaVersion(step.version) }
+        if fresh || fileVersion != step.version { try group.setSchemaVersion(step.version) }
         try adopt(requested, try group.readSchema(), version: step.version)
         if fresh, let initialize = step.initialize {
             try guarded("data initialization") { () throws(RealmError) in
@@ -342,12 +343,12 @@ extension Realm {
     @discardableResult
     public func removeClass(_ className: Name) throws(RealmError) -> Bool {
         try verify()
-        guard transaction.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot remove a class outside of a write transaction.") }
-        let group = transaction.group
-        guard let t = try group.table(named: Tables.classPrefix + className) else { return false }
-        if !isDynamic, schema[className] != nil { throw RealmError(.invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'") }
-        _ = try writing()
-        try group.removeTable(t)
+        guard try reading().group.table(named: Tables.classPrefix + className) != nil else { return false }
+        if schema[className] != nil, !(isDynamic && isWriting) {
+            throw RealmError(.invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")
+        }
+        let group = try writing().group
+        if let t = try group.table(named: Tables.classPrefix + className) { try group.removeTable(t) }
         return true
     }
 }

@@ -178,7 +178,7 @@ extension Schema {
         if !c.primaryKey.isEmpty {
             if c.kind == .embedded {
                 problems.append("Embedded object type '\(c.name)' cannot have a primary key.")
-            } else if !all.contains(where: { $0.name == c.primaryKey }) {
+            } else if primary == nil, !all.contains(where: { $0.name == c.primaryKey }) {
                 problems.append("Specified primary key '\(c.name).\(c.primaryKey)' does not exist.")
             }
         }

@@ -20,7 +20,8 @@ extension Group {
                 p.isPrimary = c.key == t.primaryKey
                 let hasIndex = try t.index(of: c.index) != nil
                 p.isFullTextIndexed = hasIndex && c.isFullTextIndexed
-                p.isIndexed = hasIndex && !c.isFullTextIndexed
+                // Files of formats 20 and 21 have no index on primary keys; the upgrade makes it.
+                p.isIndexed = p.isPrimary || hasIndex && !c.isFullTextIndexed
                 p.key = c.key
                 properties.append(p)
             }
@@ -67,7 +68,7 @@ extension Group {
         if let pk = o.properties.first(where: { $0.name == o.primaryKey && $0.isPrimary }) {
             let key = try addColumn(pk, to: t, isKeyOfNewClass: true)
             try t.setPrimaryKey(key)
-        } else if !o.primaryKey.isEmpty {
+        } else if o.property(named: o.primaryKey) != nil {
             throw RealmError(.invalidName, "Property '\(o.name).\(o.primaryKey)' is named as the primary key but not marked as one")
         }
     }

@@ -437,8 +437,15 @@ final class Table {
     /// Whether another table has links here.
     var isLinkTarget: Bool { backlinkColumns.contains { $0.oppositeTable != key } }
     /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical §10.7.
+    ///
+    /// - Throws: 2007 when no property of this type can be one.
     func changePrimaryKey(to key: ColKey?) throws(RealmError) {
         guard key != primaryKey else { return }
+        if let key {
+            guard let c = column(key), !c.isCollection, [.int, .string, .objectId, .uuid].contains(c.type) else {
+                throw RealmError(.illegalOperation, "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key")
+            }
+        }
         if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil { try removeIndex(c.index) }
         try setPrimaryKey(key)
     }
