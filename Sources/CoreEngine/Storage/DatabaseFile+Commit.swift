@@ -13,7 +13,7 @@ extension DatabaseFile {
         case onDisk
         /// This process wrote it and has not flushed since.
         case written
-        /// Another process did, perhaps.
+        /// Another process did, perhaps, and a flush that failed may have kept it from the disk: it is written again before the next flush.
         case unknown
     }
     /// A commit that failed, and could not be taken back.
@@ -39,6 +39,7 @@ extension DatabaseFile {
         // From the first step on after which a crash may leave the new snapshot as the newest one.
         var isDecisive = false
         do throws(RealmError) {
+            if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
             if let pages {
                 isDecisive = true
                 let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing == .once)
@@ -108,6 +109,14 @@ extension DatabaseFile {
     func flushHeader() {
         guard headerState == .written, (try? file.synchronizeData()) != nil else { return }
         headerState = .onDisk
+    }
+
+    private func rewriteHeader(_ header: FileHeader) throws(RealmError) {
+        if let pages {
+            try pages.withForm { (form) throws(RealmError) in try form.rewriteHeader() }
+        } else {
+            try writeHeader(header)
+        }
     }
 
     // MARK: After a crash

@@ -30,6 +30,8 @@ protocol PageForm: AnyObject {
     func commit() throws(RealmError)
     /// Takes back what a failed `prepare` or `commit` wrote: `header` was in force before. The caller flushes after it.
     func withdraw(_ header: FileHeader) throws(RealmError)
+    /// Writes the header in force again, as it is: a flush that failed elsewhere may have kept it from the disk.
+    func rewriteHeader() throws(RealmError)
     /// The sequence number of a commit that is wholly on the disk although the header does not lead to it. From then on the form reads as if it
     /// did. Only while nobody writes.
     func findSuccessor() throws(RealmError) -> UInt64?
@@ -52,6 +54,7 @@ extension PageForm {
     /// Bytes of data that the file has room for.
     var dataSize: Int { pageCount * pageSize }
     func repair() throws(RealmError) {}
+    func rewriteHeader() throws(RealmError) {}
     func findSuccessor() throws(RealmError) -> UInt64? { nil }
     func adoptSuccessor() throws(RealmError) {}
 }

@@ -293,12 +293,21 @@ final class SealedForm: PageForm {
         known = nil
     }
     func withdraw(_ header: FileHeader) throws(RealmError) {
-        guard let replaced else { return }
-        try replaced.bytes.withBytes { (b) throws(RealmError) in
-            if let p = b.baseAddress { try file.write(p, count: b.count, at: replaced.at) }
+        if let replaced {
+            try replaced.bytes.withBytes { (b) throws(RealmError) in
+                if let p = b.baseAddress { try file.write(p, count: b.count, at: replaced.at) }
+            }
         }
         forget()
+        accepted = nil
+        // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its announcement was.
+        var root = try root()
+        if root.header != header, let next = try successor(of: root) { root = next }
+        guard root.header == header else { throw damaged("its newest root record was lost") }
+        try writeRoot(root)
+        known = nil
     }
+    func rewriteHeader() throws(RealmError) { try writeRoot(try root()) }
     private func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)

@@ -106,8 +106,8 @@ extension Database {
                 let content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
                 let new = try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)
                 if isDurable { try copy.file.synchronizeData() }
-                try lockFile.claim(copy.file)
                 let identity = try copy.file.identity()
+                let claim = try lockFile.claim(temporary, identity)
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
                     // Whoever waits for the control lock starts anew if we die before the new version is published.
                     lockFile.shared.initialised.store(0)
@@ -120,6 +120,7 @@ extension Database {
                 lockFile.shared.publish(SharedState.Version(
                     number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
                 lockFile.shared.database = identity
+                lockFile.hold(claim)
                 lockFile.shared.initialised.store(1)
             }
             user.fileChanged()

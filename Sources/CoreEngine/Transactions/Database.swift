@@ -211,7 +211,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                     "The Realm file at path '\(path)' is not the one that other programs have open: it was replaced meanwhile. Close it there first",
                     path: path)
             }
-            try lock.claim(file.file)
+            lock.hold(try lock.claim(path, identity))
             if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
             if first && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
             if try file.file.size() == 0 {

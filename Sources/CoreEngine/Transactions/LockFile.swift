@@ -7,10 +7,12 @@
 /// far behind the end, chosen by the identity of the lock file. Two sessions on one database file, under two names or because a lock file was
 /// removed, would claim different bytes: the second is refused. (realm-core claims nothing: a file that it has open under another name is not
 /// noticed.)
-final class LockFile: @unchecked Sendable {  // Immutable after `init`.
+final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for what is behind a lock.
     let file: FileDescriptor
     private let identity: FileIdentity
     private let databasePath: String
+    /// What holds the claim on the database file.
+    private let claimed = Lock<FileDescriptor?>(initial: nil)
     let shared: SharedState
     /// Whether this open made the file.
     let created: Bool
@@ -95,7 +97,10 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
         guard count == 16, head.0 & 0xFF == 1, UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion,
             head.1 & 0xFFFF_FFFF == SharedState.layoutVersion
         else { return nil }
-        return try SharedMemory(file, size: SharedState.size)
+        // Not through the descriptor with the locks, for the sake of forked children: see `claim`.
+        let mapped = try FileDescriptor(path: file.path, access: .readWrite, followsLinks: false)
+        guard try mapped.identity() == mine else { return nil }
+        return try SharedMemory(mapped, size: SharedState.size)
     }
 
     /// Why a lock file cannot be joined.
@@ -119,8 +124,12 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
 
     // MARK: The database file
 
-    /// Says through `database`, an open file, that this session uses it. The claim goes with the open file.
-    func claim(_ database: FileDescriptor) throws(RealmError) {
+    /// Says that this session uses the database file that is at `path` now. `hold` keeps the claim; without that it goes with the result.
+    ///
+    /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was made from.
+    func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> FileDescriptor {
+        let database = try FileDescriptor(path: path, access: .readOnly)
+        guard try database.identity() == wanted else { throw replaced() }
         var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
         for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
         let mine = Self.firstClaim + Int(hash >> 34)
@@ -130,7 +139,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
                 !database.areBytesLockedElsewhere(mine + 1, count: Self.firstClaim + Self.claimCount - mine - 1)
             {
                 database.keepFromChildren()
-                return
+                return database
             }
             // Two that claim at once may both go back.
             database.unlockByte(mine)
@@ -141,6 +150,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
             "Realm file at path '\(databasePath)' is open under another name (a hard link, another mount), or was open when its lock file was removed: "
                 + "close it there first", path: databasePath)
     }
+    /// Keeps a claim in place of the one before.
+    func hold(_ claim: FileDescriptor) { claimed.with { $0 = claim } }
     /// Before anything is written: both files must still be the ones that others find under these names.
     func checkNames(_ database: FileIdentity) throws(RealmError) {
         guard FileSystem.identity(file.path) == identity else {
@@ -148,11 +159,12 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`.
                 .incompatibleSession, "The lock file of '\(databasePath)' was removed or replaced while the Realm file was open: close it everywhere and open it again",
                 path: databasePath)
         }
-        guard FileSystem.identity(databasePath) == database else {
-            throw RealmError(
-                .fileOperationFailed, "The Realm file at path '\(databasePath)' was removed or replaced while it was open: close it everywhere and open it again",
-                path: databasePath)
-        }
+        guard FileSystem.identity(databasePath) == database else { throw replaced() }
+    }
+    private func replaced() -> RealmError {
+        RealmError(
+            .fileOperationFailed, "The Realm file at path '\(databasePath)' was removed or replaced while it was open: close it everywhere and open it again",
+            path: databasePath)
     }
 
     /// Runs `body` while no other process opens, closes or converts the file.
