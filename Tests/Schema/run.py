@@ -267,7 +267,9 @@ class Track:
 KNOWN = {
     ('  rename error 2007', '  rename ok'),  # to a list from a set: realm-core keeps the set's column for it
     ('open error 2017', 'open error 2007'),  # an index that is not possible, in a change that is not allowed
+    ('open ok', 'open error 3009'),  # a property becomes nullable and loses its index: realm-core looks for its old key
     ('  set ok', '  set error 3009'),  # a property that the function renamed: realm-core keeps its old key
+    ('  set error 1013', '  set ok'),  # a primary key written twice outside a migration
 }
 
 
