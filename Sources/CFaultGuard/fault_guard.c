@@ -44,6 +44,10 @@ void fault_guard_remove(int map) {
     atomic_store(&maps[map].start, 0);
 }
 bool fault_guard_is_broken(int map) { return atomic_load(&maps[map].broken); }
+void fault_guard_break(int map) {
+    atomic_store(&maps[map].broken, true);
+    __atomic_fetch_add(&fault_guard_faults, 1, __ATOMIC_SEQ_CST);
+}
 
 /*
  * Puts zeros in the place of the faulting page and all that follows in its map. What is left of the file is then one piece from the map's
@@ -57,8 +61,7 @@ static bool mend(uintptr_t at) {
         size_t size = atomic_load(&maps[i].size);
         if (start == 0 || at < start || at - start >= size) continue;
         /* First the mark and the count, so that nobody sees a zero in a map that is not known to be broken. */
-        atomic_store(&maps[i].broken, true);
-        __atomic_fetch_add(&fault_guard_faults, 1, __ATOMIC_SEQ_CST);
+        fault_guard_break(i);
         uintptr_t page = at & ~(page_size - 1);
         int protection = atomic_load(&maps[i].writable) ? PROT_READ | PROT_WRITE : PROT_READ;
         int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE;

@@ -26,6 +26,8 @@ void fault_guard_resize(int map, size_t size);
 void fault_guard_remove(int map);
 /* Whether the map has lost pages. Once true it stays. True before the first zero can be seen. */
 bool fault_guard_is_broken(int map);
+/* The owner found by other means that the file lost what the map shows. */
+void fault_guard_break(int map);
 
 /* How many faults were turned into zeros. Grows before the zeros can be seen. */
 extern uint64_t fault_guard_faults;

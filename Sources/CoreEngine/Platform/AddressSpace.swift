@@ -22,6 +22,8 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     private let watched: WatchedMap
     /// Whether the file's map lost pages: what was read from it is not to be believed.
     var isBroken: Bool { watched.isBroken }
+    /// The file was seen to be shorter than it should be, or another map of it is broken.
+    func markBroken() { watched.markBroken() }
 
     /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below `minimum`.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {

@@ -64,4 +64,5 @@ final class WatchedMap: Sendable {
     func resize(to size: Int) { fault_guard_resize(number, size) }
     /// Whether pages were lost. What was read before a false answer is what the file had.
     var isBroken: Bool { FaultGuard.hasFaults && fault_guard_is_broken(number) }
+    func markBroken() { fault_guard_break(number) }
 }

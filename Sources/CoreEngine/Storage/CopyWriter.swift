@@ -57,6 +57,22 @@ struct CopyWriter {
     ) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
         if content.topRef.isNull, content.running?.tables.isNull ?? true { return (.null, 0) }
         let view = try DatabaseFile(viewing: source)
+        // A copy of zeros is not one.
+        do throws(RealmError) {
+            let end = try copy(content, through: view, into: target)
+            try view.verifyWhole()
+            try source.verifyWhole()
+            try target.resize(to: end.logicalSize, filled: false)
+            try target.select(topRef: end.topRef, logicalSize: end.logicalSize, durable: durable, format: content.format)
+            return end
+        } catch {
+            if view.space.isBroken { throw source.lost() }
+            throw error
+        }
+    }
+    private static func copy(
+        _ content: Content, through view: DatabaseFile, into target: DatabaseFile
+    ) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
         try view.ensureMapped(content.logicalSize)
         let store = NodeStore(space: view.space, fileLimit: content.logicalSize, pages: view.pages)
         store.move(toFileLimit: content.logicalSize, version: 0)
@@ -67,13 +83,7 @@ struct CopyWriter {
         var writer = CopyWriter(store, content.running?.store, target, isEncrypted: view.isEncrypted)
         defer { writer.dispose() }
         let slots = try writer.trees(fields, keepsSyncFileId: content.keepsSyncFileId)
-        let (top, size) = try writer.finish(slots)
-        // A copy of zeros is not one.
-        try view.verifyWhole()
-        try source.verifyWhole()
-        try target.resize(to: size, filled: false)
-        try target.select(topRef: top, logicalSize: size, durable: durable, format: content.format)
-        return (top, size)
+        return try writer.finish(slots)
     }
 
     private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool) {
@@ -257,7 +267,7 @@ struct CopyWriter {
     // MARK: Lists and top
 
     /// Writes free lists and top array in one place. The end of the file, up to a whole page, is the last free chunk.
-    private mutating func finish(_ slots: [RefOrTagged]) throws(RealmError) -> (Ref, Int) {
+    private mutating func finish(_ slots: [RefOrTagged]) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
         func bytes(_ count: Int, _ width: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
         // One more for a gap before the lists, one for the end.
         let bound = 2 * bytes(gaps.count + 2, 64) + 8 + bytes(slots.count, 64)

@@ -147,7 +147,12 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     func verifyLength(_ size: Int) throws(RealmError) {
         try verifyWhole()
         let wanted = try pages?.withForm { (form) throws(RealmError) in form.fileSize } ?? size
-        guard try file.size() >= wanted, try dataSize() >= size else { throw FaultGuard.lost(path) }
+        guard try file.size() >= wanted, try dataSize() >= size else { throw lost() }
+    }
+    /// From now on all that was read of the file counts for nothing.
+    func lost() -> RealmError {
+        space.markBroken()
+        return FaultGuard.lost(path)
     }
 
     /// Maps the file at least up to `size`, section by section.

@@ -412,6 +412,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// died after it wrote the header and before it published the version: that version counts.
     private func recoverHeader() throws(RealmError) {
         guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
+        try file.verifyLength(newest.logicalSize)
         if let failed = file.unsettled {
             // Another process may have gone on from either state meanwhile.
             if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }

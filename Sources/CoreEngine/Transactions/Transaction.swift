@@ -151,7 +151,6 @@ package final class Transaction {
         do {
             let before = stage == .reading ? version : 0
             if stage == .idle { try beginRead() } else { _ = try refresh(accepting: accept) }
-            try database.file.verifyLength(logicalSize)
             store.beginWrite(slabCommitted: database.takeSlab())
             encoder.reset()
             group.log = encoder
