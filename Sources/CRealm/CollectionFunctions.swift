@@ -3,27 +3,24 @@ import CoreEngine
 
 /// Lists, sets and dictionaries.
 
-private func list(_ p: OpaquePointer?) -> CollectionHandle? { handle(p, .list, CollectionHandle.self) }
-private func set(_ p: OpaquePointer?) -> CollectionHandle? { handle(p, .set, CollectionHandle.self) }
-private func dictionary(_ p: OpaquePointer?) -> CollectionHandle? { handle(p, .dictionary, CollectionHandle.self) }
+private typealias Place = Door<CollectionHandle>
 
-private func isValid(_ h: CollectionHandle?) -> Bool {
-    guard let h else { return false }
-    // Asking is no failure: the last error stays as it was.
-    return (try? h.content()) != nil
+/// Asking is no failure: the last error stays as it was.
+private func isValid(_ door: Place, _ p: OpaquePointer?) -> Bool {
+    guard p != nil else { return false }
+    return anywhere(door, p, false) { (h) throws(RealmError) in (try? h.visit { (_) throws(RealmError) in try h.isThere() }) ?? false }
 }
-private func size(_ p: OpaquePointer?, _ kind: Handle.Kind, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    withCollection(p, kind) { (h) throws(RealmError) in
+private func size(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool {
+    inside(door, p) { (h, _) throws(RealmError) in
         let n = try h.size()
         out?.pointee = n
     }
 }
-private func property(_ h: CollectionHandle?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
-    guard let h else { return false }
-    return attempt { () throws(RealmError) in
+private func property(_ door: Place, _ p: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+    inside(door, p) { (h, realm) throws(RealmError) in
         guard out != nil else { throw nullArgument() }
-        _ = try h.content()
-        try fillProperty(h.box, h.path.table, h.path.column, out)
+        _ = try h.contents()
+        try fillProperty(h.box, realm.schema, h.path.table, h.path.column, out)
     }
 }
 func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?) {
@@ -35,34 +32,33 @@ func report(_ i: Int?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutab
 // MARK: Lists
 
 @_cdecl("realm_list_is_valid")
-public func realm_list_is_valid(_ l: OpaquePointer?) -> Bool { l != nil && isValid(list(l)) }
+public func realm_list_is_valid(_ l: OpaquePointer?) -> Bool { isValid(.list, l) }
 @_cdecl("realm_list_size")
-public func realm_list_size(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(l, .list, out) }
+public func realm_list_size(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.list, l, out) }
 @_cdecl("realm_list_get_property")
-public func realm_list_get_property(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(list(l), out) }
+public func realm_list_get_property(_ l: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(.list, l, out) }
 @_cdecl("realm_list_get")
 public func realm_list_get(_ l: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    withCollection(l, .list) { (h) throws(RealmError) in try h.element(index, out) }
+    inside(.list, l) { (h, _) throws(RealmError) in try h.element(index, out) }
 }
 @_cdecl("realm_list_find")
 public func realm_list_find(
     _ l: OpaquePointer?, _ value: UnsafePointer<realm_value_t>?, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     report(nil, index, found)
-    guard let h = list(l) else { return false }
-    return attempt { () throws(RealmError) in
+    return inside(.list, l) { (h, realm) throws(RealmError) in
         guard let value else { throw nullArgument() }
         let v = try load(value.pointee)
         let elements = try h.list()
-        try h.realm.checkElement(v, of: h.path)
+        try realm.checkElement(v, of: h.path)
         report(try elements.find(v), index, found)
     }
 }
 /// The nested collection at a list index, with a path that stays right when the list shifts.
-private func nested(_ h: CollectionHandle, _ index: Int, _ kind: Handle.Kind) throws(RealmError) -> Handle? {
+private func nested(_ h: CollectionHandle, _ realm: Realm, _ index: Int, _ kind: Handle.Kind) throws(RealmError) -> Handle? {
     let l = try h.list()
     _ = try l.get(index)
-    guard try h.realm.isMixed(h.path) else { throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections") }
+    guard try realm.isMixed(h.path) else { throw RealmError(.illegalOperation, "Only collections of Mixed values hold collections") }
     // An element of another kind gives a handle that is not valid.
     var path = h.path
     path.steps.append(.salt(try l.nestedKey(index)))
@@ -70,169 +66,161 @@ private func nested(_ h: CollectionHandle, _ index: Int, _ kind: Handle.Kind) th
 }
 @_cdecl("realm_list_get_list")
 public func realm_list_get_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    guard let h = list(l) else { return nil }
-    return attemptHandle { () throws(RealmError) in try nested(h, index, .list) }
+    handle(.list, l) { (h, realm) throws(RealmError) in try nested(h, realm, index, .list) }
 }
 @_cdecl("realm_list_get_dictionary")
 public func realm_list_get_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    guard let h = list(l) else { return nil }
-    return attemptHandle { () throws(RealmError) in try nested(h, index, .dictionary) }
+    handle(.list, l) { (h, realm) throws(RealmError) in try nested(h, realm, index, .dictionary) }
 }
 @_cdecl("realm_list_get_linked_object")
 public func realm_list_get_linked_object(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    guard let h = list(l) else { return nil }
-    return attemptObject { () throws(RealmError) in
+    from(.list, l) { (h, _) throws(RealmError) in
         guard case .typedLink(let t, let k) = try h.list().get(index) else { return nil }
         return ObjectHandle.make(h.box, t, k)
     }
 }
 
-/// Runs a change of the collection behind a handle.
-private func change(_ h: CollectionHandle?, _ body: (CollectionHandle) throws(RealmError) -> Void) -> Bool {
-    guard let h else { return false }
-    return attempt { () throws(RealmError) in try body(h) }
-}
-/// The same for changes that make an object.
-private func make(_ h: CollectionHandle?, _ body: (CollectionHandle) throws(RealmError) -> (TableKey, ObjKey)) -> OpaquePointer? {
-    guard let h else { return nil }
-    return attemptObject { () throws(RealmError) in
-        let (t, k) = try body(h)
+/// Runs a change that makes an object.
+private func make(
+    _ door: Place, _ p: OpaquePointer?, _ body: (CollectionHandle, Realm) throws(RealmError) -> (TableKey, ObjKey)
+) -> OpaquePointer? {
+    from(door, p) { (h, realm) throws(RealmError) in
+        let (t, k) = try body(h, realm)
         return ObjectHandle.make(h.box, t, k)
     }
 }
-/// The same for changes that make a nested collection.
-private func makeNested(_ h: CollectionHandle?, _ kind: Handle.Kind, _ body: (CollectionHandle) throws(RealmError) -> CollectionPath) -> OpaquePointer? {
-    guard let h else { return nil }
-    return attemptHandle { () throws(RealmError) in CollectionHandle(kind, h.box, try body(h)) }
+/// Runs a change that makes a nested collection.
+private func makeNested(
+    _ door: Place, _ p: OpaquePointer?, _ kind: Handle.Kind, _ body: (CollectionHandle, Realm) throws(RealmError) -> CollectionPath
+) -> OpaquePointer? {
+    handle(door, p) { (h, realm) throws(RealmError) in CollectionHandle(kind, h.box, try body(h, realm)) }
 }
-private func resolve(_ h: CollectionHandle?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
-    guard let h, let r = realmHandle(target) else { return false }
-    return attempt { () throws(RealmError) in
+private func resolve(_ door: Place, _ p: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
+    inside(door, p) { (h, _) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
         // A collection that is gone here leads nowhere, wherever its path may lead by now.
         let isHere = try h.isThere()
-        try r.realm.verify()
-        let copy = CollectionHandle(h.kind, r.box, h.path)
-        if isHere, try copy.isThere() { out.pointee = copy.out() }
+        try visit(.realm, target) { (r, _) throws(RealmError) in
+            let copy = CollectionHandle(h.kind, r.box, h.path)
+            if isHere, try copy.isThere() { out.pointee = copy.out() }
+        }
     }
 }
 @_cdecl("realm_list_insert")
 public func realm_list_insert(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
-    withCollection(l, .list) { (h) throws(RealmError) in try h.insert(try load(value), index) }
+    inside(.list, l) { (h, _) throws(RealmError) in try h.insert(try load(value), index) }
 }
 @_cdecl("realm_list_set")
 public func realm_list_set(_ l: OpaquePointer?, _ index: Int, _ value: realm_value_t) -> Bool {
-    change(list(l)) { (h) throws(RealmError) in try h.realm.set(try load(value), at: index, in: h.path) }
+    inside(.list, l) { (h, realm) throws(RealmError) in try realm.set(try load(value), at: index, in: h.path) }
 }
 @_cdecl("realm_list_move")
 public func realm_list_move(_ l: OpaquePointer?, _ from: Int, _ to: Int) -> Bool {
-    change(list(l)) { (h) throws(RealmError) in try h.realm.move(from, to: to, in: h.path) }
+    inside(.list, l) { (h, realm) throws(RealmError) in try realm.move(from, to: to, in: h.path) }
 }
 @_cdecl("realm_list_erase")
 public func realm_list_erase(_ l: OpaquePointer?, _ index: Int) -> Bool {
-    change(list(l)) { (h) throws(RealmError) in try h.realm.erase(at: index, in: h.path) }
+    inside(.list, l) { (h, realm) throws(RealmError) in try realm.erase(at: index, in: h.path) }
 }
 @_cdecl("realm_list_clear")
-public func realm_list_clear(_ l: OpaquePointer?) -> Bool { change(list(l)) { (h) throws(RealmError) in try h.realm.clear(h.path, .list) } }
+public func realm_list_clear(_ l: OpaquePointer?) -> Bool { inside(.list, l) { (h, realm) throws(RealmError) in try realm.clear(h.path, .list) } }
 @_cdecl("realm_list_remove_all")
-public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool { change(list(l)) { (h) throws(RealmError) in try h.realm.removeAll(h.path, .list) } }
+public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool { inside(.list, l) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .list) } }
 @_cdecl("realm_list_insert_list")
 public func realm_list_insert_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(list(l), .list) { (h) throws(RealmError) in try h.realm.insertCollection(.list, at: index, in: h.path) }
+    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.insertCollection(.list, at: index, in: h.path) }
 }
 @_cdecl("realm_list_insert_dictionary")
 public func realm_list_insert_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(list(l), .dictionary) { (h) throws(RealmError) in try h.realm.insertCollection(.dictionary, at: index, in: h.path) }
+    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in try realm.insertCollection(.dictionary, at: index, in: h.path) }
 }
 @_cdecl("realm_list_set_list")
 public func realm_list_set_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(list(l), .list) { (h) throws(RealmError) in try h.realm.setCollection(.list, at: index, in: h.path) }
+    makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.setCollection(.list, at: index, in: h.path) }
 }
 @_cdecl("realm_list_set_dictionary")
 public func realm_list_set_dictionary(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    makeNested(list(l), .dictionary) { (h) throws(RealmError) in try h.realm.setCollection(.dictionary, at: index, in: h.path) }
+    makeNested(.list, l, .dictionary) { (h, realm) throws(RealmError) in try realm.setCollection(.dictionary, at: index, in: h.path) }
 }
 @_cdecl("realm_list_insert_embedded")
 public func realm_list_insert_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    make(list(l)) { (h) throws(RealmError) in try h.realm.insertNewObject(at: index, in: h.path) }
+    make(.list, l) { (h, realm) throws(RealmError) in try realm.insertNewObject(at: index, in: h.path) }
 }
 @_cdecl("realm_list_set_embedded")
 public func realm_list_set_embedded(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    make(list(l)) { (h) throws(RealmError) in try h.realm.setNewObject(at: index, in: h.path) }
+    make(.list, l) { (h, realm) throws(RealmError) in try realm.setNewObject(at: index, in: h.path) }
 }
 @_cdecl("realm_list_resolve_in")
 public func realm_list_resolve_in(_ l: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
-    resolve(list(l), target, out)
+    resolve(.list, l, target, out)
 }
 @_cdecl("realm_list_to_results")
-public func realm_list_to_results(_ l: OpaquePointer?) -> OpaquePointer? { elements(list(l)) }
+public func realm_list_to_results(_ l: OpaquePointer?) -> OpaquePointer? { elements(.list, l) }
 
 /// Live results over a list, a set or the values of a dictionary.
-private func elements(_ h: CollectionHandle?) -> OpaquePointer? {
-    guard let h else { return nil }
-    return attemptHandle { () throws(RealmError) in
-        _ = try h.content()
-        return ResultsHandle(h.box, try ResultSet(h.realm, .collection(h.path)))
+private func elements(_ door: Place, _ p: OpaquePointer?) -> OpaquePointer? {
+    handle(door, p) { (h, realm) throws(RealmError) in
+        _ = try h.contents()
+        return ResultsHandle(h.box, try ResultSet(realm, .collection(h.path)))
     }
 }
 
 // MARK: Sets
 
 @_cdecl("realm_set_is_valid")
-public func realm_set_is_valid(_ s: OpaquePointer?) -> Bool { s != nil && isValid(set(s)) }
+public func realm_set_is_valid(_ s: OpaquePointer?) -> Bool { isValid(.set, s) }
 @_cdecl("realm_set_size")
-public func realm_set_size(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(s, .set, out) }
+public func realm_set_size(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.set, s, out) }
 @_cdecl("realm_set_get_property")
-public func realm_set_get_property(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(set(s), out) }
+public func realm_set_get_property(_ s: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(.set, s, out) }
 @_cdecl("realm_set_get")
 public func realm_set_get(_ s: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    withCollection(s, .set) { (h) throws(RealmError) in try h.element(index, out) }
+    inside(.set, s) { (h, _) throws(RealmError) in try h.element(index, out) }
 }
 @_cdecl("realm_set_find")
 public func realm_set_find(
     _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    guard let h = set(s) else { return false }
-    return attempt { () throws(RealmError) in report(try h.list().find(try load(value)), index, found) }
+    inside(.set, s) { (h, _) throws(RealmError) in report(try h.list().find(try load(value)), index, found) }
 }
 
 @_cdecl("realm_set_insert")
 public func realm_set_insert(
     _ s: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ inserted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    change(set(s)) { (h) throws(RealmError) in
-        let result = try h.realm.insertIntoSet(try load(value), h.path)
+    inside(.set, s) { (h, realm) throws(RealmError) in
+        let result = try realm.insertIntoSet(try load(value), h.path)
         index?.pointee = result.index
         inserted?.pointee = result.inserted
     }
 }
 @_cdecl("realm_set_erase")
 public func realm_set_erase(_ s: OpaquePointer?, _ value: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
-    change(set(s)) { (h) throws(RealmError) in
-        let did = try h.realm.eraseFromSet(try load(value), h.path)
+    inside(.set, s) { (h, realm) throws(RealmError) in
+        let did = try realm.eraseFromSet(try load(value), h.path)
         erased?.pointee = did
     }
 }
 @_cdecl("realm_set_clear")
-public func realm_set_clear(_ s: OpaquePointer?) -> Bool { change(set(s)) { (h) throws(RealmError) in try h.realm.clear(h.path, .set) } }
+public func realm_set_clear(_ s: OpaquePointer?) -> Bool { inside(.set, s) { (h, realm) throws(RealmError) in try realm.clear(h.path, .set) } }
 @_cdecl("realm_set_remove_all")
-public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool { change(set(s)) { (h) throws(RealmError) in try h.realm.removeAll(h.path, .set) } }
+public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool { inside(.set, s) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .set) } }
 @_cdecl("realm_set_resolve_in")
 public func realm_set_resolve_in(_ s: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
-    resolve(set(s), target, out)
+    resolve(.set, s, target, out)
 }
 @_cdecl("realm_set_to_results")
-public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elements(set(s)) }
+public func realm_set_to_results(_ s: OpaquePointer?) -> OpaquePointer? { elements(.set, s) }
 
 // MARK: Dictionaries
 
 @_cdecl("realm_dictionary_is_valid")
-public func realm_dictionary_is_valid(_ d: OpaquePointer?) -> Bool { d != nil && isValid(dictionary(d)) }
+public func realm_dictionary_is_valid(_ d: OpaquePointer?) -> Bool { isValid(.dictionary, d) }
 @_cdecl("realm_dictionary_size")
-public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(d, .dictionary, out) }
+public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.dictionary, d, out) }
 @_cdecl("realm_dictionary_get_property")
-public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(dictionary(d), out) }
+public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(.dictionary, d, out) }
 
 private func find(_ d: ElementDictionary, _ key: realm_value_t) throws(RealmError) -> Int? {
     guard case .string(let name) = try load(key) else { return nil }
@@ -242,8 +230,7 @@ private func find(_ d: ElementDictionary, _ key: realm_value_t) throws(RealmErro
 public func realm_dictionary_find(
     _ d: OpaquePointer?, _ key: realm_value_t, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    guard let h = dictionary(d) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.dictionary, d) { (h, _) throws(RealmError) in
         let content = try h.dictionary()
         let i = try find(content, key)
         if let i, let out { store(try content.value(i), out) }
@@ -254,8 +241,7 @@ public func realm_dictionary_find(
 public func realm_dictionary_get(
     _ d: OpaquePointer?, _ index: Int, _ key: UnsafeMutablePointer<realm_value_t>?, _ value: UnsafeMutablePointer<realm_value_t>?
 ) -> Bool {
-    guard let h = dictionary(d) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.dictionary, d) { (h, _) throws(RealmError) in
         let content = try h.dictionary()
         let k = try content.key(index), v = try content.value(index)
         if let key { store(k, key) }
@@ -263,11 +249,10 @@ public func realm_dictionary_get(
     }
 }
 private func nested(_ d: OpaquePointer?, _ key: realm_value_t, _ kind: Handle.Kind) -> OpaquePointer? {
-    guard let h = dictionary(d) else { return nil }
-    return attemptHandle { () throws(RealmError) in
+    handle(.dictionary, d) { (h, realm) throws(RealmError) in
         guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
         _ = try h.dictionary()
-        guard try h.realm.isMixed(h.path) else { throw RealmError(.invalidProperty, "Only collections of Mixed values hold collections") }
+        guard try realm.isMixed(h.path) else { throw RealmError(.invalidProperty, "Only collections of Mixed values hold collections") }
         var path = h.path
         path.steps.append(.name(Array(name)))
         // An absent key, or a value of another kind, gives a handle that is not valid.
@@ -280,8 +265,7 @@ public func realm_dictionary_get_list(_ d: OpaquePointer?, _ key: realm_value_t)
 public func realm_dictionary_get_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? { nested(d, key, .dictionary) }
 @_cdecl("realm_dictionary_get_linked_object")
 public func realm_dictionary_get_linked_object(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    guard let h = dictionary(d) else { return nil }
-    return attemptObject { () throws(RealmError) in
+    from(.dictionary, d) { (h, _) throws(RealmError) in
         guard case .string(let name) = try load(key) else { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
         let content = try h.dictionary()
         guard let i = try content.find(name), case .typedLink(let t, let k) = try content.value(i) else { return nil }
@@ -290,8 +274,7 @@ public func realm_dictionary_get_linked_object(_ d: OpaquePointer?, _ key: realm
 }
 @_cdecl("realm_dictionary_contains_key")
 public func realm_dictionary_contains_key(_ d: OpaquePointer?, _ key: realm_value_t, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
-    guard let h = dictionary(d) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.dictionary, d) { (h, _) throws(RealmError) in
         guard let found else { throw nullArgument() }
         let content = try h.dictionary()
         if key.type != RLM_TYPE_STRING { throw RealmError(.invalidArgument, "Dictionary keys are strings") }
@@ -300,8 +283,7 @@ public func realm_dictionary_contains_key(_ d: OpaquePointer?, _ key: realm_valu
 }
 @_cdecl("realm_dictionary_contains_value")
 public func realm_dictionary_contains_value(_ d: OpaquePointer?, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?) -> Bool {
-    guard let h = dictionary(d) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.dictionary, d) { (h, _) throws(RealmError) in
         guard let index else { throw nullArgument() }
         report(try h.dictionary().findValue(try load(value)), index, nil)
     }
@@ -317,49 +299,49 @@ private func name(_ key: realm_value_t) throws(RealmError) -> Bytes {
 public func realm_dictionary_insert(
     _ d: OpaquePointer?, _ key: realm_value_t, _ value: realm_value_t, _ index: UnsafeMutablePointer<Int>?, _ inserted: UnsafeMutablePointer<Bool>?
 ) -> Bool {
-    change(dictionary(d)) { (h) throws(RealmError) in
-        let result = try h.realm.setValue(try load(value), forKey: try name(key), in: h.path)
+    inside(.dictionary, d) { (h, realm) throws(RealmError) in
+        let result = try realm.setValue(try load(value), forKey: try name(key), in: h.path)
         index?.pointee = result.index
         inserted?.pointee = result.inserted
     }
 }
 @_cdecl("realm_dictionary_insert_embedded")
 public func realm_dictionary_insert_embedded(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    make(dictionary(d)) { (h) throws(RealmError) in try h.realm.setNewObject(forKey: try name(key), in: h.path) }
+    make(.dictionary, d) { (h, realm) throws(RealmError) in try realm.setNewObject(forKey: try name(key), in: h.path) }
 }
 @_cdecl("realm_dictionary_insert_list")
 public func realm_dictionary_insert_list(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    makeNested(dictionary(d), .list) { (h) throws(RealmError) in try h.realm.setCollection(.list, forKey: try name(key), in: h.path) }
+    makeNested(.dictionary, d, .list) { (h, realm) throws(RealmError) in try realm.setCollection(.list, forKey: try name(key), in: h.path) }
 }
 @_cdecl("realm_dictionary_insert_dictionary")
 public func realm_dictionary_insert_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    makeNested(dictionary(d), .dictionary) { (h) throws(RealmError) in try h.realm.setCollection(.dictionary, forKey: try name(key), in: h.path) }
+    makeNested(.dictionary, d, .dictionary) { (h, realm) throws(RealmError) in try realm.setCollection(.dictionary, forKey: try name(key), in: h.path) }
 }
 @_cdecl("realm_dictionary_erase")
 public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {
-    change(dictionary(d)) { (h) throws(RealmError) in
+    inside(.dictionary, d) { (h, realm) throws(RealmError) in
         var did = false
-        if case .string(let name) = try load(key) { did = try h.realm.eraseKey(name, in: h.path) } else { try h.realm.checkWritable(h.path) }
+        if case .string(let name) = try load(key) { did = try realm.eraseKey(name, in: h.path) } else { try realm.checkWritable(h.path) }
         erased?.pointee = did
     }
 }
 @_cdecl("realm_dictionary_clear")
 public func realm_dictionary_clear(_ d: OpaquePointer?) -> Bool {
-    change(dictionary(d)) { (h) throws(RealmError) in try h.realm.clear(h.path, .dictionary) }
+    inside(.dictionary, d) { (h, realm) throws(RealmError) in try realm.clear(h.path, .dictionary) }
 }
 @_cdecl("realm_dictionary_get_keys")
 public func realm_dictionary_get_keys(
     _ d: OpaquePointer?, _ size: UnsafeMutablePointer<Int>?, _ keys: UnsafeMutablePointer<OpaquePointer?>?
 ) -> Bool {
-    change(dictionary(d)) { (h) throws(RealmError) in
+    inside(.dictionary, d) { (h, realm) throws(RealmError) in
         guard let size, let keys else { throw nullArgument() }
         size.pointee = try h.dictionary().count
-        keys.pointee = ResultsHandle(h.box, try ResultSet(h.realm, .keys(h.path))).out()
+        keys.pointee = ResultsHandle(h.box, try ResultSet(realm, .keys(h.path))).out()
     }
 }
 @_cdecl("realm_dictionary_resolve_in")
 public func realm_dictionary_resolve_in(_ d: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
-    resolve(dictionary(d), target, out)
+    resolve(.dictionary, d, target, out)
 }
 @_cdecl("realm_dictionary_to_results")
-public func realm_dictionary_to_results(_ d: OpaquePointer?) -> OpaquePointer? { elements(dictionary(d)) }
+public func realm_dictionary_to_results(_ d: OpaquePointer?) -> OpaquePointer? { elements(.dictionary, d) }

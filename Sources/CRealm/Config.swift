@@ -1,5 +1,6 @@
 import CRealmHeaders
 import CoreEngine
+import Synchronization
 
 #if canImport(Glibc)
     @preconcurrency import Glibc
@@ -9,164 +10,170 @@ import CoreEngine
     import Darwin
 #endif
 
-/// A configuration being put together. Views it hands out are copies that live until the next set or its release.
+/// A configuration being put together. Texts it hands out live as long as it.
 final class ConfigHandle: Handle {
-    var value = RealmConfiguration()
-    private var pathView: UnsafeMutablePointer<CChar>?
-    private var fifoView: UnsafeMutablePointer<CChar>?
-    var fifoPath = "" { didSet { replace(&fifoView, fifoPath) } }
-    var automaticNotifications = true
-    var forceSyncHistory = false
-    /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release of the configuration.
-    private var userData: [UInt: UserData] = [:]
+    private struct State {
+        var value = RealmConfiguration()
+        var fifoPath = ""
+        var automaticNotifications = true
+        var forceSyncHistory = false
+        /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release of the configuration.
+        var userData: [UInt: UserData] = [:]
+    }
+    private let state = Mutex(State())
+    private let texts = TextPool()
 
     init() { super.init(.config) }
-    deinit {
-        free(pathView)
-        free(fifoView)
+    var value: RealmConfiguration {
+        get { state.withLock { $0.value } }
+        set { state.withLock { $0.value = newValue } }
     }
-    private func replace(_ view: inout UnsafeMutablePointer<CChar>?, _ text: String) {
-        free(view)
-        view = strdup(text)
+    var fifoPath: String {
+        get { state.withLock { $0.fifoPath } }
+        set { state.withLock { $0.fifoPath = newValue } }
     }
-    func setPath(_ path: String) {
-        value.path = path
-        replace(&pathView, path)
+    var automaticNotifications: Bool {
+        get { state.withLock { $0.automaticNotifications } }
+        set { state.withLock { $0.automaticNotifications = newValue } }
     }
-    func pathPointer() -> UnsafePointer<CChar>? {
-        if pathView == nil { replace(&pathView, value.path) }
-        return pathView.map { UnsafePointer($0) }
+    var forceSyncHistory: Bool {
+        get { state.withLock { $0.forceSyncHistory } }
+        set { state.withLock { $0.forceSyncHistory = newValue } }
     }
-    func fifoPointer() -> UnsafePointer<CChar>? {
-        if fifoView == nil { replace(&fifoView, fifoPath) }
-        return fifoView.map { UnsafePointer($0) }
-    }
+    func view(_ text: String) -> UnsafePointer<CChar>? { texts.view(Name(text)) }
     func keep(_ data: UserData) {
         let key = UInt(bitPattern: data.pointer)
-        if userData[key] == nil { userData[key] = data } else { data.forgetFree() }
+        state.withLock { if $0.userData[key] == nil { $0.userData[key] = data } else { data.forgetFree() } }
     }
 }
-@inline(__always) private func config(_ p: OpaquePointer?) -> ConfigHandle? { handle(p, .config, ConfigHandle.self) }
+/// The configuration behind a second handle of a function.
+func settings(_ c: OpaquePointer?) throws(RealmError) -> RealmConfiguration { try borrow(.config, c) { (c) throws(RealmError) in c.value } }
+/// Runs `body` on a configuration; a failure is the last error.
+private func with(_ c: OpaquePointer?, _ body: (ConfigHandle) throws(RealmError) -> Void) { anywhere(.config, c, (), body) }
 
 @_cdecl("realm_config_new")
 public func realm_config_new() -> OpaquePointer? { ConfigHandle().out() }
 
 @_cdecl("realm_config_get_path")
-public func realm_config_get_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { config(c)?.pathPointer() }
+public func realm_config_get_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { anywhere(.config, c, nil) { (c) throws(RealmError) in c.view(c.value.path) } }
 @_cdecl("realm_config_set_path")
 public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CChar>?) {
-    guard let c = config(c) else { return }
-    do throws(RealmError) { c.setPath(try text(path)) } catch { setLastError(error) }
+    with(c) { (c) throws(RealmError) in c.value.path = try text(path) }
 }
 @_cdecl("realm_config_get_encryption_key")
 public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UInt8>?) -> Int {
-    guard case .key(let key)? = config(c)?.value.secret else { return 0 }
-    if let out { _ = key.with { memcpy(out, $0, key.count) } }
-    return key.count
+    anywhere(.config, c, 0) { (c) throws(RealmError) in
+        guard case .key(let key)? = c.value.secret else { return 0 }
+        if let out { _ = key.with { memcpy(out, $0, key.count) } }
+        return key.count
+    }
 }
 @_cdecl("realm_config_set_encryption_key")
 public func realm_config_set_encryption_key(_ c: OpaquePointer?, _ key: UnsafePointer<UInt8>?, _ size: Int) -> Bool {
-    guard let c = config(c) else { return false }
-    return attempt { () throws(RealmError) in
+    anywhere(.config, c, false) { (c) throws(RealmError) in
         guard size == 0 || size == 64 else {
             throw c.value.refuseSecret(RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes."))
         }
         guard size == 0 || key != nil else { throw c.value.refuseSecret(nullArgument()) }
         try c.value.setEncryptionKey(UnsafeRawBufferPointer(start: key, count: size))
+        return true
     }
 }
 @_cdecl("crealm_config_set_page_cipher")
 public func crealm_config_set_page_cipher(_ c: OpaquePointer?, _ cipher: crealm_page_cipher_e) {
-    guard let c = config(c) else { return }
-    guard let known = PageCipher(rawValue: Int32(truncatingIfNeeded: cipher.rawValue)) else {
-        return setLastError(RealmError(.invalidArgument, "Unknown page cipher \(cipher.rawValue)"))
+    with(c) { (c) throws(RealmError) in
+        guard let known = PageCipher(rawValue: Int32(truncatingIfNeeded: cipher.rawValue)) else {
+            throw RealmError(.invalidArgument, "Unknown page cipher \(cipher.rawValue)")
+        }
+        c.value.pageCipher = known
     }
-    c.value.pageCipher = known
 }
 @_cdecl("crealm_config_get_page_cipher")
 public func crealm_config_get_page_cipher(_ c: OpaquePointer?) -> crealm_page_cipher_e {
-    crealm_page_cipher_e(rawValue: UInt32(config(c)?.value.pageCipher.rawValue ?? 0))
+    anywhere(.config, c, crealm_page_cipher_e(rawValue: 0)) { (c) throws(RealmError) in crealm_page_cipher_e(rawValue: UInt32(c.value.pageCipher.rawValue)) }
 }
 @_cdecl("crealm_config_set_durability")
 public func crealm_config_set_durability(_ c: OpaquePointer?, _ durability: crealm_durability_e) {
-    guard let c = config(c) else { return }
-    guard let known = CommitDurability(rawValue: UInt32(truncatingIfNeeded: durability.rawValue)) else {
-        return setLastError(RealmError(.invalidArgument, "Unknown durability \(durability.rawValue)"))
+    with(c) { (c) throws(RealmError) in
+        guard let known = CommitDurability(rawValue: UInt32(truncatingIfNeeded: durability.rawValue)) else {
+            throw RealmError(.invalidArgument, "Unknown durability \(durability.rawValue)")
+        }
+        c.value.durability = known
     }
-    c.value.durability = known
 }
 @_cdecl("crealm_config_get_durability")
 public func crealm_config_get_durability(_ c: OpaquePointer?) -> crealm_durability_e {
-    crealm_durability_e(rawValue: config(c)?.value.durability.rawValue ?? 0)
+    anywhere(.config, c, crealm_durability_e(rawValue: 0)) { (c) throws(RealmError) in crealm_durability_e(rawValue: c.value.durability.rawValue) }
 }
 @_cdecl("crealm_config_set_page_memory")
 public func crealm_config_set_page_memory(_ c: OpaquePointer?, _ bytes: UInt64) {
-    config(c)?.value.pageMemory = Int(min(bytes, 1 << 40))
+    with(c) { (c) throws(RealmError) in c.value.pageMemory = Int(min(bytes, 1 << 40)) }
 }
 @_cdecl("crealm_config_set_passphrase")
 public func crealm_config_set_passphrase(
     _ c: OpaquePointer?, _ passphrase: UnsafePointer<CChar>?, _ size: Int, _ passes: UInt32, _ memory: UInt64
 ) -> Bool {
-    guard let c = config(c) else { return false }
-    return attempt { () throws(RealmError) in
+    anywhere(.config, c, false) { (c) throws(RealmError) in
         guard size >= 0, size < 1 << 32, size == 0 || passphrase != nil else { throw c.value.refuseSecret(nullArgument()) }
         var cost = PassphraseCost()
         if passes != 0 { cost.passes = UInt64(passes) }
         if memory != 0 { cost.memory = memory }
         try c.value.setPassphrase(UnsafeRawBufferPointer(start: passphrase, count: passphrase == nil ? 0 : size), cost: cost)
+        return true
     }
 }
 @_cdecl("realm_config_get_schema")
 public func realm_config_get_schema(_ c: OpaquePointer?) -> OpaquePointer? {
-    guard let schema = config(c)?.value.schema else { return nil }
-    return SchemaHandle(schema).out()
+    anywhere(.config, c, nil) { (c) throws(RealmError) in c.value.schema.map { SchemaHandle($0).out() } }
 }
 @_cdecl("realm_config_set_schema")
 public func realm_config_set_schema(_ c: OpaquePointer?, _ schema: OpaquePointer?) {
-    guard let c = config(c) else { return }
-    guard schema != nil else {
-        c.value.schema = nil
-        return
+    with(c) { (c) throws(RealmError) in
+        c.value.schema = schema == nil ? nil : try borrow(.schema, schema) { (s) throws(RealmError) in s.schema }
     }
-    if let s = handle(schema, .schema, SchemaHandle.self) { c.value.schema = s.schema }
 }
 @_cdecl("realm_config_get_schema_version")
-public func realm_config_get_schema_version(_ c: OpaquePointer?) -> UInt64 { config(c)?.value.schemaVersion ?? 0 }
+public func realm_config_get_schema_version(_ c: OpaquePointer?) -> UInt64 { anywhere(.config, c, 0) { (c) throws(RealmError) in c.value.schemaVersion } }
 @_cdecl("realm_config_set_schema_version")
-public func realm_config_set_schema_version(_ c: OpaquePointer?, _ version: UInt64) { config(c)?.value.schemaVersion = version }
+public func realm_config_set_schema_version(_ c: OpaquePointer?, _ version: UInt64) {
+    with(c) { (c) throws(RealmError) in c.value.schemaVersion = version }
+}
 
 @_cdecl("realm_config_get_schema_mode")
 public func realm_config_get_schema_mode(_ c: OpaquePointer?) -> realm_schema_mode_e {
-    realm_schema_mode_e(rawValue: UInt32(config(c)?.value.schemaMode.rawValue ?? 0))
+    anywhere(.config, c, realm_schema_mode_e(rawValue: 0)) { (c) throws(RealmError) in realm_schema_mode_e(rawValue: UInt32(c.value.schemaMode.rawValue)) }
 }
 @_cdecl("realm_config_set_schema_mode")
 public func realm_config_set_schema_mode(_ c: OpaquePointer?, _ mode: realm_schema_mode_e) {
-    guard let c = config(c) else { return }
-    guard let m = SchemaMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
-        return setLastError(RealmError(.invalidArgument, "Unknown schema mode \(mode.rawValue)"))
+    with(c) { (c) throws(RealmError) in
+        guard let m = SchemaMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
+            throw RealmError(.invalidArgument, "Unknown schema mode \(mode.rawValue)")
+        }
+        c.value.schemaMode = m
     }
-    c.value.schemaMode = m
 }
 @_cdecl("realm_config_get_schema_subset_mode")
 public func realm_config_get_schema_subset_mode(_ c: OpaquePointer?) -> realm_schema_subset_mode_e {
-    realm_schema_subset_mode_e(rawValue: UInt32(config(c)?.value.subsetMode.rawValue ?? 0))
+    anywhere(.config, c, realm_schema_subset_mode_e(rawValue: 0)) { (c) throws(RealmError) in realm_schema_subset_mode_e(rawValue: UInt32(c.value.subsetMode.rawValue)) }
 }
 @_cdecl("realm_config_set_schema_subset_mode")
 public func realm_config_set_schema_subset_mode(_ c: OpaquePointer?, _ mode: realm_schema_subset_mode_e) {
-    guard let c = config(c) else { return }
-    guard let m = SchemaSubsetMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
-        return setLastError(RealmError(.invalidArgument, "Unknown schema subset mode \(mode.rawValue)"))
+    with(c) { (c) throws(RealmError) in
+        guard let m = SchemaSubsetMode(rawValue: Int32(truncatingIfNeeded: mode.rawValue)) else {
+            throw RealmError(.invalidArgument, "Unknown schema subset mode \(mode.rawValue)")
+        }
+        c.value.subsetMode = m
     }
-    c.value.subsetMode = m
 }
 @_cdecl("realm_config_set_migration_function")
 public func realm_config_set_migration_function(
     _ c: OpaquePointer?, _ function: realm_migration_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
     let data = UserData(userdata, free)
-    guard let c = config(c) else { return }
-    c.keep(data)
-    c.value.migrate = function.map { migration($0, data) }
+    with(c) { (c) throws(RealmError) in
+        c.keep(data)
+        c.value.migrate = function.map { migration($0, data) }
+    }
 }
 /// A C migration function as the engine calls it. The three handles are borrowed: good inside the call only.
 func migration(_ function: @escaping realm_migration_func_t, _ data: UserData) -> @Sendable (Realm, Realm) throws -> Void {
@@ -189,18 +196,20 @@ public func realm_config_set_data_initialization_function(
     _ c: OpaquePointer?, _ function: realm_data_initialization_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
     let data = UserData(userdata, free)
-    guard let c = config(c) else { return }
-    c.keep(data)
-    c.value.initialize = function.map { initialization($0, data) }
+    with(c) { (c) throws(RealmError) in
+        c.keep(data)
+        c.value.initialize = function.map { initialization($0, data) }
+    }
 }
 @_cdecl("realm_config_set_should_compact_on_launch_function")
 public func realm_config_set_should_compact_on_launch_function(
     _ c: OpaquePointer?, _ function: realm_should_compact_on_launch_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) {
     let data = UserData(userdata, free)
-    guard let c = config(c) else { return }
-    c.keep(data)
-    c.value.shouldCompact = function.map { compaction($0, data) }
+    with(c) { (c) throws(RealmError) in
+        c.keep(data)
+        c.value.shouldCompact = function.map { compaction($0, data) }
+    }
 }
 /// An error that the function registers counts, whatever it returns.
 func compaction(_ function: @escaping realm_should_compact_on_launch_func_t, _ data: UserData) -> @Sendable (UInt64, UInt64) throws -> Bool {
@@ -215,49 +224,61 @@ func compaction(_ function: @escaping realm_should_compact_on_launch_func_t, _ d
     }
 }
 @_cdecl("realm_config_get_disable_format_upgrade")
-public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool { config(c)?.value.disablesFormatUpgrade ?? false }
+public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.value.disablesFormatUpgrade } }
 @_cdecl("realm_config_needs_file_format_upgrade")
 public func realm_config_needs_file_format_upgrade(_ c: OpaquePointer?) -> Bool {
-    guard let c = config(c) else { return false }
-    do throws(RealmError) { return try Database.needsFormatUpgrade(path: c.value.path, encryption: try c.value.encryption()) } catch { return failed(error) }
+    anywhere(.config, c, false) { (c) throws(RealmError) in
+        let settings = c.value
+        return try Database.needsFormatUpgrade(path: settings.path, encryption: try settings.encryption())
+    }
 }
 @_cdecl("realm_config_set_disable_format_upgrade")
-public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disable: Bool) { config(c)?.value.disablesFormatUpgrade = disable }
+public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disable: Bool) {
+    with(c) { (c) throws(RealmError) in c.value.disablesFormatUpgrade = disable }
+}
 @_cdecl("realm_config_get_automatic_change_notifications")
-public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?) -> Bool { config(c)?.automaticNotifications ?? false }
+public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.automaticNotifications } }
 @_cdecl("realm_config_set_automatic_change_notifications")
-public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.automaticNotifications = automatic }
+public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?, _ automatic: Bool) {
+    with(c) { (c) throws(RealmError) in c.automaticNotifications = automatic }
+}
 @_cdecl("realm_config_set_scheduler")
 public func realm_config_set_scheduler(_ c: OpaquePointer?, _ scheduler: OpaquePointer?) {
-    guard let c = config(c) else { return }
-    guard scheduler != nil else {
-        c.value.scheduler = nil
-        return
+    with(c) { (c) throws(RealmError) in
+        c.value.scheduler = scheduler == nil ? nil : try borrow(.scheduler, scheduler) { (s) throws(RealmError) in s.scheduler }
     }
-    if let s = handle(scheduler, .scheduler, SchedulerHandle.self) { c.value.scheduler = s.scheduler }
 }
 @_cdecl("realm_config_get_force_sync_history")
-public func realm_config_get_force_sync_history(_ c: OpaquePointer?) -> Bool { config(c)?.forceSyncHistory ?? false }
+public func realm_config_get_force_sync_history(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.forceSyncHistory } }
 @_cdecl("realm_config_set_force_sync_history")
-public func realm_config_set_force_sync_history(_ c: OpaquePointer?, _ force: Bool) { config(c)?.forceSyncHistory = force }
+public func realm_config_set_force_sync_history(_ c: OpaquePointer?, _ force: Bool) {
+    with(c) { (c) throws(RealmError) in c.forceSyncHistory = force }
+}
 @_cdecl("realm_config_get_max_number_of_active_versions")
-public func realm_config_get_max_number_of_active_versions(_ c: OpaquePointer?) -> UInt64 { config(c)?.value.maxActiveVersions ?? 0 }
+public func realm_config_get_max_number_of_active_versions(_ c: OpaquePointer?) -> UInt64 { anywhere(.config, c, 0) { (c) throws(RealmError) in c.value.maxActiveVersions } }
 @_cdecl("realm_config_set_max_number_of_active_versions")
-public func realm_config_set_max_number_of_active_versions(_ c: OpaquePointer?, _ n: UInt64) { config(c)?.value.maxActiveVersions = n }
+public func realm_config_set_max_number_of_active_versions(_ c: OpaquePointer?, _ n: UInt64) {
+    with(c) { (c) throws(RealmError) in c.value.maxActiveVersions = n }
+}
 @_cdecl("realm_config_set_in_memory")
-public func realm_config_set_in_memory(_ c: OpaquePointer?, _ inMemory: Bool) { config(c)?.value.isInMemory = inMemory }
+public func realm_config_set_in_memory(_ c: OpaquePointer?, _ inMemory: Bool) {
+    with(c) { (c) throws(RealmError) in c.value.isInMemory = inMemory }
+}
 @_cdecl("realm_config_get_in_memory")
-public func realm_config_get_in_memory(_ c: OpaquePointer?) -> Bool { config(c)?.value.isInMemory ?? false }
+public func realm_config_get_in_memory(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.value.isInMemory } }
 @_cdecl("realm_config_set_fifo_path")
 public func realm_config_set_fifo_path(_ c: OpaquePointer?, _ path: UnsafePointer<CChar>?) {
-    guard let c = config(c) else { return }
-    do throws(RealmError) { c.fifoPath = try text(path) } catch { setLastError(error) }
+    with(c) { (c) throws(RealmError) in c.fifoPath = try text(path) }
 }
 @_cdecl("realm_config_get_fifo_path")
-public func realm_config_get_fifo_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { config(c)?.fifoPointer() }
+public func realm_config_get_fifo_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { anywhere(.config, c, nil) { (c) throws(RealmError) in c.view(c.fifoPath) } }
 @_cdecl("realm_config_set_cached")
-public func realm_config_set_cached(_ c: OpaquePointer?, _ cached: Bool) { config(c)?.value.isCached = cached }
+public func realm_config_set_cached(_ c: OpaquePointer?, _ cached: Bool) {
+    with(c) { (c) throws(RealmError) in c.value.isCached = cached }
+}
 @_cdecl("realm_config_get_cached")
-public func realm_config_get_cached(_ c: OpaquePointer?) -> Bool { config(c)?.value.isCached ?? false }
+public func realm_config_get_cached(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.value.isCached } }
 @_cdecl("realm_config_set_automatic_backlink_handling")
-public func realm_config_set_automatic_backlink_handling(_ c: OpaquePointer?, _ automatic: Bool) { config(c)?.value.handlesBacklinksAutomatically = automatic }
+public func realm_config_set_automatic_backlink_handling(_ c: OpaquePointer?, _ automatic: Bool) {
+    with(c) { (c) throws(RealmError) in c.value.handlesBacklinksAutomatically = automatic }
+}

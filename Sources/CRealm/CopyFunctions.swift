@@ -5,31 +5,27 @@ import CoreEngine
 
 @_cdecl("realm_compact")
 public func realm_compact(_ r: OpaquePointer?, _ didCompact: UnsafeMutablePointer<Bool>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let done = try r.realm.compact()
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+        let done = try realm.compact()
         didCompact?.pointee = done
     }
 }
 @_cdecl("realm_convert_with_config")
 public func realm_convert_with_config(_ r: OpaquePointer?, _ c: OpaquePointer?, _ merge: Bool) -> Bool {
-    guard let r = realmHandle(r), let c = handle(c, .config, ConfigHandle.self) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.convert(to: c.value, merging: merge) }
+    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.convert(to: try settings(c), merging: merge) }
 }
 @_cdecl("realm_convert_with_path")
 public func realm_convert_with_path(_ r: OpaquePointer?, _ path: UnsafePointer<CChar>?, _ key: realm_binary_t, _ merge: Bool) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.realm, r) { (_, realm) throws(RealmError) in
         var target = RealmConfiguration(path: try text(path))
         if let data = key.data {
             guard key.size == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
             try target.setEncryptionKey(UnsafeRawBufferPointer(start: data, count: key.size))
         }
-        try r.realm.convert(to: target, merging: merge)
+        try realm.convert(to: target, merging: merge)
     }
 }
 @_cdecl("crealm_change_key")
 public func crealm_change_key(_ r: OpaquePointer?, _ c: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r), let c = handle(c, .config, ConfigHandle.self) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.changeKey(to: try c.value.encryption()) }
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.changeKey(to: try settings(c).encryption()) }
 }

@@ -120,15 +120,12 @@ public func crealm_set_fault_guard(_ enabled: Bool) -> Bool {
 
 @_cdecl("crealm_verify")
 public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
-    guard let r = realmHandle(realm) else { return false }
     report?.pointee = nil
-    do throws(RealmError) {
-        if let problem = try r.realm.verifyIntegrity() {
-            report?.pointee = strdup(problem)
-            throw RealmError(.invalidDatabase, problem)
-        }
-        return true
-    } catch { return failed(error) }
+    return inside(.realm, realm) { (_, realm) throws(RealmError) in
+        guard let problem = try realm.verifyIntegrity() else { return }
+        report?.pointee = strdup(problem)
+        throw RealmError(.invalidDatabase, problem)
+    }
 }
 
 // MARK: Tests

@@ -13,26 +13,23 @@ import CoreEngine
 
 @_cdecl("realm_get_num_objects")
 public func realm_get_num_objects(_ r: OpaquePointer?, _ table: UInt32, _ out: UnsafeMutablePointer<Int>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let n = try r.realm.objectCount(TableKey(table))
+    inside(.realm, r) { (_, realm) throws(RealmError) in
+        let n = try realm.objectCount(TableKey(table))
         out?.pointee = n
     }
 }
 @_cdecl("realm_get_object")
 public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64) -> OpaquePointer? {
-    guard let r = realmHandle(r) else { return nil }
-    return attemptObject { () throws(RealmError) in
+    from(.realm, r) { (r, realm) throws(RealmError) in
         let t = TableKey(table), k = ObjKey(key)
-        guard try r.realm.objectExists(t, k) else { throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try r.realm.tableName(t))'") }
+        guard try realm.objectExists(t, k) else { throw RealmError(.noSuchObject, "No object with key '\(key)' in '\(try realm.tableName(t))'") }
         return ObjectHandle.make(r.box, t, k)
     }
 }
 @_cdecl("realm_object_get_parent")
 public func realm_object_get_parent(_ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in
-        guard let (t, k) = try o.realm.parent(o.table, o.key) else { throw RealmError(.invalidDatabase, "An embedded object without parent") }
+    inside(.object, o) { (o, realm) throws(RealmError) in
+        guard let (t, k) = try realm.parent(o.table, o.key) else { throw RealmError(.invalidDatabase, "An embedded object without parent") }
         parent?.pointee = ObjectHandle.make(o.box, t, k)
         table?.pointee = t.raw
     }
@@ -42,120 +39,107 @@ public func realm_object_find_with_primary_key(
     _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ found: UnsafeMutablePointer<Bool>?
 ) -> OpaquePointer? {
     found?.pointee = false
-    guard let r = realmHandle(r) else { return nil }
-    do throws(RealmError) {
-        guard let key = try r.realm.find(TableKey(table), primaryKey: try load(pk)) else { return nil }
+    return from(.realm, r) { (r, realm) throws(RealmError) in
+        guard let key = try realm.find(TableKey(table), primaryKey: try load(pk)) else { return nil }
         found?.pointee = true
         return ObjectHandle.make(r.box, TableKey(table), key)
-    } catch { return fail(error) }
+    }
 }
 @_cdecl("realm_object_create")
 public func realm_object_create(_ r: OpaquePointer?, _ table: UInt32) -> OpaquePointer? {
-    guard let r = realmHandle(r) else { return nil }
-    return attemptObject { () throws(RealmError) in ObjectHandle.make(r.box, TableKey(table), try r.realm.create(TableKey(table))) }
+    from(.realm, r) { (r, realm) throws(RealmError) in ObjectHandle.make(r.box, TableKey(table), try realm.create(TableKey(table))) }
 }
 @_cdecl("realm_object_create_with_primary_key")
 public func realm_object_create_with_primary_key(_ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t) -> OpaquePointer? {
-    guard let r = realmHandle(r) else { return nil }
-    return attemptObject { () throws(RealmError) in
-        ObjectHandle.make(r.box, TableKey(table), try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
+    from(.realm, r) { (r, realm) throws(RealmError) in
+        ObjectHandle.make(r.box, TableKey(table), try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: true).0)
     }
 }
 @_cdecl("realm_object_get_or_create_with_primary_key")
 public func realm_object_get_or_create_with_primary_key(
     _ r: OpaquePointer?, _ table: UInt32, _ pk: realm_value_t, _ didCreate: UnsafeMutablePointer<Bool>?
 ) -> OpaquePointer? {
-    guard let r = realmHandle(r) else { return nil }
-    return attemptObject { () throws(RealmError) in
-        let (key, new) = try r.realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: false)
+    from(.realm, r) { (r, realm) throws(RealmError) in
+        let (key, new) = try realm.create(TableKey(table), primaryKey: try load(pk), mustBeNew: false)
         didCreate?.pointee = new
         return ObjectHandle.make(r.box, TableKey(table), key)
     }
 }
 @_cdecl("realm_object_delete")
 public func realm_object_delete(_ o: OpaquePointer?) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in try o.realm.delete(o.table, o.key) }
+    inside(.object, o) { (o, realm) throws(RealmError) in try realm.delete(o.table, o.key) }
 }
 @_cdecl("realm_object_resolve_in")
 public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
-    guard let o = objectHandle(o), let r = realmHandle(target) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.object, o) { (o, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
         out.pointee = nil
         // An object that is gone here leads nowhere, wherever its key may lead by now.
-        let isHere = try o.realm.isAlive(o.table, o.key)
-        try r.realm.verify()
-        if isHere, r.realm.isValid(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
+        let isHere = try realm.isAlive(o.table, o.key)
+        try visit(.realm, target) { (r, other) throws(RealmError) in
+            if isHere, try other.isAlive(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
+        }
     }
 }
 @_cdecl("realm_object_add_int")
 public func realm_object_add_int(_ o: OpaquePointer?, _ property: Int64, _ value: Int64) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in try o.realm.addInteger(o.table, o.key, ColKey(property), value) }
+    inside(.object, o) { (o, realm) throws(RealmError) in try realm.addInteger(o.table, o.key, ColKey(property), value) }
 }
 @_cdecl("realm_object_is_valid")
-public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return o.realm.isValid(o.table, o.key)
-}
+public func realm_object_is_valid(_ o: OpaquePointer?) -> Bool { anywhere(.object, o, false) { (o) throws(RealmError) in o.isValid } }
 @_cdecl("realm_object_get_key")
-public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 { objectHandle(o)?.named.made.raw ?? -1 }
+public func realm_object_get_key(_ o: OpaquePointer?) -> Int64 { anywhere(.object, o, -1) { (o) throws(RealmError) in o.named.made.raw } }
 @_cdecl("realm_object_get_table")
-public func realm_object_get_table(_ o: OpaquePointer?) -> UInt32 { objectHandle(o)?.table.raw ?? TableKey.null.raw }
+public func realm_object_get_table(_ o: OpaquePointer?) -> UInt32 {
+    anywhere(.object, o, TableKey.null.raw) { (o) throws(RealmError) in o.table.raw }
+}
 @_cdecl("realm_object_as_link")
 public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
-    guard let o = objectHandle(o) else { return realm_link_t(target_table: TableKey.null.raw, target: -1) }
-    return realm_link_t(target_table: o.table.raw, target: o.named.made.raw)
+    anywhere(.object, o, realm_link_t(target_table: TableKey.null.raw, target: -1)) { (o) throws(RealmError) in
+        realm_link_t(target_table: o.table.raw, target: o.named.made.raw)
+    }
 }
 
 // MARK: Values
 
 @_cdecl("realm_get_value")
 public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    withObject(o) { (o) throws(RealmError) in
-        try o.unmanagedRealm.borrow { (r) throws(RealmError) in
-            let v = try r.value(o.table, o.key, ColKey(property))
-            if let out { store(v, out) }
-        }
+    inside(.object, o) { (o, realm) throws(RealmError) in
+        let v = try realm.value(o.table, o.key, ColKey(property))
+        if let out { store(v, out) }
     }
 }
 @_cdecl("realm_get_values")
 public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.object, o) { (o, realm) throws(RealmError) in
         guard count >= 0, count == 0 || properties != nil else { throw nullArgument() }
         guard let properties else { return }
         for i in 0..<count {
-            let v = try o.realm.value(o.table, o.key, ColKey(properties[i]))
+            let v = try realm.value(o.table, o.key, ColKey(properties[i]))
             if let out { store(v, out + i) }
         }
     }
 }
 @_cdecl("realm_set_value")
 public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
-    withObject(o) { (o) throws(RealmError) in
-        try o.unmanagedRealm.borrow { (r) throws(RealmError) in try r.set(o.table, o.key, ColKey(property), try load(value)) }
-    }
+    inside(.object, o) { (o, realm) throws(RealmError) in try realm.set(o.table, o.key, ColKey(property), try load(value)) }
 }
 @_cdecl("realm_set_values")
 public func realm_set_values(
     _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ values: UnsafePointer<realm_value_t>?, _ isDefault: Bool
 ) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.object, o) { (o, realm) throws(RealmError) in
         guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
         guard let properties, let values else { return }
         // All are checked before the first is written.
-        for i in 0..<count { try o.realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
-        for i in 0..<count { try o.realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
+        for i in 0..<count { try realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
+        for i in 0..<count { try realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
     }
 }
 @_cdecl("realm_get_linked_object")
 public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    guard let o = objectHandle(o) else { return nil }
-    return attemptObject { () throws(RealmError) in
-        guard let (t, k) = try o.realm.linkedObject(o.table, o.key, ColKey(property)) else { return nil }
+    from(.object, o) { (o, realm) throws(RealmError) in
+        guard let (t, k) = try realm.linkedObject(o.table, o.key, ColKey(property)) else { return nil }
         return ObjectHandle.make(o.box, t, k)
     }
 }
@@ -163,9 +147,8 @@ public func realm_get_linked_object(_ o: OpaquePointer?, _ property: Int64) -> O
 // MARK: Collections of an object
 
 private func collection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
-    guard let o = objectHandle(o) else { return nil }
-    return attemptHandle { () throws(RealmError) in
-        try o.realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
+    handle(.object, o) { (o, realm) throws(RealmError) in
+        try realm.checkCollection(o.table, o.key, ColKey(property), as: shape)
         return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
     }
 }
@@ -180,16 +163,14 @@ public func realm_get_dictionary(_ o: OpaquePointer?, _ property: Int64) -> Opaq
 
 @_cdecl("realm_set_embedded")
 public func realm_set_embedded(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? {
-    guard let o = objectHandle(o) else { return nil }
-    return attemptObject { () throws(RealmError) in
-        let (t, k) = try o.realm.setNewObject(o.table, o.key, ColKey(property))
+    from(.object, o) { (o, realm) throws(RealmError) in
+        let (t, k) = try realm.setNewObject(o.table, o.key, ColKey(property))
         return ObjectHandle.make(o.box, t, k)
     }
 }
 private func setCollection(_ o: OpaquePointer?, _ property: Int64, _ shape: CollectionShape, _ kind: Handle.Kind) -> OpaquePointer? {
-    guard let o = objectHandle(o) else { return nil }
-    return attemptHandle { () throws(RealmError) in
-        try o.realm.setCollection(shape, o.table, o.key, ColKey(property))
+    handle(.object, o) { (o, realm) throws(RealmError) in
+        try realm.setCollection(shape, o.table, o.key, ColKey(property))
         return CollectionHandle(kind, o.box, CollectionPath(table: o.table, owner: o.named, column: ColKey(property)))
     }
 }
@@ -199,18 +180,16 @@ public func realm_set_list(_ o: OpaquePointer?, _ property: Int64) -> OpaquePoin
 public func realm_set_dictionary(_ o: OpaquePointer?, _ property: Int64) -> OpaquePointer? { setCollection(o, property, .dictionary, .dictionary) }
 @_cdecl("realm_set_json")
 public func realm_set_json(_ o: OpaquePointer?, _ property: Int64, _ json: UnsafePointer<CChar>?) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.object, o) { (o, realm) throws(RealmError) in
         guard let json else { throw nullArgument() }
-        try o.realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: strlen(json)))
+        try realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: strlen(json)))
     }
 }
 @_cdecl("realm_object_to_string")
 public func realm_object_to_string(_ o: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
-    guard let o = objectHandle(o) else { return nil }
-    do throws(RealmError) {
-        let text = try o.realm.json(o.table, o.key)
+    from(.object, o) { (o, realm) throws(RealmError) in
+        let text = try realm.json(o.table, o.key)
         guard let copy = strdup(text) else { throw RealmError(.outOfMemory, "No memory for the text of an object") }
         return copy
-    } catch { return fail(error) }
+    }
 }

@@ -5,8 +5,7 @@ import CoreEngine
 
 @_cdecl("realm_open")
 public func realm_open(_ c: OpaquePointer?) -> OpaquePointer? {
-    guard let c = handle(c, .config, ConfigHandle.self) else { return nil }
-    return attemptHandle { () throws(RealmError) in RealmHandle(RealmBox(try Realm.open(c.value))) }
+    anywhere(.config, c, nil) { (c) throws(RealmError) in RealmHandle(RealmBox(try Realm.open(c.value))).out() }
 }
 @_cdecl("realm_delete_files")
 public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: UnsafeMutablePointer<Bool>?) -> Bool {
@@ -21,41 +20,37 @@ public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: Unsaf
 }
 @_cdecl("realm_close")
 public func realm_close(_ r: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    r.realm.close()
-    return true
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        r.close()
+        return true
+    }
 }
 @_cdecl("realm_is_closed")
-public func realm_is_closed(_ r: OpaquePointer?) -> Bool { realmHandle(r)?.realm.isClosed ?? false }
+public func realm_is_closed(_ r: OpaquePointer?) -> Bool { anywhere(.realm, r, false) { (r) throws(RealmError) in r.isClosed } }
 
 @_cdecl("realm_begin_read")
 public func realm_begin_read(_ r: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.beginRead() }
+    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.beginRead() }
 }
 @_cdecl("realm_begin_write")
 public func realm_begin_write(_ r: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.beginWrite() }
+    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.beginWrite() }
 }
 @_cdecl("realm_is_writable")
-public func realm_is_writable(_ r: OpaquePointer?) -> Bool { realmHandle(r)?.realm.isWriting ?? false }
+public func realm_is_writable(_ r: OpaquePointer?) -> Bool { anywhere(.realm, r, false) { (r) throws(RealmError) in r.isWriting } }
 
 @_cdecl("realm_commit")
 public func realm_commit(_ r: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.commitWrite() }
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.commitWrite() }
 }
 @_cdecl("realm_rollback")
 public func realm_rollback(_ r: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.cancelWrite() }
+    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.cancelWrite() }
 }
 @_cdecl("realm_refresh")
 public func realm_refresh(_ r: OpaquePointer?, _ did: UnsafeMutablePointer<Bool>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let moved = try r.realm.refresh()
+    inside(.realm, r) { (_, realm) throws(RealmError) in
+        let moved = try realm.refresh()
         did?.pointee = moved
     }
 }
@@ -64,40 +59,34 @@ public func realm_add_realm_changed_callback(
     _ r: OpaquePointer?, _ callback: realm_on_realm_change_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    guard let r = realmHandle(r) else { return nil }
-    guard let callback else { return fail(nullArgument()) }
-    if r.realm.isClosed { return fail(RealmError(.closedRealm, "Cannot access realm that has been closed.")) }
-    let realm = r.realm
-    let id = realm.addChangedCallback { callback(data.pointer) }
-    return TokenHandle { [weak realm] in realm?.removeChangedCallback(id) }.out()
+    return handle(.realm, r) { (_, realm) throws(RealmError) in
+        guard let callback else { throw nullArgument() }
+        let id = realm.addChangedCallback { callback(data.pointer) }
+        return TokenHandle(realm, id)
+    }
 }
 @_cdecl("realm_add_realm_refresh_callback")
 public func realm_add_realm_refresh_callback(
     _ r: OpaquePointer?, _ callback: realm_on_realm_refresh_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    guard let r = realmHandle(r) else { return nil }
-    guard let callback else { return fail(nullArgument()) }
-    if r.realm.isClosed { return fail(RealmError(.closedRealm, "Cannot access realm that has been closed.")) }
-    let realm = r.realm
-    guard let id = realm.addRefreshCallback({ callback(data.pointer) }) else { return nil }
-    return TokenHandle { [weak realm] in realm?.removeRefreshCallback(id) }.out()
+    return handle(.realm, r) { (_, realm) throws(RealmError) in
+        guard let callback else { throw nullArgument() }
+        return realm.addRefreshCallback({ callback(data.pointer) }).map { TokenHandle(realm, $0) }
+    }
 }
 @_cdecl("realm_get_version_id")
 public func realm_get_version_id(_ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        if !r.realm.isClosed { try r.realm.verify() }
-        let v = r.realm.isClosed ? nil : r.realm.version
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in realm.version }
         found?.pointee = v != nil
         out?.pointee = realm_version_id_t(version: v ?? 0, index: 0)
+        return true
     }
 }
 @_cdecl("realm_get_num_versions")
 public func realm_get_num_versions(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        if r.realm.isClosed { throw RealmError(.closedRealm, "Cannot access realm that has been closed.") }
-        out?.pointee = r.realm.versionCount
+    inside(.realm, r) { (_, realm) throws(RealmError) in
+        out?.pointee = realm.versionCount
     }
 }

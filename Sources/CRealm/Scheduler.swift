@@ -48,8 +48,12 @@ final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable bu
 /// Work waiting for a C scheduler's thread.
 final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind the mutex.
     private let items = Mutex([@Sendable () -> Void]())
-    private(set) lazy var pointer: OpaquePointer = out()
-    init() { super.init(.workQueue) }
+    /// Never given back.
+    var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
+    init() {
+        super.init(.workQueue)
+        _ = out()
+    }
     func add(_ work: @escaping @Sendable () -> Void) { items.withLock { $0.append(work) } }
     /// Runs what is queued now; what is added meanwhile waits.
     func run() {
@@ -82,7 +86,7 @@ public func realm_scheduler_new(
 }
 @_cdecl("realm_scheduler_perform_work")
 public func realm_scheduler_perform_work(_ queue: OpaquePointer?) {
-    handle(queue, .workQueue, WorkQueue.self)?.run()
+    anywhere(.workQueue, queue, ()) { (queue) throws(RealmError) in queue.run() }
 }
 @_cdecl("realm_scheduler_make_default")
 public func realm_scheduler_make_default() -> OpaquePointer? { SchedulerHandle(ThreadScheduler.current).out() }
@@ -91,18 +95,20 @@ public func realm_scheduler_get_frozen() -> OpaquePointer? { nil }
 
 @_cdecl("crealm_scheduler_get_fd")
 public func crealm_scheduler_get_fd(_ scheduler: OpaquePointer?, _ out: UnsafeMutablePointer<Int32>?) -> Bool {
-    guard let h = handle(scheduler, .scheduler, SchedulerHandle.self) else { return false }
-    guard let out else { return failed(nullArgument()) }
-    guard let s = h.scheduler as? ThreadScheduler else { return failed(RealmError(.notSupported, "Only a default scheduler has a descriptor")) }
-    out.pointee = s.descriptor
-    return true
+    anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        guard let s = h.scheduler as? ThreadScheduler else { throw RealmError(.notSupported, "Only a default scheduler has a descriptor") }
+        out.pointee = s.descriptor
+        return true
+    }
 }
 @_cdecl("crealm_scheduler_run")
 public func crealm_scheduler_run(_ scheduler: OpaquePointer?, _ timeout: Int32, _ didWork: UnsafeMutablePointer<Bool>?) -> Bool {
-    guard let h = handle(scheduler, .scheduler, SchedulerHandle.self) else { return false }
-    guard let s = h.scheduler as? ThreadScheduler else { return failed(RealmError(.notSupported, "Only a default scheduler can be run")) }
-    guard s.isOnThread else { return failed(RealmError(.wrongThread, "A scheduler runs on the thread it was made on")) }
-    let did = s.runPending(timeout: timeout)
-    didWork?.pointee = did
-    return true
+    anywhere(.scheduler, scheduler, false) { (h) throws(RealmError) in
+        guard let s = h.scheduler as? ThreadScheduler else { throw RealmError(.notSupported, "Only a default scheduler can be run") }
+        guard s.isOnThread else { throw RealmError(.wrongThread, "A scheduler runs on the thread it was made on") }
+        let did = s.runPending(timeout: timeout)
+        didWork?.pointee = did
+        return true
+    }
 }

@@ -13,6 +13,9 @@ final class SchemaHandle: Handle {
     override func cloned() -> Handle? { SchemaHandle(schema) }
 }
 
+/// The schema behind a second handle of a function.
+private func schema(_ s: OpaquePointer?) throws(RealmError) -> Schema { try borrow(.schema, s) { (s) throws(RealmError) in s.schema } }
+
 private let flagNullable: Int32 = 1, flagPrimary: Int32 = 2, flagIndexed: Int32 = 4, flagFullText: Int32 = 8
 
 private func nameArgument(_ p: UnsafePointer<CChar>?) throws(RealmError) -> Name { Name(try text(p)) }
@@ -36,7 +39,7 @@ private func property(_ i: realm_property_info_t) throws(RealmError) -> Property
 public func realm_schema_new(
     _ classes: UnsafePointer<realm_class_info_t>?, _ count: Int, _ properties: UnsafeMutablePointer<UnsafePointer<realm_property_info_t>?>?
 ) -> OpaquePointer? {
-    attemptHandle { () throws(RealmError) in
+    attemptPointer { () throws(RealmError) in
         guard count >= 0, count <= 1 << 20 else { throw RealmError(.invalidArgument, "An impossible number of classes (\(count))") }
         guard count == 0 || (classes != nil && properties != nil) else { throw nullArgument() }
         var all: [ObjectSchema] = []
@@ -53,29 +56,26 @@ public func realm_schema_new(
             let pk = try optionalNameArgument(c.primary_key)
             all.append(ObjectSchema(name: name, kind: kind, primaryKey: pk, persisted: Array(list.prefix(n)), computed: Array(list.dropFirst(n))))
         }
-        return SchemaHandle(Schema(all))
+        return SchemaHandle(Schema(all)).out()
     }
 }
 @_cdecl("realm_schema_validate")
 public func realm_schema_validate(_ s: OpaquePointer?, _ mode: UInt64) -> Bool {
-    guard let s = handle(s, .schema, SchemaHandle.self) else { return false }
-    return attempt { () throws(RealmError) in try s.schema.validate(Schema.ValidationMode(rawValue: mode)) }
+    anywhere(.schema, s, false) { (s) throws(RealmError) in
+        try s.schema.validate(Schema.ValidationMode(rawValue: mode))
+        return true
+    }
 }
 @_cdecl("realm_get_schema")
 public func realm_get_schema(_ r: OpaquePointer?) -> OpaquePointer? {
-    guard let r = realmHandle(r) else { return nil }
-    return SchemaHandle(r.realm.schema).out()
+    anywhere(.realm, r, nil) { (r) throws(RealmError) in SchemaHandle(r.schema).out() }
 }
 @_cdecl("realm_get_schema_version")
-public func realm_get_schema_version(_ r: OpaquePointer?) -> UInt64 { realmHandle(r)?.realm.schemaVersion ?? .max }
+public func realm_get_schema_version(_ r: OpaquePointer?) -> UInt64 { anywhere(.realm, r, .max) { (r) throws(RealmError) in r.schemaVersion } }
 
 @_cdecl("realm_get_persisted_schema_version")
 public func realm_get_persisted_schema_version(_ c: OpaquePointer?) -> UInt64 {
-    guard let c = handle(c, .config, ConfigHandle.self) else { return .max }
-    do throws(RealmError) { return try Realm.persistedSchemaVersion(c.value) } catch {
-        setLastError(error)
-        return .max
-    }
+    anywhere(.config, c, .max) { (c) throws(RealmError) in try Realm.persistedSchemaVersion(c.value) }
 }
 
 // MARK: Views of the live schema
@@ -98,20 +98,19 @@ private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<re
         collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)), link_target: box.view(p.linkTarget),
         link_origin_property_name: box.view(p.linkOrigin), key: p.key.raw, flags: flags)
 }
-func fillProperty(_ box: RealmBox, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?) throws(RealmError) {
-    fill(box, try findProperty(box.realm, table.raw, column.raw), out)
+func fillProperty(_ box: RealmBox, _ schema: Schema, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?) throws(RealmError) {
+    fill(box, try findProperty(try findClass(schema, table.raw), column.raw), out)
 }
-private func closedError() -> RealmError { RealmError(.closedRealm, "Cannot access realm that has been closed.") }
-private func findClass(_ realm: Realm, _ key: UInt32) throws(RealmError) -> ObjectSchema {
-    if realm.isClosed { throw closedError() }
-    return try liveClass(realm, key)
+/// 2014 once the Realm is closed.
+private func findClass(_ r: RealmHandle, _ key: UInt32) throws(RealmError) -> ObjectSchema {
+    if r.isClosed { throw RealmError(.closedRealm, "Cannot access realm that has been closed.") }
+    return try findClass(r.schema, key)
 }
-private func liveClass(_ realm: Realm, _ key: UInt32) throws(RealmError) -> ObjectSchema {
-    guard let i = realm.schema.index(of: TableKey(key)) else { throw RealmError(.noSuchTable, "No class with key \(key) in the schema") }
-    return realm.schema.classes[i]
+private func findClass(_ schema: Schema, _ key: UInt32) throws(RealmError) -> ObjectSchema {
+    guard let i = schema.index(of: TableKey(key)) else { throw RealmError(.noSuchTable, "No class with key \(key) in the schema") }
+    return schema.classes[i]
 }
-private func findProperty(_ realm: Realm, _ table: UInt32, _ key: Int64) throws(RealmError) -> Property {
-    let c = try findClass(realm, table)
+private func findProperty(_ c: ObjectSchema, _ key: Int64) throws(RealmError) -> Property {
     // Properties without a column all have the same key, the null key: it finds the first of them.
     guard let p = (c.properties + c.computedProperties).first(where: { $0.key.raw == key }) else {
         throw RealmError(.invalidProperty, "Class '\(c.name)' has no property with key \(key)")
@@ -120,7 +119,7 @@ private func findProperty(_ realm: Realm, _ table: UInt32, _ key: Int64) throws(
 }
 
 @_cdecl("realm_get_num_classes")
-public func realm_get_num_classes(_ r: OpaquePointer?) -> Int { realmHandle(r)?.realm.schema.classes.count ?? 0 }
+public func realm_get_num_classes(_ r: OpaquePointer?) -> Int { anywhere(.realm, r, 0) { (r) throws(RealmError) in r.schema.classes.count } }
 
 /// Copies `values` out when there is room for all of them; reports their number.
 private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) {
@@ -129,63 +128,68 @@ private func deliver<T>(_ values: [T], _ out: UnsafeMutablePointer<T>?, _ max: I
 }
 @_cdecl("realm_get_class_keys")
 public func realm_get_class_keys(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt32>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    deliver(r.realm.schema.classes.map(\.key.raw), out, max, count)
-    return true
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        deliver(r.schema.classes.map(\.key.raw), out, max, count)
+        return true
+    }
 }
 @_cdecl("realm_find_class")
 public func realm_find_class(
     _ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_class_info_t>?
 ) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let c = r.realm.schema[try nameArgument(name)]
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let c = r.schema[try nameArgument(name)]
         found?.pointee = c != nil
         if let c { fill(r.box, c, out) }
+        return true
     }
 }
 @_cdecl("realm_get_class")
 public func realm_get_class(_ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_class_info_t>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in fill(r.box, try findClass(r.realm, key), out) }
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        fill(r.box, try findClass(r, key), out)
+        return true
+    }
 }
 @_cdecl("realm_get_class_properties")
 public func realm_get_class_properties(
     _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<realm_property_info_t>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let c = try findClass(r.realm, key)
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let c = try findClass(r, key)
         let all = c.properties + c.computedProperties
         if let out, max >= all.count { for (i, p) in all.enumerated() { fill(r.box, p, out + i) } }
         count?.pointee = all.count
+        return true
     }
 }
 @_cdecl("realm_get_property_keys")
 public func realm_get_property_keys(
     _ r: OpaquePointer?, _ key: UInt32, _ out: UnsafeMutablePointer<Int64>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
 ) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let c = try findClass(r.realm, key)
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let c = try findClass(r, key)
         deliver((c.properties + c.computedProperties).map(\.key.raw), out, max, count)
+        return true
     }
 }
 @_cdecl("realm_get_property")
 public func realm_get_property(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in fill(r.box, try findProperty(r.realm, table, key), out) }
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        fill(r.box, try findProperty(try findClass(r, table), key), out)
+        return true
+    }
 }
 @_cdecl("realm_find_property")
 public func realm_find_property(
     _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let p = try findClass(r.realm, table).property(named: try nameArgument(name))
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let p = try findClass(r, table).property(named: try nameArgument(name))
         found?.pointee = p != nil
         if let p { fill(r.box, p, out) }
+        return true
     }
 }
 @_cdecl("realm_find_property_by_public_name")
@@ -193,36 +197,35 @@ public func realm_find_property_by_public_name(
     _ r: OpaquePointer?, _ table: UInt32, _ name: UnsafePointer<CChar>?, _ found: UnsafeMutablePointer<Bool>?,
     _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let c = try findClass(r.realm, table)
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let c = try findClass(r, table)
         let wanted = try nameArgument(name)
         let p = (c.properties + c.computedProperties).first { $0.publicName.isEmpty ? $0.name == wanted : $0.publicName == wanted }
         found?.pointee = p != nil
         if let p { fill(r.box, p, out) }
+        return true
     }
 }
 @_cdecl("realm_get_value_by_property_index")
 public func realm_get_value_by_property_index(_ o: OpaquePointer?, _ index: Int, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    guard let o = objectHandle(o) else { return false }
-    return attempt { () throws(RealmError) in
+    inside(.object, o) { (o, realm) throws(RealmError) in
         guard let out else { throw nullArgument() }
-        let c = try liveClass(o.realm, o.table.raw)
+        let c = try findClass(realm.schema, o.table.raw)
         guard index >= 0, index < c.properties.count else {
             throw RealmError(.indexOutOfBounds, "Property index \(index) is out of range: class '\(c.name)' has \(c.properties.count) properties")
         }
-        store(try o.realm.value(o.table, o.key, c.properties[index].key), out)
+        store(try realm.value(o.table, o.key, c.properties[index].key), out)
     }
 }
 @_cdecl("realm_find_primary_key_property")
 public func realm_find_primary_key_property(
     _ r: OpaquePointer?, _ table: UInt32, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_property_info_t>?
 ) -> Bool {
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let p = try findClass(r.realm, table).properties.first(where: \.isPrimary)
+    anywhere(.realm, r, false) { (r) throws(RealmError) in
+        let p = try findClass(r, table).properties.first(where: \.isPrimary)
         found?.pointee = p != nil
         if let p { fill(r.box, p, out) }
+        return true
     }
 }
 
@@ -230,18 +233,16 @@ public func realm_find_primary_key_property(
 
 @_cdecl("realm_update_schema")
 public func realm_update_schema(_ r: OpaquePointer?, _ s: OpaquePointer?) -> Bool {
-    guard let r = realmHandle(r), let s = handle(s, .schema, SchemaHandle.self) else { return false }
-    return attempt { () throws(RealmError) in try r.realm.updateSchema(s.schema) }
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in try realm.updateSchema(try schema(s)) }
 }
 @_cdecl("realm_update_schema_advanced")
 public func realm_update_schema_advanced(
     _ r: OpaquePointer?, _ s: OpaquePointer?, _ version: UInt64, _ migrate: realm_migration_func_t?, _ migrateData: UnsafeMutableRawPointer?,
     _ initialize: realm_data_initialization_func_t?, _ initializeData: UnsafeMutableRawPointer?, _ isInTransaction: Bool
 ) -> Bool {
-    guard let r = realmHandle(r), let s = handle(s, .schema, SchemaHandle.self) else { return false }
-    return attempt { () throws(RealmError) in
-        try r.realm.updateSchema(
-            s.schema, version: version, migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+        try realm.updateSchema(
+            try schema(s), version: version, migrate: migrate.map { migration($0, UserData(migrateData, nil)) },
             initialize: initialize.map { initialization($0, UserData(initializeData, nil)) }, inTransaction: isInTransaction)
     }
 }
@@ -249,15 +250,16 @@ public func realm_update_schema_advanced(
 public func realm_schema_rename_property(
     _ r: OpaquePointer?, _ s: OpaquePointer?, _ objectType: UnsafePointer<CChar>?, _ old: UnsafePointer<CChar>?, _ new: UnsafePointer<CChar>?
 ) -> Bool {
-    guard let r = realmHandle(r), handle(s, .schema, SchemaHandle.self) != nil else { return false }
-    return attempt { () throws(RealmError) in try r.realm.renameProperty(try nameArgument(objectType), from: try nameArgument(old), to: try nameArgument(new)) }
+    inside(.realm, r) { (_, realm) throws(RealmError) in
+        _ = try schema(s)
+        try realm.renameProperty(try nameArgument(objectType), from: try nameArgument(old), to: try nameArgument(new))
+    }
 }
 @_cdecl("realm_remove_table")
 public func realm_remove_table(_ r: OpaquePointer?, _ name: UnsafePointer<CChar>?, _ deleted: UnsafeMutablePointer<Bool>?) -> Bool {
     deleted?.pointee = false
-    guard let r = realmHandle(r) else { return false }
-    return attempt { () throws(RealmError) in
-        let did = try r.realm.removeClass(try nameArgument(name))
+    return inside(.realm, r) { (_, realm) throws(RealmError) in
+        let did = try realm.removeClass(try nameArgument(name))
         deleted?.pointee = did
     }
 }
@@ -266,14 +268,13 @@ public func realm_add_schema_changed_callback(
     _ r: OpaquePointer?, _ callback: realm_on_schema_change_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    guard let r = realmHandle(r) else { return nil }
-    guard let callback else { return fail(nullArgument()) }
-    if r.realm.isClosed { return fail(closedError()) }
-    let realm = r.realm
-    let id = realm.addSchemaCallback { schema in
-        // The handle is borrowed: good inside the call only.
-        let handle = SchemaHandle(schema)
-        withExtendedLifetime(handle) { callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque())) }
+    return handle(.realm, r) { (_, realm) throws(RealmError) in
+        guard let callback else { throw nullArgument() }
+        let id = realm.addSchemaCallback { schema in
+            // The handle is borrowed: good inside the call only.
+            let handle = SchemaHandle(schema)
+            withExtendedLifetime(handle) { callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque())) }
+        }
+        return TokenHandle(realm, id)
     }
-    return TokenHandle { [weak realm] in realm?.removeSchemaCallback(id) }.out()
 }

@@ -111,20 +111,15 @@ enum ThreadSlots {
     return false
 }
 
-/// The shape of every function that reports success as a bool.
+/// For functions without a handle, as `inside` and `from` are for those with one.
 @inline(__always) func attempt(_ body: () throws(RealmError) -> Void) -> Bool {
     do throws(RealmError) {
         try body()
         return true
     } catch { return failed(error) }
 }
-/// The same for object handles, which come as pointers.
-@inline(__always) func attemptObject(_ body: () throws(RealmError) -> OpaquePointer?) -> OpaquePointer? {
+@inline(__always) func attemptPointer(_ body: () throws(RealmError) -> OpaquePointer?) -> OpaquePointer? {
     do throws(RealmError) { return try body() } catch { return fail(error) }
-}
-/// The shape of every function that returns a handle; nil without an error is allowed.
-@inline(__always) func attemptHandle(_ body: () throws(RealmError) -> Handle?) -> OpaquePointer? {
-    do throws(RealmError) { return try body()?.out() } catch { return fail(error) }
 }
 
 final class AsyncErrorHandle: Handle {
@@ -161,9 +156,11 @@ public func realm_get_last_error_as_async_error() -> OpaquePointer? {
 }
 @_cdecl("realm_get_async_error")
 public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutablePointer<realm_error_t>?) -> Bool {
-    guard error != nil, let h = handle(error, .asyncError, AsyncErrorHandle.self) else { return false }
-    if let out { h.slot.fill(out) }
-    return true
+    guard error != nil else { return false }
+    return anywhere(.asyncError, error, false) { (h) throws(RealmError) in
+        if let out { h.slot.fill(out) }
+        return true
+    }
 }
 @_cdecl("realm_register_user_code_callback_error")
 public func realm_register_user_code_callback_error(_ userCode: UnsafeMutableRawPointer?) {

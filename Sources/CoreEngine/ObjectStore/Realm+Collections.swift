@@ -1,6 +1,6 @@
-/// Lists, sets and dictionaries as handles ask for them: paths in, values or typed errors out.
+/// Lists, sets and dictionaries as handles ask for them, inside the Realm's door: paths in, values or typed errors out.
 ///
-/// Order of checks: closed, thread, owner gone (2010), write transaction (2005), index, value.
+/// Order of checks: owner gone (2010), write transaction (2005), index, value.
 extension Realm {
     // MARK: Reading
 
@@ -48,14 +48,13 @@ extension Realm {
     @inline(__always) private func editing<R>(
         _ path: CollectionPath, _ shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> R {
-        if isClosed { throw RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed") }
         let t = try writableTable(path.table, path.object)
         return try changing { () throws(RealmError) in try t.edit(path, as: shape, body) }
     }
     /// Appends to the list in a property, as `insert` at its end does, when that is a matter of its last leaf; otherwise nothing happens.
     /// - Parameter list: the list at the present state.
     @inline(__always) package func appendInPlace(_ value: Mixed, to list: ElementList, _ path: CollectionPath) throws(RealmError) -> Bool {
-        guard transaction.stage == .writing, transaction.damage == nil, !isClosed, isOnThread, path.steps.isEmpty, list.kind.isPlain else { return false }
+        guard transaction.stage == .writing, transaction.damage == nil, path.steps.isEmpty, list.kind.isPlain else { return false }
         guard let u = try transaction.group.unmanagedTable(path.table) else { return false }
         return try u.borrow { (t: Table) throws(RealmError) -> Bool in
             var value = value
@@ -78,7 +77,6 @@ extension Realm {
     }
     /// Throws as a change of the collection would.
     package func checkWritable(_ path: CollectionPath) throws(RealmError) {
-        if isClosed { throw RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed") }
         _ = try writableTable(path.table, path.object)
     }
     package func insert(_ value: Mixed, at i: Int, in path: CollectionPath) throws(RealmError) {

@@ -8,7 +8,8 @@ extension Realm {
     /// - Throws: 2005 inside a write transaction, and for a Realm opened for reading only.
     @discardableResult
     public func compact() throws(RealmError) -> Bool {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         try checkReplaceable("compact")
         stateCount &+= 1
         let done = try transaction.compact()
@@ -43,7 +44,8 @@ extension Realm {
     ///   - path: where; 1020 when something is there.
     ///   - encryption: what opens the copy; nil for a plain file.
     public func writeCopy(to path: String, encryption: Encryption? = nil) throws(RealmError) {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         let wasReading = isReading
         try reading().writeCopy(to: path, encryption)
         if !wasReading { transaction.endRead() }
@@ -53,7 +55,8 @@ extension Realm {
     /// - Parameter merging: a file that is there gets the objects of this Realm, one by one, in one write transaction: those with a primary key
     ///   that it has are overwritten, the others added. Every class needs a primary key (1002), embedded ones aside.
     public func convert(to configuration: RealmConfiguration, merging: Bool = false) throws(RealmError) {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         try configuration.check()
         guard merging, FileSystem.exists(configuration.path) else {
             return try writeCopy(to: configuration.path, encryption: try configuration.encryption())
@@ -70,7 +73,8 @@ extension Realm {
     /// - Throws: 2012 while another instance or process has the file open, 2005 inside a write transaction or for a Realm opened for reading
     ///   only.
     public func changeKey(to encryption: Encryption?) throws(RealmError) {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         try checkReplaceable("change the key of")
         var c = configuration
         c.secret = encryption?.secret

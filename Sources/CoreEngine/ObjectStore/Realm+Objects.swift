@@ -1,6 +1,6 @@
-/// What handles ask of a Realm: every call resolves keys at the present version and answers with a value or a typed error.
+/// What handles ask of a Realm, inside its door: every call resolves keys at the present version and answers with a value or a typed error.
 ///
-/// Order of checks: closed, thread, object gone (2010), write transaction (2005), property and value.
+/// Order of checks: object gone (2010), write transaction (2005), property and value.
 extension Realm {
     // MARK: Resolving
 
@@ -14,8 +14,6 @@ extension Realm {
     }
     @inline(never) func invalidated() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
     @inline(__always) func objectTable(_ key: TableKey) throws(RealmError) -> Table {
-        if isClosed { throw invalidated() }
-        if !isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
         guard let t = try reading().group.table(key) else { throw invalidated() }
         return t
     }
@@ -32,16 +30,12 @@ extension Realm {
     // MARK: Reading objects
 
     package func isValid(_ table: TableKey, _ object: ObjKey) -> Bool {
-        guard !isClosed else { return false }
         // Elsewhere nothing may be touched: there it only tells that the Realm is open.
-        guard isOnThread else { return true }
-        guard let t = try? reading().group.table(table) else { return false }
-        return (try? t.isValid(object)) ?? false
+        guard isOnThread else { return !isClosed }
+        return (try? inside(.object) { () throws(RealmError) in try isAlive(table, object) }) ?? false
     }
-    /// As `isValid`, with an error where nothing may be asked: on another thread, in a closed Realm.
     package func isAlive(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> Bool {
-        try verifyObject()
-        return try reading().group.table(table)?.isValid(object) ?? false
+        try reading().group.table(table)?.isValid(object) ?? false
     }
     package func objectCount(_ table: TableKey) throws(RealmError) -> Int { try self.table(table).count() }
     /// Key of the object at an index in key order.
@@ -62,7 +56,6 @@ extension Realm {
 
     /// A single value. Collection properties are 3001; a Mixed that holds a collection gives `.list` or `.dictionary`.
     @inline(__always) package func value(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
-        try verifyObject()
         guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
         return try u.borrow { (t: Table) throws(RealmError) -> Mixed in
             // Only single int, double and string columns are ever open; their facts need no further look once the key matches.
@@ -83,11 +76,6 @@ extension Realm {
             return invalidated()
         } catch { return error }
     }
-    @inline(__always) private func verifyObject() throws(RealmError) {
-        if isClosed { throw invalidated() }
-        if !isOnThread { throw wrongThread() }
-    }
-    @inline(never) private func wrongThread() -> RealmError { RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
     package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? { try self.table(table).find(primaryKey: value) }
 
     /// The object that a link or Mixed property leads to; nil when it is null. Errors: 2015 when the property or its value is no link.
@@ -138,7 +126,6 @@ extension Realm {
     // MARK: Writing objects
 
     package func create(_ table: TableKey) throws(RealmError) -> ObjKey {
-        try verify()
         let t = try self.table(table)
         guard !t.isEmbedded else { throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'") }
         guard t.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed") }
@@ -147,7 +134,6 @@ extension Realm {
     }
     /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013. Only a new one needs a write transaction.
     package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
-        try verify()
         let t = try self.table(table)
         guard let pk = t.primaryKey, let c = t.facts(pk) else { throw RealmError(.unexpectedPrimaryKey, "Class '\(t.className ?? t.name)' has no primary key") }
         if value.isNull {
@@ -175,7 +161,6 @@ extension Realm {
     }
     /// Sets a single value after checking it.
     @inline(__always) package func set(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
-        try verifyObject()
         guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
         try u.borrow { (t: Table) throws(RealmError) in
             guard isWriting, !transaction.isDamaged, let c = t.facts(column), c.type != .backlink else { throw unwritable(t, object, column) }
@@ -228,7 +213,6 @@ extension Realm {
 extension Realm {
     /// The first violated invariant of the snapshot, nil when it is sound.
     package func verifyIntegrity() throws(RealmError) -> String? {
-        try verify()
         let t = try reading()
         do throws(RealmError) {
             try Verifier(t).run()

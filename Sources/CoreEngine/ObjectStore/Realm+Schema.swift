@@ -283,7 +283,8 @@ extension Realm {
         _ wanted: Schema, version: UInt64 = 0, migrate: (@Sendable (Realm, Realm) throws -> Void)? = nil,
         initialize: (@Sendable (Realm) throws -> Void)? = nil, inTransaction: Bool = false
     ) throws(RealmError) {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         try wanted.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
         guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
         if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
@@ -303,7 +304,8 @@ extension Realm {
     ///
     /// - Throws: 3020 unknown class, 2007 when the old name is still wanted or the types do not fit, 3009 unknown property.
     public func renameProperty(_ className: Name, from old: Name, to new: Name) throws(RealmError) {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         let group = try writing().group
         guard let t = try group.table(named: Tables.classPrefix + className) else {
             throw RealmError(.noSuchTable, "Cannot rename properties for type '\(className)' because it does not exist.")
@@ -342,7 +344,8 @@ extension Realm {
     /// - Throws: 2019 the schema has the class, 2003 another class links to it.
     @discardableResult
     public func removeClass(_ className: Name) throws(RealmError) -> Bool {
-        try verify()
+        try enter(.realm)
+        defer { leave() }
         guard try reading().group.table(named: Tables.classPrefix + className) != nil else { return false }
         if schema[className] != nil, !(isDynamic && isWriting) {
             throw RealmError(.invalidSchemaChange, "Attempt to remove a table that is currently part of the schema: '\(className)'")

@@ -1,16 +1,41 @@
+import Synchronization
+
 /// One open Realm: a view of one version of a database, with its schema. Live: it moves by `refresh`, `beginWrite` and its own commits.
 ///
-/// Thread rule: used on its scheduler's thread; calls from elsewhere throw 2006 where data is touched.
+/// Thread rule: used on its scheduler's thread; calls from elsewhere throw 2006. From any thread: `close`, `isClosed`, `isWriting`, `schema`,
+/// `schemaVersion`, `configuration`, `versionCount`, and letting go of it.
 /// After `close` everything answers with 2014 (or 2010 for objects).
-public final class Realm: @unchecked Sendable {  // Confined to its scheduler's thread; `close` is idempotent and checked everywhere.
-    public internal(set) var configuration: RealmConfiguration
+public final class Realm: @unchecked Sendable {  // Everybody comes in through the door (`Door.swift`); the rest is atomic or behind a Lock.
+    /// What may be asked on any thread.
+    private struct Facts {
+        var configuration: RealmConfiguration
+        var schema = Schema()
+        var schemaVersion = ObjectStore.notVersioned
+    }
+    private let facts: Lock<Facts>
+    public internal(set) var configuration: RealmConfiguration {
+        get { facts.with { $0.configuration } }
+        set { facts.with { $0.configuration = newValue } }
+    }
     public let scheduler: any Scheduler
+    /// The thread, where the scheduler stands for one.
+    let thread: UInt
     /// The scheduler's own check where it has one.
-    private let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
-    private let threadCheckContext: UnsafeMutableRawPointer?
+    let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
+    let threadCheckContext: UnsafeMutableRawPointer?
+    /// Calls that are inside, one in the other; the own thread's.
+    let visits = Atomic(0)
+    let closing = Atomic(false)
+    private let hasEnded = Atomic(false)
     let database: Database
     package let transaction: Transaction
-    public internal(set) var schema = Schema() { didSet { cachedNames = nil } }
+    public internal(set) var schema: Schema {
+        get { facts.with { $0.schema } }
+        set {
+            facts.with { $0.schema = newValue }
+            cachedNames = nil
+        }
+    }
     private var cachedNames: QueryNames?
     /// The other names of properties, for queries.
     var queryNames: QueryNames {
@@ -28,8 +53,11 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         cachedNames = names
         return names
     }
-    public internal(set) var schemaVersion = ObjectStore.notVersioned
-    public private(set) var isClosed = false
+    public internal(set) var schemaVersion: UInt64 {
+        get { facts.with { $0.schemaVersion } }
+        set { facts.with { $0.schemaVersion = newValue } }
+    }
+    public var isClosed: Bool { closing.load(ordering: .acquiring) }
     /// Whether the schema follows the file.
     var isDynamic: Bool
     /// Shape of the tables that `schema` was last bound to.
@@ -52,11 +80,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// Changes with every change of data or version: what handles resolved before is stale.
     package internal(set) var stateCount: UInt64 = 0
 
-    /// Called on each own commit and each refresh that moved; keyed so that one can be taken away.
-    private var changedCallbacks: [(id: Int, call: () -> Void)] = []
-    private var schemaCallbacks: [(id: Int, call: (Schema) -> Void)] = []
-    private var refreshCallbacks: [(id: Int, version: UInt64, call: () -> Void)] = []
-    private var nextCallback = 0
+    let callbacks = Lock(initial: Callbacks())
 
     // MARK: Opening
 
@@ -72,8 +96,9 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
 
     private init(opening configuration: RealmConfiguration) throws(RealmError) {
         try configuration.check()
-        self.configuration = configuration
+        facts = Lock(initial: Facts(configuration: configuration))
         scheduler = configuration.scheduler ?? ThreadScheduler.current
+        thread = scheduler.threadId
         threadCheck = scheduler.threadCheck
         threadCheckContext = scheduler.threadCheckContext
         isDynamic = configuration.schema == nil
@@ -103,7 +128,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         } catch {
             let lost = Result { () throws(RealmError) in try verifyWhole() }
             transaction.close()
-            isClosed = true
+            closing.store(true, ordering: .sequentiallyConsistent)
             if case .failure(let lost) = lost { throw lost }
             throw error.with(path: configuration.path)
         }
@@ -140,8 +165,9 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         c.isCached = false
         c.initialize = nil
         c.migrate = nil
-        configuration = c
+        facts = Lock(initial: Facts(configuration: c))
         scheduler = realm.scheduler
+        thread = realm.thread
         threadCheck = realm.threadCheck
         threadCheckContext = realm.threadCheckContext
         isDynamic = true
@@ -151,34 +177,15 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         try readFileSchema()
         isOpen = true
     }
-    deinit { close() }
+    deinit {
+        // Nobody can be inside any more.
+        closing.store(true, ordering: .sequentiallyConsistent)
+        endForGood()
+    }
 
     // MARK: State
 
     func closedError() -> RealmError { RealmError(.closedRealm, "Cannot access realm that has been closed.") }
-    /// Throws unless the Realm is open and the caller on its thread.
-    @inline(__always) package func verify() throws(RealmError) {
-        if isClosed { throw closedError() }
-        if !isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
-        try verifyWhole()
-    }
-    /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
-    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
-    /// Runs a call that reads. Whatever it found or complained of, lost pages come first: it may have read zeros in their place.
-    @inline(__always) package func whole<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        do throws(RealmError) {
-            let result = try body()
-            try verifyWhole()
-            return result
-        } catch {
-            try verifyWhole()
-            throw error
-        }
-    }
-    @inline(__always) package var isOnThread: Bool {
-        if let threadCheck { return threadCheck(threadCheckContext) }
-        return scheduler.isOnThread
-    }
     /// The transaction, in a snapshot.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
         if transaction.stage != .reading && transaction.stage != .writing { try beginImplicitly() }
@@ -186,7 +193,7 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         return transaction
     }
     @inline(never) private func beginImplicitly() throws(RealmError) {
-        if isClosed || transaction.stage == .closed { throw closedError() }
+        if transaction.stage == .closed { throw closedError() }
         if transaction.stage == .interrupted { return try transaction.restore() }
         try transaction.beginRead()
         shownVersion = nil
@@ -213,34 +220,39 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
             throw error
         }
     }
-    public var isWriting: Bool { transaction.stage == .writing }
+    public var isWriting: Bool { transaction.isWriting.load(ordering: .relaxed) }
     package var isReading: Bool { transaction.stage == .reading || transaction.stage == .writing }
-    /// Version of the snapshot, nil when none is open.
-    public var version: UInt64? { isReading ? transaction.version : nil }
+    /// Version of the snapshot; nil when none is open, and elsewhere than on the Realm's thread.
+    public var version: UInt64? { (try? inside { () throws(RealmError) in isReading ? transaction.version : nil }) ?? nil }
     public var versionCount: UInt64 { database.versionCount }
 
     public func beginRead() throws(RealmError) {
-        if isClosed { throw closedError() }
-        _ = try reading()
+        try inside { () throws(RealmError) in
+            _ = try reading()
+        }
     }
     /// Waits for the write lock and moves to the newest version.
     public func beginWrite() throws(RealmError) {
-        try verify()
-        let t = transaction
-        guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
-            throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
+        try inside { () throws(RealmError) in
+            let t = transaction
+            guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
+                throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
+            }
+            guard t.stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
+            if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
+                throw RealmError(.wrongTransactionState, "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
+            }
+            let wasIdle = t.stage == .idle
+            if wasIdle { _ = try reading() }
+            let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+            try verifyWhole()
+            if moved || wasIdle { notifyMoved() }
         }
-        guard t.stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
-        if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
-            throw RealmError(.wrongTransactionState, "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
-        }
-        let wasIdle = t.stage == .idle
-        if wasIdle { _ = try reading() }
-        let moved = try whole { () throws(RealmError) in try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() }) }
-        if moved || wasIdle { notifyMoved() }
     }
     public func commitWrite() throws(RealmError) {
-        try verify()
+        // Not `inside`: pages that are lost after the commit make it no failure.
+        try enter(.realm)
+        defer { leave() }
         let t = transaction
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
         try checkCallbackGuard()
@@ -264,12 +276,13 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
         Log.write(.transaction, .debug, "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
     }
     public func cancelWrite() throws(RealmError) {
-        try verify()
-        let t = transaction
-        guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
-        try checkCallbackGuard()
-        stateCount &+= 1
-        try t.rollback()
+        try inside { () throws(RealmError) in
+            let t = transaction
+            guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
+            try checkCallbackGuard()
+            stateCount &+= 1
+            try t.rollback()
+        }
     }
     /// Runs `body` in a write transaction: commits when it returns, rolls back when it throws.
     @discardableResult
@@ -288,84 +301,37 @@ public final class Realm: @unchecked Sendable {  // Confined to its scheduler's 
     /// a version from the start: reading that one is no move.
     @discardableResult
     public func refresh() throws(RealmError) -> Bool {
-        try verify()
-        let t = transaction
-        if configuration.schemaMode == .immutable { throw RealmError(.wrongTransactionState, "Can't refresh an immutable Realm.") }
-        switch t.stage {
-        case .writing: return false
-        case _ where isFixedView: return false
-        case .closed: throw closedError()
-        case .idle:
-            let shown = shownVersion
-            _ = try reading()
-            if shown == transaction.version { return false }
-            notifyMoved()
-            return true
-        case .reading, .interrupted:
-            let moved = try whole { () throws(RealmError) in
+        try inside { () throws(RealmError) -> Bool in
+            let t = transaction
+            if configuration.schemaMode == .immutable { throw RealmError(.wrongTransactionState, "Can't refresh an immutable Realm.") }
+            switch t.stage {
+            case .writing: return false
+            case _ where isFixedView: return false
+            case .closed: throw closedError()
+            case .idle:
+                let shown = shownVersion
+                _ = try reading()
+                if shown == transaction.version { return false }
+                notifyMoved()
+                return true
+            case .reading, .interrupted:
                 try t.restore()
-                return try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+                let moved = try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+                try verifyWhole()
+                guard moved else { return false }
+                notifyMoved()
+                return true
             }
-            guard moved else { return false }
-            notifyMoved()
-            return true
         }
     }
-    /// Ends everything this instance holds; a running write is rolled back. Harmless when repeated.
-    public func close() {
-        guard !isClosed else { return }
-        isClosed = true
+    /// Gives back what this instance holds, once.
+    func endForGood() {
+        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         stateCount &+= 1
         transaction.close()
-        changedCallbacks = []
-        schemaCallbacks = []
-        refreshCallbacks = []
+        let gone = callbacks.with { $0.takeAll() }
+        withExtendedLifetime(gone) {}
         RealmCoordinator.unregister(self)
-    }
-
-    // MARK: Callbacks
-
-    package func addChangedCallback(_ call: @escaping () -> Void) -> Int {
-        nextCallback += 1
-        changedCallbacks.append((nextCallback, call))
-        return nextCallback
-    }
-    package func removeChangedCallback(_ id: Int) { changedCallbacks.removeAll { $0.id == id } }
-    /// Called with the new schema when it changes.
-    package func addSchemaCallback(_ call: @escaping (Schema) -> Void) -> Int {
-        nextCallback += 1
-        schemaCallbacks.append((nextCallback, call))
-        return nextCallback
-    }
-    package func removeSchemaCallback(_ id: Int) { schemaCallbacks.removeAll { $0.id == id } }
-    func notifySchemaChanged() {
-        for id in schemaCallbacks.map(\.id) {
-            guard !isClosed, let c = schemaCallbacks.first(where: { $0.id == id }) else { continue }
-            c.call(schema)
-        }
-    }
-    /// One shot, at the first refresh to at least the version newest now; nil when the Realm is at it already.
-    package func addRefreshCallback(_ call: @escaping () -> Void) -> Int? {
-        guard isReading, database.newestVersion > transaction.version else { return nil }
-        nextCallback += 1
-        refreshCallbacks.append((nextCallback, database.newestVersion, call))
-        return nextCallback
-    }
-    package func removeRefreshCallback(_ id: Int) { refreshCallbacks.removeAll { $0.id == id } }
-    private func notifyMoved() {
-        if schemaMoved {
-            schemaMoved = false
-            notifySchemaChanged()
-        }
-        let version = transaction.version
-        let due = refreshCallbacks.filter { $0.version <= version }
-        refreshCallbacks.removeAll { $0.version <= version }
-        for c in due { c.call() }
-        // A callback may close the Realm or take callbacks away: each is looked up again.
-        for id in changedCallbacks.map(\.id) {
-            guard !isClosed, let c = changedCallbacks.first(where: { $0.id == id }) else { continue }
-            c.call()
-        }
     }
 
     // MARK: Files

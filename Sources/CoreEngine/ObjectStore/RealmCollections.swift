@@ -8,23 +8,22 @@ public struct RealmList: RandomAccessCollection {
     let path: CollectionPath
 
     private func content() throws(RealmError) -> ElementList {
-        try realm.verify()
         guard case .list(let l)? = try realm.collection(path) else { throw realm.invalidated() }
         return l
     }
     /// Whether the list still exists.
-    public var isValid: Bool { (try? content()) != nil }
+    public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
     public var startIndex: Int { 0 }
-    public var endIndex: Int { (try? content().count) ?? 0 }
+    public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }
     /// The element, copied; null where there is none any more.
     public subscript(position: Int) -> RealmValue { (try? get(position)) ?? .null }
     /// The element, copied; nested collections with their elements.
     public func get(_ i: Int) throws(RealmError) -> RealmValue {
-        try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
+        try realm.inside(.collection) { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
     }
     /// All elements, copied.
     public func values() throws(RealmError) -> [RealmValue] {
-        try realm.whole { () throws(RealmError) in
+        try realm.inside(.collection) { () throws(RealmError) in
             let list = try content()
             let group = try realm.reading().group
             var all: [RealmValue] = []
@@ -33,12 +32,12 @@ public struct RealmList: RandomAccessCollection {
         }
     }
     public func object(_ i: Int) throws(RealmError) -> RealmObject? {
-        guard case .typedLink(let t, let k) = try realm.whole({ () throws(RealmError) in try content().get(i) }) else { return nil }
+        guard case .typedLink(let t, let k) = try realm.inside(.collection, { () throws(RealmError) in try content().get(i) }) else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// First index of an equal value.
     public func find(_ value: RealmValue) throws(RealmError) -> Int? {
-        try realm.whole { () throws(RealmError) in
+        try realm.inside(.collection) { () throws(RealmError) in
             let list = try content()
             return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
         }
@@ -46,59 +45,62 @@ public struct RealmList: RandomAccessCollection {
 
     // MARK: Changing; inside a write transaction
 
-    public func append(_ value: RealmValue) throws(RealmError) { try insert(value, at: try content().count) }
+    public func append(_ value: RealmValue) throws(RealmError) { try insert(value, at: try realm.inside(.collection) { () throws(RealmError) in try content().count }) }
     /// Inserts before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try insertList(at: i).replace(with: elements)
         case .dictionary(let entries): try insertDictionary(at: i).replace(with: entries)
-        default: try value.withMixed { (m) throws(RealmError) in try realm.insert(m, at: i, in: path) }
+        default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.insert(m, at: i, in: path)) }
         }
     }
     public func set(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(at: i).replace(with: elements)
         case .dictionary(let entries): try setDictionary(at: i).replace(with: entries)
-        default: try value.withMixed { (m) throws(RealmError) in try realm.set(m, at: i, in: path) }
+        default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.set(m, at: i, in: path)) }
         }
     }
-    public func remove(at i: Int) throws(RealmError) { try realm.erase(at: i, in: path) }
+    public func remove(at i: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.erase(at: i, in: path)) }
     /// Moves an element so that it ends up at `to`.
-    public func move(from: Int, to: Int) throws(RealmError) { try realm.move(from, to: to, in: path) }
+    public func move(from: Int, to: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.move(from, to: to, in: path)) }
     /// Removes all elements; embedded objects go with them, other objects stay.
-    public func removeAll() throws(RealmError) { try realm.clear(path, .list) }
+    public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .list)) }
     /// Removes all elements and deletes the objects they link to.
-    public func deleteAllObjects() throws(RealmError) { try realm.removeAll(path, .list) }
+    public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .list)) }
     public func replace(with elements: [RealmValue]) throws(RealmError) {
         try removeAll()
         for (i, v) in elements.enumerated() { try insert(v, at: i) }
     }
     /// A new embedded object before element `i`.
     public func insertEmbedded(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.insertNewObject(at: i, in: path)
+        let (t, k) = try realm.inside(.collection, do: try realm.insertNewObject(at: i, in: path))
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// A new embedded object in place of element `i`.
     public func setEmbedded(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.setNewObject(at: i, in: path)
+        let (t, k) = try realm.inside(.collection, do: try realm.setNewObject(at: i, in: path))
         return RealmObject(realm: realm, table: t, key: k)
     }
 
     // MARK: Collections inside lists of Mixed values
 
-    /// The nested list at `i`; not valid when something else stands there.
-    public func list(_ i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: path.appending(.salt(try content().nestedKey(i)))) }
-    public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: path.appending(.salt(try content().nestedKey(i))))
+    private func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath {
+        path.appending(.salt(try realm.inside(.collection) { () throws(RealmError) in try content().nestedKey(i) }))
     }
-    public func insertList(at i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try realm.insertCollection(.list, at: i, in: path)) }
+    /// The nested list at `i`; not valid when something else stands there.
+    public func list(_ i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try nestedPath(i)) }
+    public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
+        RealmDictionary(realm: realm, path: try nestedPath(i))
+    }
+    public func insertList(at i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path))) }
     public func insertDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: try realm.insertCollection(.dictionary, at: i, in: path))
+        RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
     }
     /// Makes element `i` a list, keeping one that is there.
-    public func setList(at i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try realm.setCollection(.list, at: i, in: path)) }
+    public func setList(at i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path))) }
     public func setDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: try realm.setCollection(.dictionary, at: i, in: path))
+        RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path)))
     }
 }
 
@@ -108,19 +110,18 @@ public struct RealmSet: RandomAccessCollection {
     let path: CollectionPath
 
     private func content() throws(RealmError) -> ElementList {
-        try realm.verify()
         guard case .list(let l)? = try realm.collection(path) else { throw realm.invalidated() }
         return l
     }
-    public var isValid: Bool { (try? content()) != nil }
+    public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
     public var startIndex: Int { 0 }
-    public var endIndex: Int { (try? content().count) ?? 0 }
+    public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }
     public subscript(position: Int) -> RealmValue { (try? get(position)) ?? .null }
     public func get(_ i: Int) throws(RealmError) -> RealmValue {
-        try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
+        try realm.inside(.collection) { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
     }
     public func find(_ value: RealmValue) throws(RealmError) -> Int? {
-        try realm.whole { () throws(RealmError) in
+        try realm.inside(.collection) { () throws(RealmError) in
             let list = try content()
             return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
         }
@@ -128,14 +129,14 @@ public struct RealmSet: RandomAccessCollection {
     /// - Returns: whether the value is new, and where it stands.
     @discardableResult
     public func insert(_ value: RealmValue) throws(RealmError) -> (inserted: Bool, index: Int) {
-        let (i, new) = try value.withMixed { (m) throws(RealmError) in try realm.insertIntoSet(m, path) }
+        let (i, new) = try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.insertIntoSet(m, path)) }
         return (new, i)
     }
     /// - Returns: whether the value was there.
     @discardableResult
-    public func remove(_ value: RealmValue) throws(RealmError) -> Bool { try value.withMixed { (m) throws(RealmError) in try realm.eraseFromSet(m, path) } }
-    public func removeAll() throws(RealmError) { try realm.clear(path, .set) }
-    public func deleteAllObjects() throws(RealmError) { try realm.removeAll(path, .set) }
+    public func remove(_ value: RealmValue) throws(RealmError) -> Bool { try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseFromSet(m, path)) } }
+    public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .set)) }
+    public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .set)) }
 }
 
 /// A dictionary: string keys in byte order.
@@ -144,23 +145,22 @@ public struct RealmDictionary: RandomAccessCollection {
     let path: CollectionPath
 
     private func content() throws(RealmError) -> ElementDictionary {
-        try realm.verify()
         guard case .dictionary(let d)? = try realm.collection(path) else { throw realm.invalidated() }
         return d
     }
-    public var isValid: Bool { (try? content()) != nil }
+    public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
     public var startIndex: Int { 0 }
-    public var endIndex: Int { (try? content().count) ?? 0 }
+    public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }
     public subscript(position: Int) -> RealmValue.Entry { (try? entry(position)) ?? RealmValue.Entry(key: "", value: .null) }
     public func entry(_ i: Int) throws(RealmError) -> RealmValue.Entry {
-        try realm.whole { () throws(RealmError) in
+        try realm.inside(.collection) { () throws(RealmError) in
             let d = try content()
             let group = try realm.reading().group
             return RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
         }
     }
     private func index(_ key: Name) throws(RealmError) -> Int? {
-        try realm.whole { () throws(RealmError) in
+        try realm.inside(.collection) { () throws(RealmError) in
             let d = try content()
             return try Array(key.utf8).withBytes { (b) throws(RealmError) in try d.find(b) }
         }
@@ -185,23 +185,23 @@ public struct RealmDictionary: RandomAccessCollection {
         case .dictionary(let entries): try setDictionary(for: key).replace(with: entries)
         default:
             try Array(key.utf8).withBytes { (name) throws(RealmError) in
-                _ = try value.withMixed { (m) throws(RealmError) in try realm.setValue(m, forKey: name, in: path) }
+                _ = try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.setValue(m, forKey: name, in: path)) }
             }
         }
     }
     /// - Returns: whether the key was there.
     @discardableResult
     public func removeValue(for key: Name) throws(RealmError) -> Bool {
-        try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.eraseKey(name, in: path) }
+        try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseKey(name, in: path)) }
     }
-    public func removeAll() throws(RealmError) { try realm.clear(path, .dictionary) }
+    public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .dictionary)) }
     public func replace(with entries: [RealmValue.Entry]) throws(RealmError) {
         try removeAll()
         for e in entries { try set(e.value, for: e.key) }
     }
     /// A new embedded object under a key.
     public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
-        let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.setNewObject(forKey: name, in: path) }
+        let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.inside(.collection, do: try realm.setNewObject(forKey: name, in: path)) }
         return RealmObject(realm: realm, table: t, key: k)
     }
 
@@ -210,17 +210,17 @@ public struct RealmDictionary: RandomAccessCollection {
     public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
     public func dictionary(_ key: Name) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
     public func setList(for key: Name) throws(RealmError) -> RealmList {
-        RealmList(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.setCollection(.list, forKey: n, in: path) })
+        RealmList(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.inside(.collection, do: try realm.setCollection(.list, forKey: n, in: path)) })
     }
     public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.setCollection(.dictionary, forKey: n, in: path) })
+        RealmDictionary(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.inside(.collection, do: try realm.setCollection(.dictionary, forKey: n, in: path)) })
     }
 }
 
 extension RealmObject {
     private func path(_ name: Name, _ shape: CollectionShape) throws(RealmError) -> CollectionPath {
         let p = try property(name)
-        try realm.checkCollection(table, key, p.key, as: shape)
+        try realm.inside(.object, do: try realm.checkCollection(table, key, p.key, as: shape))
         return CollectionPath(table: table, owner: named, column: p.key)
     }
     /// The list in a property (or in a Mixed property, once it holds one).
@@ -229,21 +229,21 @@ extension RealmObject {
     public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary { RealmDictionary(realm: realm, path: try path(name, .dictionary)) }
     /// Makes a Mixed property a list, keeping one that is there.
     public func setList(_ name: Name) throws(RealmError) -> RealmList {
-        try realm.setCollection(.list, table, key, try property(name).key)
+        try realm.inside(.object, do: try realm.setCollection(.list, table, key, try property(name).key))
         return try list(name)
     }
     public func setDictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
-        try realm.setCollection(.dictionary, table, key, try property(name).key)
+        try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, try property(name).key))
         return try dictionary(name)
     }
     /// A new embedded object in a link property, in place of one that is there.
     public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.setNewObject(table, key, try property(name).key)
+        let (t, k) = try realm.inside(.object, do: try realm.setNewObject(table, key, try property(name).key))
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// The object that an embedded object belongs to.
     public func parent() throws(RealmError) -> RealmObject? {
-        try realm.parent(table, key).map { RealmObject(realm: realm, table: $0.0, key: $0.1) }
+        try realm.inside(.object, do: try realm.parent(table, key)).map { RealmObject(realm: realm, table: $0.0, key: $0.1) }
     }
 
     /// Replaces the contents of a collection property.
@@ -257,10 +257,10 @@ extension RealmObject {
             for v in elements { try s.insert(v) }
         case (.dictionary, .dictionary(let entries)): try RealmDictionary(realm: realm, path: path).replace(with: entries)
         case (.none, .list(let elements)):
-            try realm.setCollection(.list, table, key, p.key)
+            try realm.inside(.object, do: try realm.setCollection(.list, table, key, p.key))
             try RealmList(realm: realm, path: path).replace(with: elements)
         case (.none, .dictionary(let entries)):
-            try realm.setCollection(.dictionary, table, key, p.key)
+            try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, p.key))
             try RealmDictionary(realm: realm, path: path).replace(with: entries)
         default: throw RealmError(.typeMismatch, "Property '\(className).\(p.name)' does not take a value of this type")
         }
@@ -286,7 +286,7 @@ extension RealmObject {
         switch v {
         case .link(let t, let k):
             let o = RealmObject(realm: realm, table: t, key: k)
-            let isEmbedded = try realm.isEmbedded(t)
+            let isEmbedded = try realm.inside(.object, do: try realm.isEmbedded(t))
             guard depth > 0 || isEmbedded, !way.contains(o), way.count < Table.maxNesting, realm.schema.index(of: t) != nil else { return v }
             return try o.expand(isEmbedded ? depth : depth - 1, &way)
         case .list(let elements):
@@ -301,10 +301,10 @@ extension RealmObject {
         }
     }
     /// One line of JSON: properties in column order, links as keys, embedded objects in full.
-    public func json() throws(RealmError) -> String { try realm.json(table, key) }
+    public func json() throws(RealmError) -> String { try realm.inside(.object, do: try realm.json(table, key)) }
     /// Replaces a Mixed property by the value of a JSON text.
     public func setJSON(_ name: Name, _ text: String) throws(RealmError) {
         let p = try property(name)
-        try Array(text.utf8).withBytes { (b) throws(RealmError) in try realm.setJSON(table, key, p.key, b) }
+        try Array(text.utf8).withBytes { (b) throws(RealmError) in try realm.inside(.object, do: try realm.setJSON(table, key, p.key, b)) }
     }
 }

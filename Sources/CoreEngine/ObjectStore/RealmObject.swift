@@ -11,7 +11,7 @@ public struct RealmObject: Equatable {
     init(realm: Realm, table: TableKey, key: ObjKey) {
         self.realm = realm
         self.table = table
-        named = BornKey(key, realm.transaction.birth(table, key))
+        named = BornKey(key, try? realm.inside(.object) { () throws(RealmError) in realm.transaction.birth(table, key) })
     }
     public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.named == b.named }
     /// Whether the object still exists.
@@ -30,7 +30,7 @@ public struct RealmObject: Equatable {
     /// The value of a property, copied: collections come as arrays and entries.
     public func get(_ name: Name) throws(RealmError) -> RealmValue {
         let p = try property(name)
-        return try realm.whole { () throws(RealmError) in
+        return try realm.inside(.object) { () throws(RealmError) in
             if p.isComputed { return .list(try linkingObjects(p).map { .link($0.table, $0.key) }) }
             if p.collection != .none {
                 guard let content = try realm.collection(CollectionPath(table: table, owner: named, column: p.key)) else { return .list([]) }
@@ -46,7 +46,7 @@ public struct RealmObject: Equatable {
         if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
         switch value {
         case .list, .dictionary: try replace(p, with: value)
-        default: try value.withMixed { (m) throws(RealmError) in try realm.set(table, key, p.key, m) }
+        default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.object, do: try realm.set(table, key, p.key, m)) }
         }
     }
     /// Links this object's property to `other`; nil clears.
@@ -64,7 +64,7 @@ public struct RealmObject: Equatable {
         return try realm.backlinks(table, key, from: origin.key, column.key).map { RealmObject(realm: realm, table: origin.key, key: $0) }
     }
     /// Deletes the object with everything it owns; inside a write transaction.
-    public func delete() throws(RealmError) { try realm.delete(table, key) }
+    public func delete() throws(RealmError) { try realm.inside(.object, do: try realm.delete(table, key)) }
 }
 
 extension Realm {
@@ -73,25 +73,27 @@ extension Realm {
         return c.key
     }
     /// All objects of a class, in key order, live.
-    public func objects(_ className: Name) throws(RealmError) -> Results { Results(try ResultSet(self, .table(try classKey(className))), try classKey(className)) }
+    public func objects(_ className: Name) throws(RealmError) -> Results {
+        try inside { () throws(RealmError) in
+            let t = try classKey(className)
+            return Results(try ResultSet(self, .table(t)), t)
+        }
+    }
     /// The object with a primary key, nil when there is none.
     public func object(_ className: Name, primaryKey: RealmValue) throws(RealmError) -> RealmObject? {
         let t = try classKey(className)
-        let found = try whole { () throws(RealmError) in try primaryKey.withMixed { (m) throws(RealmError) in try find(t, primaryKey: m) } }
+        let found = try inside { () throws(RealmError) in try primaryKey.withMixed { (m) throws(RealmError) in try find(t, primaryKey: m) } }
         guard let key = found else { return nil }
         return RealmObject(realm: self, table: t, key: key)
     }
     /// A new object (or, with a primary key that exists and `update`, that one) with the given values; inside a write transaction.
     @discardableResult
     public func create(_ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]) throws(RealmError) -> RealmObject {
-        let t = try classKey(className)
-        let key: ObjKey
-        if let primaryKey {
-            key = try primaryKey.withMixed { (m) throws(RealmError) in try create(t, primaryKey: m, mustBeNew: !update).0 }
-        } else {
-            key = try create(t)
+        let object = try inside { () throws(RealmError) -> RealmObject in
+            let t = try classKey(className)
+            guard let primaryKey else { return RealmObject(realm: self, table: t, key: try create(t)) }
+            return RealmObject(realm: self, table: t, key: try primaryKey.withMixed { (m) throws(RealmError) in try create(t, primaryKey: m, mustBeNew: !update).0 })
         }
-        let object = RealmObject(realm: self, table: t, key: key)
         for (name, value) in values { try object.set(name, value) }
         return object
     }

@@ -79,14 +79,8 @@ package final class ResultSet {
     // MARK: Rows
 
     private func stale() -> RealmError { RealmError(.staleAccessor, "Access to invalidated Results objects") }
-    package func verify() throws(RealmError) {
-        if realm.isClosed { throw stale() }
-        if !realm.isOnThread { throw RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
-        try realm.verifyWhole()
-    }
-    /// As `verify`, for what needs the collection that the rows come from: 2009 when its owner is gone.
+    /// For what needs the collection that the rows come from: 2009 when its owner is gone.
     package func verifyOwner() throws(RealmError) {
-        try verify()
         switch source {
         case .collection(let path), .keys(let path): guard try realm.isAlive(path.table, path.object) else { throw stale() }
         case .table, .backlinks: break
@@ -114,7 +108,6 @@ package final class ResultSet {
         return false
     }
     private func update() throws(RealmError) {
-        try verify()
         if isFixed || rowsAt == realm.stateCount { return }
         let group = try realm.reading().group
         if query.isAll && query.orderings.isEmpty, let rows = try sourceRows() {
@@ -130,7 +123,6 @@ package final class ResultSet {
     }
     /// The collection of value results; 2009 when its owner is gone.
     private func content() throws(RealmError) -> CollectionContent {
-        try verify()
         let path: CollectionPath
         switch source {
         case .collection(let p), .keys(let p): path = p
@@ -140,7 +132,6 @@ package final class ResultSet {
         return c
     }
     package func count() throws(RealmError) -> Int {
-        try verify()
         if isFixed { return table == nil ? fixedValues.count : rows.count }
         guard let table else {
             switch try content() {
@@ -156,8 +147,6 @@ package final class ResultSet {
     }
     /// Whether the rows can be read at all.
     package func isValid() throws(RealmError) -> Bool {
-        if realm.isClosed { return false }
-        try verify()
         if isFixed { return true }
         guard table == nil else {
             guard let table else { return true }
@@ -169,7 +158,6 @@ package final class ResultSet {
     /// Key of the object at an index.
     @inline(__always) package func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
         if case .table(let t) = source, isWholeTable {
-            try verify()
             return (t, try realm.objectKey(t, at: i))
         }
         return try otherObject(i)
@@ -197,7 +185,6 @@ package final class ResultSet {
             return .typedLink(table, rows[i])
         }
         if isFixed {
-            try verify()
             guard i >= 0, i < fixedValues.count else { throw outOfRange(i, fixedValues.count) }
             return fixedValues[i]
         }
@@ -213,7 +200,6 @@ package final class ResultSet {
     ///
     /// - Throws: 2007 when the rows are no Mixed values.
     package func nestedPath(_ i: Int) throws(RealmError) -> CollectionPath? {
-        try verify()
         guard case .collection(let path) = source, try realm.elementType(path) == .mixed else {
             throw RealmError(.illegalOperation, "Rows of this kind hold no collections")
         }
@@ -231,7 +217,6 @@ package final class ResultSet {
     }
     /// Index of an object or value, nil when it is no row.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
-        try verify()
         if let table {
             guard case .typedLink(let t, let k) = v else { return nil }
             guard t == table else { return nil }
@@ -250,7 +235,6 @@ package final class ResultSet {
     ///
     /// - Throws: 3019 when the rows are of another class, 2009 when the object is deleted.
     package func find(_ t: TableKey, _ k: ObjKey) throws(RealmError) -> Int? {
-        try verify()
         if let table, t != table { throw RealmError(.objectTypeMismatch, "The object is of another class than the results") }
         guard realm.isValid(t, k) else { throw RealmError(.staleAccessor, "Access to an object that was deleted") }
         return try find(.typedLink(t, k))
@@ -263,7 +247,6 @@ package final class ResultSet {
         return table
     }
     package func filtered(_ other: ObjectQuery) throws(RealmError) -> ResultSet {
-        try verify()
         let t = try objects("filtered")
         guard other.bound.table == t else { throw RealmError(.invalidArgument, "The query is on another class than the results") }
         return try filtered(other.bound, query.orderings)
@@ -276,7 +259,6 @@ package final class ResultSet {
     }
     /// The rows that also meet a query text, whose orderings come after those there are.
     func filtered(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ResultSet {
-        try verify()
         let other = try ObjectQuery(realm, try objects("filtered"), text, arguments).bound
         var orderings = query.orderings
         for o in other.orderings { Ordering.append(o, to: &orderings) }
@@ -288,13 +270,11 @@ package final class ResultSet {
             try update()
             return rows
         }
-        try verify()
         return try realm.table(table).allKeys()
     }
     package func sorted(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.sort(text), "sorted") }
     package func distinct(_ text: String) throws(RealmError) -> ResultSet { try ordered(try QueryParser.distinct(text), "made distinct") }
     private func ordered(_ o: OrderingSyntax, _ what: String) throws(RealmError) -> ResultSet {
-        try verify()
         let t = try objects(what)
         let group = try realm.reading().group
         guard let table = try group.table(t) else { throw stale() }
@@ -303,12 +283,10 @@ package final class ResultSet {
         return ResultSet(self, query.appending(bound))
     }
     package func limited(_ n: Int) throws(RealmError) -> ResultSet {
-        try verify()
         if table == nil { return ResultSet(self, query, valueLimit: min(valueLimit, n)) }
         return ResultSet(self, query.appending(.limit(n)))
     }
     package func snapshot() throws(RealmError) -> ResultSet {
-        try verify()
         if isFixed { return self }
         guard let table else {
             var values: [Mixed] = []
@@ -339,7 +317,6 @@ package final class ResultSet {
     }
     /// Deletes the objects of the rows; of values and of a whole dictionary, empties the collection.
     package func deleteAll() throws(RealmError) {
-        try verify()
         guard realm.isWriting else { throw RealmError(.wrongTransactionState, "Must be in a write transaction") }
         guard let table else {
             guard case .collection(let path) = source else { throw RealmError(.illegalOperation, "Keys cannot be deleted through results") }
@@ -367,7 +344,6 @@ package final class ResultSet {
 
     /// - Returns: nil and whether there was any value: see the C API.
     package func aggregate(_ kind: Aggregation, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
-        try verify()
         let group = try realm.reading().group
         let op: AggregateKind = kind == .min ? .min : (kind == .max ? .max : (kind == .sum ? .sum : .average))
         var values: [Mixed] = []
@@ -454,12 +430,10 @@ package final class ObjectQuery {
         return ObjectQuery(realm, bound.and(other, orderings: orderings), source)
     }
     package func results() throws(RealmError) -> ResultSet {
-        if realm.isClosed { throw realm.closedError() }
         return try ResultSet(realm, source, self)
     }
     package func count() throws(RealmError) -> Int { try results().count() }
     package func first() throws(RealmError) -> (TableKey, ObjKey)? {
-        if realm.isClosed { throw realm.closedError() }
         if case .table = source, bound.orderings.isEmpty {
             guard let k = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
             return (bound.table, k)

@@ -20,7 +20,9 @@ public struct Results: RandomAccessCollection {
         self.found = found
         self.table = table
     }
-    private func derived(_ other: ResultSet) -> Results { Results(other, table) }
+    private func derived(_ make: () throws(RealmError) -> ResultSet) throws(RealmError) -> Results {
+        Results(try realm.inside(.results, make), table)
+    }
 
     // MARK: Reading
 
@@ -32,20 +34,20 @@ public struct Results: RandomAccessCollection {
     ///
     /// - Throws: 3017 when the index is out of range, or a dictionary has no object there; errors of the query.
     public func object(at i: Int) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.whole { () throws(RealmError) in try found.object(i) }
+        let (t, k) = try realm.inside(.results) { () throws(RealmError) in try found.object(i) }
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// Number of objects, or the error that `count` shows as 0: 3000 for TEXT without a word to search for, 3013 for an order by a
     /// collection, 3018 for a key path that reaches too many objects.
     @discardableResult
-    public func load() throws(RealmError) -> Int { try realm.whole { () throws(RealmError) in try found.count() } }
+    public func load() throws(RealmError) -> Int { try realm.inside(.results) { () throws(RealmError) in try found.count() } }
     /// Whether the rows can be read at all.
-    public var isValid: Bool { (try? found.isValid()) ?? false }
+    public var isValid: Bool { (try? realm.inside(.results) { () throws(RealmError) in try found.isValid() }) ?? false }
     /// Index of an object, nil when it is none of these.
     ///
     /// - Throws: 3019 for an object of another class, 2009 when it is deleted.
     public func find(_ object: RealmObject) throws(RealmError) -> Int? {
-        try realm.whole { () throws(RealmError) in try found.find(object.table, object.key) }
+        try realm.inside(.results) { () throws(RealmError) in try found.find(object.table, object.key) }
     }
 
     /// Goes over the objects that there were when it was made.
@@ -56,7 +58,7 @@ public struct Results: RandomAccessCollection {
         init(_ results: Results) {
             realm = results.realm
             table = results.table
-            keys = ((try? results.realm.whole { () throws(RealmError) in try results.found.keys() }) ?? []).makeIterator()
+            keys = ((try? results.realm.inside(.results) { () throws(RealmError) in try results.found.keys() }) ?? []).makeIterator()
         }
         public mutating func next() -> RealmObject? { keys.next().map { RealmObject(realm: realm, table: table, key: $0) } }
     }
@@ -85,27 +87,26 @@ public struct Results: RandomAccessCollection {
             all.append(.list(values))
         }
         defer { withExtendedLifetime(arena) {} }
-        return derived(try found.filtered(text, all))
+        return try derived { () throws(RealmError) in try found.filtered(text, all) }
     }
     /// Sorted by a property, or one behind links (`best.name`). Stable: of equal objects the order stays what it was.
     ///
     /// - Throws: 1009 when there is no such property.
     public func sorted(by path: String, ascending: Bool = true) throws(RealmError) -> Results {
-        derived(try found.sorted("\(path) \(ascending ? "ASC" : "DESC")"))
+        try derived { () throws(RealmError) in try found.sorted("\(path) \(ascending ? "ASC" : "DESC")") }
     }
     /// The first of those that are equal in all the given properties.
-    public func distinct(by paths: String...) throws(RealmError) -> Results { derived(try found.distinct(paths.joined(separator: ", "))) }
+    public func distinct(by paths: String...) throws(RealmError) -> Results { try derived { () throws(RealmError) in try found.distinct(paths.joined(separator: ", ")) } }
     /// At most the first `n`.
-    public func limit(_ n: Int) throws(RealmError) -> Results { derived(try found.limited(Swift.max(0, n))) }
+    public func limit(_ n: Int) throws(RealmError) -> Results { try derived { () throws(RealmError) in try found.limited(Swift.max(0, n)) } }
     /// The objects of this moment: size and order stay; one that is deleted is not valid from then on. What is made from it is live.
-    public func snapshot() throws(RealmError) -> Results { derived(try found.snapshot()) }
+    public func snapshot() throws(RealmError) -> Results { try derived { () throws(RealmError) in try found.snapshot() } }
 
     // MARK: Aggregates
 
     private func aggregate(_ kind: ResultSet.Aggregation, _ name: Name) throws(RealmError) -> RealmValue {
-        try found.verify()
         let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
-        return try realm.whole { () throws(RealmError) in try realm.reading().group.copy(try found.aggregate(kind, p.key).value) }
+        return try realm.inside(.results) { () throws(RealmError) in try realm.reading().group.copy(try found.aggregate(kind, p.key).value) }
     }
     /// The least value of a property; null when no object has one.
     ///
@@ -121,7 +122,7 @@ public struct Results: RandomAccessCollection {
     // MARK: Changing
 
     /// Deletes the objects with everything they own; inside a write transaction.
-    public func deleteAll() throws(RealmError) { try found.deleteAll() }
+    public func deleteAll() throws(RealmError) { try realm.inside(.results) { () throws(RealmError) in try found.deleteAll() } }
 }
 
 extension ConstantArena {
@@ -136,7 +137,7 @@ extension RealmList {
     /// - Throws: 2007 when the elements are values; 2010 when the list is gone.
     public func objects() throws(RealmError) -> Results {
         guard isValid else { throw realm.invalidated() }
-        let found = try ResultSet(realm, .collection(path))
+        let found = try realm.inside(.collection) { () throws(RealmError) in try ResultSet(realm, .collection(path)) }
         guard let table = found.table else { throw RealmError(.illegalOperation, "The elements are values, not objects") }
         return Results(found, table)
     }

@@ -3,6 +3,8 @@ public protocol Scheduler: AnyObject, Sendable {
     /// Any thread.
     var isOnThread: Bool { get }
     func isSame(as other: any Scheduler) -> Bool
+    /// The thread, where the scheduler stands for one as long as it lives; 0: ask `isOnThread`.
+    var threadId: UInt { get }
     /// A C function that answers as `isOnThread` does, for calls that cannot afford more; nil: ask `isOnThread`.
     var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { get }
     var threadCheckContext: UnsafeMutableRawPointer? { get }
@@ -13,6 +15,7 @@ public protocol Scheduler: AnyObject, Sendable {
 }
 
 extension Scheduler {
+    public var threadId: UInt { 0 }
     public var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { nil }
     public var threadCheckContext: UnsafeMutableRawPointer? { nil }
 }
@@ -20,7 +23,7 @@ extension Scheduler {
 /// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that thread.
 /// A descriptor becomes readable while work waits, so that it can stand in any poll loop.
 public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue` is a Lock; the rest is immutable.
-    private let thread = Platform.threadId
+    public let threadId = Platform.threadId
     private let queue = Lock(initial: [@Sendable () -> Void]())
     /// Made when somebody first wants to wait; many threads never do.
     private let wake = Lock(initial: WakeDescriptor?.none)
@@ -53,8 +56,8 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue`
         }
     }
 
-    public var isOnThread: Bool { Platform.threadId == thread }
-    public func isSame(as other: any Scheduler) -> Bool { (other as? ThreadScheduler)?.thread == thread }
+    public var isOnThread: Bool { Platform.threadId == threadId }
+    public func isSame(as other: any Scheduler) -> Bool { (other as? ThreadScheduler)?.threadId == threadId }
     public var canDeliver: Bool { true }
     /// Readable while work waits; −1 when the system gave none.
     public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }

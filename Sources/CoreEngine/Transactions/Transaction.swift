@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A reader of one version at a time, which may also write: the state behind one Realm instance. Format: storage §5.5.
 ///
 /// Thread rule: one thread at a time.
@@ -10,7 +12,9 @@ package final class Transaction {
 
     package let database: Database
     let store: NodeStore
-    package private(set) var stage = Stage.idle
+    package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
+    /// For any thread.
+    package let isWriting = Atomic(false)
     /// Version of the snapshot; of the version being written on top of, while writing.
     package private(set) var version: UInt64 = 0
     let group: Group

@@ -1,0 +1,353 @@
+import CRealmHeaders
+import CoreEngine
+
+/// # The door
+///
+/// Every exported function that takes a handle comes through one of these, and what a handle leads to is visible in this file only. So there is
+/// no way from C to a Realm without these checks: a pointer, of the right kind, to something whose Realm is open, on the Realm's own thread,
+/// in a file that has all its pages; and while the function runs nobody takes the Realm away.
+///
+///     inside(.list, l) { (list, realm) in … }      bool functions:     what is confined to the Realm's thread
+///     from(.list, l) { (list, realm) in … }        pointer functions:  the same
+///     handle(.list, l) { (list, realm) in … }      … that return a new handle
+///     anywhere(.realm, r) { (realm) in … }         what any thread may ask: the handle, and nothing behind it
+///
+/// `Scripts/check_doors.py` compares the door that each function takes with the thread rule that the header states.
+
+/// A kind of handle, and its class.
+struct Door<H: Handle> { let kind: Handle.Kind }
+extension Door where H == RealmHandle { static var realm: Self { Self(kind: .realm) } }
+extension Door where H == ObjectHandle { static var object: Self { Self(kind: .object) } }
+extension Door where H == CollectionHandle {
+    static var list: Self { Self(kind: .list) }
+    static var set: Self { Self(kind: .set) }
+    static var dictionary: Self { Self(kind: .dictionary) }
+}
+extension Door where H == ResultsHandle { static var results: Self { Self(kind: .results) } }
+extension Door where H == QueryHandle { static var query: Self { Self(kind: .query) } }
+extension Door where H == ConfigHandle { static var config: Self { Self(kind: .config) } }
+extension Door where H == SchemaHandle { static var schema: Self { Self(kind: .schema) } }
+extension Door where H == SchedulerHandle { static var scheduler: Self { Self(kind: .scheduler) } }
+extension Door where H == WorkQueue { static var workQueue: Self { Self(kind: .workQueue) } }
+extension Door where H == AsyncErrorHandle { static var asyncError: Self { Self(kind: .asyncError) } }
+
+/// What a handle keeps alive; only the door opens it.
+struct Sealed<Content: AnyObject> {
+    fileprivate let content: Unmanaged<Content>
+    init(_ content: Content) { self.content = .passUnretained(content) }
+}
+/// A handle of something in a Realm.
+protocol Confined: Handle {
+    associatedtype Content: AnyObject
+    /// Decides how the caller learns that the Realm was closed.
+    static var accessor: Realm.Accessor { get }
+    /// Callbacks run inside its functions, and may release the handle.
+    static var runsCallbacks: Bool { get }
+    var box: RealmBox { get }
+    var realm: Sealed<Realm> { get }
+    var content: Sealed<Content> { get }
+}
+extension Confined { static var runsCallbacks: Bool { false } }
+extension Confined where Content == Realm {
+    var content: Sealed<Realm> { @inline(__always) get { realm } }
+}
+
+@inline(never) func nullArgument() -> RealmError { RealmError(.invalidArgument, "A required argument is NULL") }
+@inline(never) private func otherKind() -> RealmError { RealmError(.invalidArgument, "A handle of another kind was passed") }
+
+/// Runs `body` on the handle without counting a reference: the caller of the C function holds one. For second handles that lead to no Realm.
+@inline(__always) func borrow<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H) throws(RealmError) -> R) throws(RealmError) -> R {
+    guard let p else { throw nullArgument() }
+    return try Unmanaged<H>.fromOpaque(UnsafeRawPointer(p)).borrow { (h: H) throws(RealmError) -> R in
+        guard h.kind == door.kind else { throw otherKind() }
+        return try body(h)
+    }
+}
+/// For second handles of a function, and where closed Realms are no error.
+@inline(__always) func visit<H: Confined, R>(
+    _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> R
+) throws(RealmError) -> R {
+    try borrow(door, p) { (h: H) throws(RealmError) -> R in
+        try h.visit(outcomeStands: outcomeStands) { (content) throws(RealmError) in try body(h, content) }
+    }
+}
+extension Confined {
+    /// - Parameter outcomeStands: what was done is done, whatever happens to the file afterwards.
+    @inline(__always) func visit<R>(outcomeStands: Bool = false, _ body: (Content) throws(RealmError) -> R) throws(RealmError) -> R {
+        let alive = Self.runsCallbacks ? box : nil
+        defer { withExtendedLifetime(alive) {} }
+        return try realm.content.borrow { (realm: Realm) throws(RealmError) -> R in
+            try realm.enter(Self.accessor)
+            let result: Result<R, RealmError>
+            do throws(RealmError) {
+                result = .success(try content.content.borrow { (content: Content) throws(RealmError) in try body(content) })
+            } catch { result = .failure(error) }
+            realm.leave()
+            // Whatever the call found or complained of: it may have read zeros in place of lost pages.
+            if !outcomeStands { try realm.verifyWhole() }
+            return try result.get()
+        }
+    }
+}
+@inline(__always) func inside<H: Confined>(
+    _ door: Door<H>, _ p: OpaquePointer?, outcomeStands: Bool = false, _ body: (H, H.Content) throws(RealmError) -> Void
+) -> Bool {
+    do throws(RealmError) {
+        try visit(door, p, outcomeStands: outcomeStands, body)
+        return true
+    } catch { return failed(error) }
+}
+/// nil without an error is allowed.
+@inline(__always) func from<H: Confined, R>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> R?) -> R? {
+    do throws(RealmError) { return try visit(door, p, body) } catch { return fail(error) }
+}
+/// The same, for a new handle.
+@inline(__always) func handle<H: Confined>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?) -> OpaquePointer? {
+    do throws(RealmError) { return try visit(door, p, body)?.out() } catch { return fail(error) }
+}
+/// - Parameter failure: what the function returns when it fails.
+@inline(__always) func anywhere<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R) -> R {
+    do throws(RealmError) { return try borrow(door, p, body) } catch {
+        setLastError(error)
+        return failure
+    }
+}
+
+// MARK: What stands behind it
+
+/// One open Realm and the C strings that its schema's views point to. All handles that came from the Realm hold it.
+final class RealmBox {
+    private let kept: Realm
+    let realm: Sealed<Realm>
+    let texts = TextPool()
+    init(_ realm: Realm) {
+        kept = realm
+        self.realm = Sealed(realm)
+    }
+    /// A C string that lives as long as the Realm.
+    func view(_ text: Name) -> UnsafePointer<CChar>? { texts.view(text) }
+}
+
+final class RealmHandle: Handle, Confined {
+    static var accessor: Realm.Accessor { .realm }
+    static var runsCallbacks: Bool { true }
+    let box: RealmBox
+    var realm: Sealed<Realm> { box.realm }
+    init(_ box: RealmBox) {
+        self.box = box
+        super.init(.realm)
+    }
+    override func isEqual(to other: Handle) -> Bool { (other as? RealmHandle)?.realm.content.toOpaque() == realm.content.toOpaque() }
+    override func cloned() -> Handle? { RealmHandle(box) }
+
+    // What any thread may ask.
+    private var everywhere: Realm { realm.content.takeUnretainedValue() }
+    var isClosed: Bool { everywhere.isClosed }
+    var isWriting: Bool { everywhere.isWriting }
+    var schema: Schema { everywhere.schema }
+    var schemaVersion: UInt64 { everywhere.schemaVersion }
+    func close() { everywhere.close() }
+}
+
+/// An object: its Realm and its keys.
+///
+/// Programs make and release these by the million, so released ones wait in a pool of their thread for the next use. An object handle is
+/// referred to by its C pointer only, never from inside the library; that is what makes recycling it at release right.
+final class ObjectHandle: Handle, Confined {
+    static var accessor: Realm.Accessor { .object }
+    /// Owned; empty while in a pool.
+    private var ownedBox: Unmanaged<RealmBox>
+    private(set) var realm: Sealed<Realm>
+    private(set) var table: TableKey
+    private(set) var named: BornKey
+    /// Null once the transaction that made the object was rolled back.
+    @inline(__always) var key: ObjKey { named.key }
+    private var isPooled = false
+    var box: RealmBox { ownedBox.takeUnretainedValue() }
+
+    private init(_ box: RealmBox, _ table: TableKey, _ named: BornKey) {
+        ownedBox = .passRetained(box)
+        realm = box.realm
+        self.table = table
+        self.named = named
+        super.init(.object)
+    }
+    deinit { if !isPooled { ownedBox.release() } }
+
+    /// A handle, for C to own; made inside the Realm's door.
+    @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
+        make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.transaction.birth(table, key) }))
+    }
+    @inline(__always) private static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
+        if let u = ObjectPool.current?.pop() {
+            u._withUnsafeGuaranteedRef { h in
+                h.ownedBox = .passRetained(box)
+                h.realm = box.realm
+                h.table = table
+                h.named = named
+                h.isPooled = false
+            }
+            return OpaquePointer(u.toOpaque())
+        }
+        return ObjectHandle(box, table, named).out()
+    }
+    /// C gives its reference back.
+    @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
+        guard let pool = ObjectPool.current, pool.hasRoom else { return u.release() }
+        u._withUnsafeGuaranteedRef { h in
+            h.ownedBox.release()
+            h.named = BornKey(.null, nil)
+            h.isPooled = true
+        }
+        pool.push(u)
+    }
+    override func isEqual(to other: Handle) -> Bool {
+        guard let o = other as? ObjectHandle else { return false }
+        return o.realm.content.toOpaque() == realm.content.toOpaque() && o.table == table && o.named == named
+    }
+    /// On a foreign thread it only tells that the Realm is open.
+    var isValid: Bool {
+        let realm = realm.content.takeUnretainedValue()
+        return realm.isOnThread ? realm.isValid(table, key) : !realm.isClosed
+    }
+    override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, named) }
+}
+
+/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change.
+final class CollectionHandle: Handle, Confined {
+    static var accessor: Realm.Accessor { .collection }
+    let box: RealmBox
+    let path: CollectionPath
+    let realm: Sealed<Realm>
+    private var elements: ElementList?
+    private var entries: ElementDictionary?
+    private var resolvedAt = UInt64.max
+    /// Index of the last insertion: the next one behind it makes it worth to keep the list open.
+    private var lastInserted = -2
+    init(_ kind: Kind, _ box: RealmBox, _ path: CollectionPath) {
+        self.box = box
+        self.path = path
+        realm = box.realm
+        super.init(kind)
+    }
+    // What follows is for calls inside the Realm's door.
+
+    /// Brings `elements` or `entries` to the present version; 2010 when the collection is gone.
+    @inline(__always) private func resolve() throws(RealmError) {
+        try realm.content.borrow { (realm: Realm) throws(RealmError) in
+            if resolvedAt != realm.stateCount { try resolveAnew(realm) }
+        }
+    }
+    @inline(never) private func resolveAnew(_ realm: Realm) throws(RealmError) {
+        (elements, entries) = (nil, nil)
+        resolvedAt = .max
+        switch try realm.collection(path) {
+        case .list(let l)? where kind != .dictionary: elements = l
+        case .dictionary(let d)? where kind == .dictionary: entries = d
+        default: throw gone()
+        }
+        resolvedAt = realm.stateCount
+    }
+    @inline(never) private func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
+
+    /// Whether the collection is there at the present version; an error where that cannot be asked.
+    func isThere() throws(RealmError) -> Bool {
+        guard try realm.content.borrow({ (realm: Realm) throws(RealmError) in try realm.isAlive(path.table, path.object) }) else { return false }
+        do throws(RealmError) { try resolve() } catch {
+            if error.code == .invalidatedObject { return false }
+            throw error
+        }
+        return true
+    }
+    /// The collection at the present version; 2010 when it is gone.
+    func contents() throws(RealmError) -> CollectionContent {
+        try resolve()
+        if let elements { return .list(elements) }
+        if let entries { return .dictionary(entries) }
+        throw gone()
+    }
+    func list() throws(RealmError) -> ElementList {
+        try resolve()
+        guard let elements else { throw gone() }
+        return elements
+    }
+    func dictionary() throws(RealmError) -> ElementDictionary {
+        try resolve()
+        guard let entries else { throw gone() }
+        return entries
+    }
+    @inline(__always) func size() throws(RealmError) -> Int {
+        try resolve()
+        if let elements { return elements.count }
+        return entries?.count ?? 0
+    }
+    /// Element of a list or set.
+    @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
+        try resolve()
+        guard let elements else { throw gone() }
+        let v = try elements.get(i)
+        if let out { store(v, out) }
+    }
+    func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
+        try realm.content.borrow { (realm: Realm) throws(RealmError) in
+            if i == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
+            lastInserted = i
+            if resolvedAt == realm.stateCount, let elements, i == elements.count, try realm.appendInPlace(v, to: elements, path) {
+                resolvedAt = realm.stateCount
+                return
+            }
+            try realm.insert(v, at: i, in: path)
+        }
+    }
+    override func isEqual(to other: Handle) -> Bool {
+        guard let o = other as? CollectionHandle else { return false }
+        return o.kind == kind && o.realm.content.toOpaque() == realm.content.toOpaque() && o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
+    }
+    override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
+}
+
+/// Results: rows that follow the data.
+final class ResultsHandle: Handle, Confined {
+    static var accessor: Realm.Accessor { .results }
+    let box: RealmBox
+    let realm: Sealed<Realm>
+    let content: Sealed<ResultSet>
+    private let kept: ResultSet
+    init(_ box: RealmBox, _ results: ResultSet) {
+        self.box = box
+        realm = box.realm
+        kept = results
+        content = Sealed(results)
+        super.init(.results)
+    }
+    var isClosed: Bool { realm.content.takeUnretainedValue().isClosed }
+    override func cloned() -> Handle? { ResultsHandle(box, kept) }
+}
+
+final class QueryHandle: Handle, Confined {
+    static var accessor: Realm.Accessor { .realm }
+    let box: RealmBox
+    let realm: Sealed<Realm>
+    let content: Sealed<ObjectQuery>
+    private let kept: ObjectQuery
+    /// The text handed out last; replaced by the next call.
+    private var description: UnsafeMutablePointer<CChar>?
+    init(_ box: RealmBox, _ query: ObjectQuery) {
+        self.box = box
+        realm = box.realm
+        kept = query
+        content = Sealed(query)
+        super.init(.query)
+    }
+    deinit { description?.deallocate() }
+    override func cloned() -> Handle? { QueryHandle(box, kept) }
+    func show(_ text: String) -> UnsafePointer<CChar> {
+        let bytes = text.utf8
+        description?.deallocate()
+        let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+        for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
+        p[bytes.count] = 0
+        description = p
+        return UnsafePointer(p)
+    }
+}

@@ -1,0 +1,74 @@
+/// The one way into a Realm: whoever touches what it reads goes in with `enter` and out with `leave`, or between both with `inside`.
+///
+/// Promise
+/// 1. Only the Realm's own thread comes in, only while the Realm is open, and only while its file has all its pages; everybody else gets an
+///    error before anything is touched.
+/// 2. `close` may be called on any thread. It never takes anything away from a call that is inside: that call finishes, closes the Realm on its
+///    way out, and the next one finds it closed.
+///
+/// Coming and going is a matter of plain loads and stores. The other thread pays: it says that it closes, makes sure with a fence over all threads
+/// of the process that everybody sees this or is seen, and looks whether somebody is inside. Where the system has no such fence the Realm's own
+/// thread closes, at the next call or when the last reference goes.
+extension Realm {
+    /// What somebody came to use, which decides how they learn that the Realm was closed.
+    package enum Accessor { case realm, object, collection, results }
+
+    @inline(__always) package func inside<R>(_ accessor: Accessor = .realm, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        try enter(accessor)
+        let result: Result<R, RealmError>
+        do throws(RealmError) { result = .success(try body()) } catch { result = .failure(error) }
+        leave()
+        // Lost pages come first, whatever the call found or complained of: it may have read zeros in their place.
+        try verifyWhole()
+        return try result.get()
+    }
+    @inline(__always) func inside<R>(_ accessor: Accessor, do body: @autoclosure () throws(RealmError) -> R) throws(RealmError) -> R {
+        try inside(accessor, body)
+    }
+    /// Each success is followed by `leave`. Calls may nest: callbacks come in again.
+    package func enter(_ accessor: Accessor) throws(RealmError) {
+        guard isOnThread else { throw refusal(accessor) }
+        visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        Platform.keepOrder()
+        if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
+    }
+    package func leave() {
+        let rest = visits.load(ordering: .relaxed) &- 1
+        visits.store(rest, ordering: .releasing)
+        Platform.keepOrder()
+        if isClosed, rest == 0 { endForGood() }
+    }
+    /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
+    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
+    /// Whether the caller is on the Realm's own thread.
+    @inline(__always) package var isOnThread: Bool {
+        if thread != 0 { return Platform.threadId == thread }
+        if let threadCheck { return threadCheck(threadCheckContext) }
+        return scheduler.isOnThread
+    }
+
+    @inline(never) private func refuse(_ accessor: Accessor) throws(RealmError) {
+        do throws(RealmError) {
+            if isClosed { throw refusal(accessor) }
+            try verifyWhole()
+        } catch {
+            leave()
+            throw error
+        }
+    }
+    @inline(never) private func refusal(_ accessor: Accessor) -> RealmError {
+        guard isClosed else { return RealmError(.wrongThread, "Realm accessed from incorrect thread.") }
+        switch accessor {
+        case .realm: return closedError()
+        case .object: return invalidated()
+        case .collection: return RealmError(.invalidatedObject, "Access to invalidated collection: the Realm has been closed")
+        case .results: return RealmError(.staleAccessor, "Access to invalidated Results objects")
+        }
+    }
+    /// Ends everything this instance holds; a running write is rolled back. Harmless when repeated, and on any thread: when the Realm's own one
+    /// is in a call, that call ends it.
+    public func close() {
+        closing.store(true, ordering: .sequentiallyConsistent)
+        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0) { endForGood() }
+    }
+}
