@@ -1317,7 +1317,7 @@ static void outside_transactions(void) {
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_set_values(object, 1, &i, &v, false));
     changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, &live);
     object_changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, object, key("m"), key("emb"));
-    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_remove_table(realm, "Plain", &flag));
+    FAILS(RLM_ERR_INVALID_SCHEMA_CHANGE, realm_remove_table(realm, "Plain", &flag));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_schema_rename_property(realm, schema, "Plain", "i", "j"));
     CHECK(!realm_is_writable(realm));
     WORKS(realm_begin_write(realm));
@@ -3034,7 +3034,7 @@ static void fixed_realms(void) {
         object_changes_fail(RLM_ERR_WRONG_TRANSACTION_STATE, o, key("m"), key("emb"));
         FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_delete(o));
         FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(r, plain_class));
-        FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_remove_table(r, "Plain", NULL));
+        FAILS(RLM_ERR_INVALID_SCHEMA_CHANGE, realm_remove_table(r, "Plain", NULL));
         FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_schema_rename_property(r, schema, "Plain", "i", "j"));
         realm_schema_t* s = (start(), add_class("Else", "", 0), add(property("x", INT, ONE, "", 0)), finish());
         CHECK(!realm_update_schema_advanced(r, s, 7, NULL, NULL, NULL, NULL, false) || k == 1);
