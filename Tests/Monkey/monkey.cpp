@@ -116,7 +116,8 @@ realm_value_t any_text() {
     return text(words[below(word_count)]);
 }
 int64_t any_integer() {
-    static const int64_t edges[] = {0, 1, -1, 2, 3, 15, 16, 127, 128, -128, -129, 255, 32767, 32768, 1ll << 31, -(1ll << 31) - 1, INT64_MAX, INT64_MIN};
+    static const int64_t edges[] = {0, 1, -1, 2, 3, 15, 16, 127, 128, -128, -129, 255, 32767, 32768, 1ll << 31,
+                                    -(1ll << 31) - 1, INT64_MAX, INT64_MIN};
     return chance(60) ? int64_t(below(8)) : edges[below(sizeof edges / sizeof *edges)];
 }
 realm_value_t any_link();
@@ -128,7 +129,8 @@ realm_value_t value_of(int kind) {
         case 2: v = any_text(); break;
         case 3: v = any_text(), v.type = RLM_TYPE_BINARY; break;
         case 4:
-            v.type = RLM_TYPE_TIMESTAMP, v.timestamp.seconds = any_integer(), v.timestamp.nanoseconds = int32_t(below(3)) * 400000000;
+            v.type = RLM_TYPE_TIMESTAMP, v.timestamp.seconds = gentle ? int64_t(below(9)) - 4 : any_integer();
+            v.timestamp.nanoseconds = int32_t(below(3)) * 400000000;
             if (v.timestamp.seconds < 0) v.timestamp.nanoseconds *= -1;
             break;
         case 5: v.type = RLM_TYPE_FLOAT, v.fnum = float(int(below(9)) - 4) / 2; break;
@@ -137,7 +139,10 @@ realm_value_t value_of(int kind) {
             v.type = RLM_TYPE_DOUBLE, v.dnum = edges[below(6)];
             break;
         }
-        case 7: v.type = RLM_TYPE_DECIMAL128, v.decimal128.w[0] = below(20), v.decimal128.w[1] = 0x3040000000000000u | uint64_t(below(2)) << 63; break;
+        case 7:
+            v.type = RLM_TYPE_DECIMAL128, v.decimal128.w[0] = below(20);
+            v.decimal128.w[1] = 0x3040000000000000u | uint64_t(below(2)) << 63;
+            break;
         case 8: v.type = RLM_TYPE_OBJECT_ID, v.object_id.bytes[0] = uint8_t(below(3)), v.object_id.bytes[11] = uint8_t(below(4)); break;
         case 9: v.type = RLM_TYPE_UUID, v.uuid.bytes[0] = uint8_t(below(3)), v.uuid.bytes[15] = uint8_t(below(4)); break;
         case 10: v = any_link(); break;
@@ -153,7 +158,8 @@ void say_value(const realm_value_t& v) {
         case RLM_TYPE_INT: say("%" PRId64, v.integer); break;
         case RLM_TYPE_BOOL: say(v.boolean ? "true" : "false"); break;
         case RLM_TYPE_STRING: say("'%.*s'", int(v.string.size > 40 ? 40 : v.string.size), v.string.data ? v.string.data : ""); break;
-        case RLM_TYPE_BINARY: say("b'%.*s'", int(v.binary.size > 40 ? 40 : v.binary.size), v.binary.data ? reinterpret_cast<const char*>(v.binary.data) : ""); break;
+        case RLM_TYPE_BINARY:
+            say("b'%.*s'", int(v.binary.size > 40 ? 40 : v.binary.size), v.binary.data ? reinterpret_cast<const char*>(v.binary.data) : ""); break;
         case RLM_TYPE_TIMESTAMP: say("t%" PRId64 ".%d", v.timestamp.seconds, int(v.timestamp.nanoseconds)); break;
         case RLM_TYPE_FLOAT: say("%gf", double(v.fnum)); break;
         case RLM_TYPE_DOUBLE: say("%gd", v.dnum); break;
@@ -195,7 +201,8 @@ realm_schema_t* make_schema() {
         property("n", scalars[0], NONE, "", 0), property("b", scalars[1], NONE, "", NULLABLE), property("s", scalars[2], NONE, "", INDEXED),
         property("sn", scalars[2], NONE, "", NULLABLE), property("d", scalars[3], NONE, "", 0), property("t", scalars[4], NONE, "", INDEXED),
         property("f", scalars[5], NONE, "", 0), property("g", scalars[6], NONE, "", NULLABLE), property("c", scalars[7], NONE, "", 0),
-        property("o", scalars[8], NONE, "", INDEXED | NULLABLE), property("u", scalars[9], NONE, "", 0), property("ni", scalars[0], NONE, "", NULLABLE | INDEXED),
+        property("o", scalars[8], NONE, "", INDEXED | NULLABLE), property("u", scalars[9], NONE, "", 0),
+        property("ni", scalars[0], NONE, "", NULLABLE | INDEXED),
         property("m", MIXED, NONE, "", NULLABLE), property("mi", MIXED, NONE, "", gentle ? NULLABLE : NULLABLE | INDEXED),
         property("words", scalars[2], NONE, "", RLM_PROPERTY_FULLTEXT_INDEXED), property("to", OBJECT, NONE, "All", NULLABLE),
         property("key", OBJECT, NONE, "Keyed", NULLABLE), property("part", OBJECT, NONE, "Part", NULLABLE), property("ln", scalars[0], LIST, "", 0),
@@ -206,11 +213,13 @@ realm_schema_t* make_schema() {
         property("dp", OBJECT, DICT, "Part", NULLABLE), property("ds", scalars[2], DICT, "", NULLABLE)};
     realm_property_info_t keyed[] = {property("id", scalars[0], NONE, "", RLM_PROPERTY_PRIMARY_KEY), property("all", OBJECT, NONE, "All", NULLABLE),
                                      property("many", OBJECT, LIST, "All", 0)};
-    realm_property_info_t named[] = {property("id", scalars[2], NONE, "", RLM_PROPERTY_PRIMARY_KEY | NULLABLE), property("any", MIXED, NONE, "", NULLABLE)};
+    realm_property_info_t named[] = {property("id", scalars[2], NONE, "", RLM_PROPERTY_PRIMARY_KEY | NULLABLE),
+                                     property("any", MIXED, NONE, "", NULLABLE)};
     realm_property_info_t part[] = {property("n", scalars[0], NONE, "", 0), property("bit", OBJECT, NONE, "Bit", NULLABLE),
                                     property("bits", OBJECT, LIST, "Bit", 0), property("up", OBJECT, NONE, "All", NULLABLE)};
     realm_property_info_t bit[] = {property("n", scalars[0], NONE, "", 0)};
-    realm_class_info_t classes[] = {class_info("All", "", sizeof all / sizeof *all, 0), class_info("Keyed", "id", 3, 0), class_info("Named", "id", 2, 0),
+    realm_class_info_t classes[] = {class_info("All", "", sizeof all / sizeof *all, 0), class_info("Keyed", "id", 3, 0),
+                                    class_info("Named", "id", 2, 0),
                                     class_info("Part", "", 4, RLM_CLASS_EMBEDDED), class_info("Bit", "", 1, RLM_CLASS_EMBEDDED)};
     const realm_property_info_t* properties[] = {all, keyed, named, part, bit};
     return F(realm_schema_new)(classes, 5, properties);
@@ -412,11 +421,13 @@ template <class T> T* made(T* handle) {
 
 /* ---- Calls -------------------------------------------------------------------------------------- */
 
-const char* const query_texts[] = {"n > 1", "n == $0", "s BEGINSWITH 'a'", "m == $0", "to.n >= 0", "ANY ln > 2", "lo.@count > 0", "TRUEPREDICATE", "FALSEPREDICATE",
+const char* const query_texts[] = {"n > 1", "n == $0", "s BEGINSWITH 'a'", "m == $0", "to.n >= 0", "ANY ln > 2", "lo.@count > 0",
+                                   "TRUEPREDICATE", "FALSEPREDICATE",
                                    "n >", "unknown == 1", "ni == NULL SORT(n DESC)", "TRUEPREDICATE SORT(s ASC, n ASC) LIMIT(3)", "ANY lm == 1",
                                    "dm['a'] == 1", "words TEXT 'find'", "key.id == 1", "id > 0", "id == $0", "TRUEPREDICATE DISTINCT(n)"};
 const char* const names[] = {"a", "b", "c", "abc", "$a", "a.b", "", "\xC3\xA9"};
-const char* const json_texts[] = {"[]", "{}", "[1,2,[3]]", "{\"a\":[1,{\"b\":2}]}", "5", "\"x\"", "null", "[1,", "{\"$x\":1}", "[true,1.5,\"z\",null]"};
+const char* const json_texts[] = {"[]", "{}", "[1,2,[3]]", "{\"a\":[1,{\"b\":2}]}", "5", "\"x\"", "null", "[1,",
+                                  "{\"$x\":1}", "[true,1.5,\"z\",null]"};
 
 realm_value_t any_name() {
     realm_value_t v = chance(96) ? text(names[chance(80) ? below(4) : below(8)]) : any_value();
@@ -425,6 +436,10 @@ realm_value_t any_name() {
 }
 size_t size_of(realm_list_t* l) { size_t n = 0; return F(realm_list_size)(l, &n) ? n : (error_number(), 0); }
 
+void roll_back(realm_t* r) {
+    if (gentle) drop_everything();
+    say("rollback "), told(F(realm_rollback)(r));
+}
 void realm_call();
 void transaction_call() {
     int i = which_realm();
@@ -434,13 +449,13 @@ void transaction_call() {
             if (realms[1 - i] && F(realm_is_writable)(realms[1 - i])) { /* one thread cannot wait for itself */
                 i = 1 - i, r = realms[i], say("other ");
                 if (chance(70)) { say("commit "), told(F(realm_commit)(r)); break; }
-                say("rollback "), told(F(realm_rollback)(r));
+                roll_back(r);
                 break;
             }
             say("begin_write "), told(F(realm_begin_write)(r));
             break;
         case 4: case 5: say("commit "), told(F(realm_commit)(r)); break;
-        case 6: say("rollback "), told(F(realm_rollback)(r)); break;
+        case 6: roll_back(r); break;
         case 7: {
             bool moved = false;
             say("refresh "), told(F(realm_refresh)(r, &moved)), say(" %d", moved);
@@ -481,7 +496,7 @@ void object_call() {
         case 8: {
             realm_property_key_t keys[3];
             realm_value_t values[3];
-            size_t n = below(4);
+            size_t n = gentle ? 1 : below(4);
             say("set_values ");
             for (size_t i = 0; i < n; i++) {
                 keys[i] = single_property(o, &info), values[i] = value_for({info.type, info.flags});
@@ -630,22 +645,38 @@ void list_call() {
         case 4: say("list_set %zu ", i), say_value(v), say(" "), told(F(realm_list_set)(l, i, v)); break;
         case 5: { size_t j = any_index(n); say("list_move %zu %zu ", i, j), told(F(realm_list_move)(l, i, j)); break; }
         case 6: say("list_erase %zu ", i), told(F(realm_list_erase)(l, i)); break;
-        case 7: if (chance(40)) { say("list_clear "), told(F(realm_list_clear)(l)); } else { say("list_remove_all "), told(F(realm_list_remove_all)(l)); } break;
+        case 7:
+            if (chance(40)) say("list_clear "), told(F(realm_list_clear)(l));
+            else say("list_remove_all "), told(F(realm_list_remove_all)(l));
+            break;
         case 8: say("list_insert_list %zu ", i), hold(lists, made(F(realm_list_insert_list)(l, i))); break;
         case 9: say("list_insert_dictionary %zu ", i), hold(dictionaries, made(F(realm_list_insert_dictionary)(l, i))); break;
         case 10: say("list_set_list %zu ", i), hold(lists, made(F(realm_list_set_list)(l, i))); break;
         case 11: say("list_set_dictionary %zu ", i), hold(dictionaries, made(F(realm_list_set_dictionary)(l, i))); break;
         case 12: say("list_insert_embedded %zu ", i), hold(objects, made(F(realm_list_insert_embedded)(l, i))); break;
         case 13: say("list_set_embedded %zu ", i), hold(objects, made(F(realm_list_set_embedded)(l, i))); break;
-        case 14: { realm_value_t got = of_type(RLM_TYPE_NULL); say("list_get %zu ", i), told(F(realm_list_get)(l, i, &got)), say(" "), say_value(got); break; }
-        case 15: { size_t at = 0; bool found = false; say("list_find "), say_value(v), say(" "); bool good = F(realm_list_find)(l, &v, &at, &found); told(good); if (good) say(" %d %zd", found, at); break; }
+        case 14: {
+            realm_value_t got = of_type(RLM_TYPE_NULL);
+            say("list_get %zu ", i), told(F(realm_list_get)(l, i, &got)), say(" "), say_value(got);
+            break;
+        }
+        case 15: {
+            size_t at = 0;
+            bool found = false;
+            say("list_find "), say_value(v), say(" ");
+            bool good = F(realm_list_find)(l, &v, &at, &found);
+            told(good);
+            if (good) say(" %d %zd", found, at);
+            break;
+        }
         case 16: say("list_get_linked_object %zu ", i), hold(objects, made(F(realm_list_get_linked_object)(l, i))); break;
         case 17: say("list_is_valid -> %d", F(realm_list_is_valid)(l)); break;
         case 18: say("list_to_results "), hold(results, made(F(realm_list_to_results)(l))); break;
         case 19: {
             bool list = chance(50);
             if (gentle && !holds(l, i, list ? RLM_TYPE_LIST : RLM_TYPE_DICTIONARY)) return say("left out");
-            if (list) { say("list_get_list %zu ", i), hold(lists, made(F(realm_list_get_list)(l, i))); } else { say("list_get_dictionary %zu ", i), hold(dictionaries, made(F(realm_list_get_dictionary)(l, i))); }
+            if (list) say("list_get_list %zu ", i), hold(lists, made(F(realm_list_get_list)(l, i)));
+            else say("list_get_dictionary %zu ", i), hold(dictionaries, made(F(realm_list_get_dictionary)(l, i)));
             break;
         }
     }
@@ -666,11 +697,34 @@ void set_call() {
             if (good) say(" %zu %d", at, flag);
             break;
         }
-        case 4: case 5: { say("set_erase "), say_value(v), say(" "); bool good = F(realm_set_erase)(s, v, &flag); told(good); if (good) say(" %d", flag); break; }
-        case 6: if (chance(50)) { say("set_clear "), told(F(realm_set_clear)(s)); } else { say("set_remove_all "), told(F(realm_set_remove_all)(s)); } break;
-        case 7: { size_t i = any_index(n); realm_value_t got = of_type(RLM_TYPE_NULL); say("set_get %zu ", i), told(F(realm_set_get)(s, i, &got)), say(" "), say_value(got); break; }
-        case 8: { say("set_find "), say_value(v), say(" "); bool good = F(realm_set_find)(s, v, &at, &flag); told(good); if (good) say(" %d", flag); break; }
-        case 9: if (chance(50)) { say("set_to_results "), hold(results, made(F(realm_set_to_results)(s))); } else say("set_is_valid -> %d", F(realm_set_is_valid)(s)); break;
+        case 4: case 5: {
+            say("set_erase "), say_value(v), say(" ");
+            bool good = F(realm_set_erase)(s, v, &flag);
+            told(good);
+            if (good) say(" %d", flag);
+            break;
+        }
+        case 6:
+            if (chance(50)) say("set_clear "), told(F(realm_set_clear)(s));
+            else say("set_remove_all "), told(F(realm_set_remove_all)(s));
+            break;
+        case 7: {
+            size_t i = any_index(n);
+            realm_value_t got = of_type(RLM_TYPE_NULL);
+            say("set_get %zu ", i), told(F(realm_set_get)(s, i, &got)), say(" "), say_value(got);
+            break;
+        }
+        case 8: {
+            say("set_find "), say_value(v), say(" ");
+            bool good = F(realm_set_find)(s, v, &at, &flag);
+            told(good);
+            if (good) say(" %d", flag);
+            break;
+        }
+        case 9:
+            if (chance(50)) say("set_to_results "), hold(results, made(F(realm_set_to_results)(s)));
+            else say("set_is_valid -> %d", F(realm_set_is_valid)(s));
+            break;
     }
 }
 void dictionary_call() {
@@ -689,17 +743,33 @@ void dictionary_call() {
             if (good) say(" %zu %d", at, flag);
             break;
         }
-        case 5: case 6: { say("dictionary_erase "); bool good = F(realm_dictionary_erase)(d, k, &flag); told(good); if (good) say(" %d", flag); break; }
+        case 5: case 6: {
+            say("dictionary_erase ");
+            bool good = F(realm_dictionary_erase)(d, k, &flag);
+            told(good);
+            if (good) say(" %d", flag);
+            break;
+        }
         case 7: say("dictionary_clear "), told(F(realm_dictionary_clear)(d)); break;
         case 8: say("dictionary_insert_list "), hold(lists, made(F(realm_dictionary_insert_list)(d, k))); break;
         case 9: say("dictionary_insert_dictionary "), hold(dictionaries, made(F(realm_dictionary_insert_dictionary)(d, k))); break;
         case 10: say("dictionary_insert_embedded "), hold(objects, made(F(realm_dictionary_insert_embedded)(d, k))); break;
-        case 11: { realm_value_t got = of_type(RLM_TYPE_NULL); say("dictionary_find "), told(F(realm_dictionary_find)(d, k, &got, &flag)), say(" %d ", flag), say_value(got); break; }
-        case 12: { size_t i = any_index(n); realm_value_t name = of_type(RLM_TYPE_NULL), got = name; say("dictionary_get %zu ", i), told(F(realm_dictionary_get)(d, i, &name, &got)), say(" "), say_value(name), say_value(got); break; }
+        case 11: {
+            realm_value_t got = of_type(RLM_TYPE_NULL);
+            say("dictionary_find "), told(F(realm_dictionary_find)(d, k, &got, &flag)), say(" %d ", flag), say_value(got);
+            break;
+        }
+        case 12: {
+            size_t i = any_index(n);
+            realm_value_t name = of_type(RLM_TYPE_NULL), got = name;
+            say("dictionary_get %zu ", i), told(F(realm_dictionary_get)(d, i, &name, &got)), say(" "), say_value(name), say_value(got);
+            break;
+        }
         case 13: {
             bool list = chance(50);
             if (gentle && !holds(d, k, list ? RLM_TYPE_LIST : RLM_TYPE_DICTIONARY)) return say("left out");
-            if (list) { say("dictionary_get_list "), hold(lists, made(F(realm_dictionary_get_list)(d, k))); } else { say("dictionary_get_dictionary "), hold(dictionaries, made(F(realm_dictionary_get_dictionary)(d, k))); }
+            if (list) say("dictionary_get_list "), hold(lists, made(F(realm_dictionary_get_list)(d, k)));
+            else say("dictionary_get_dictionary "), hold(dictionaries, made(F(realm_dictionary_get_dictionary)(d, k)));
             break;
         }
         case 14: say("dictionary_to_results "), hold(results, made(F(realm_dictionary_to_results)(d))); break;
@@ -764,7 +834,9 @@ void results_call() {
             static const char* const numbers[] = {"n", "b", "s", "t", "f", "g", "c", "ni", "m", "mi"};
             realm_property_key_t k = property_named(0, numbers[below(10)]);
             int what = int(below(3));
-            bool good = what == 0 ? F(realm_results_min)(r, k, &v, &found) : what == 1 ? F(realm_results_max)(r, k, &v, &found) : F(realm_results_sum)(r, k, &v, &found);
+            bool good = what == 0   ? F(realm_results_min)(r, k, &v, &found)
+                        : what == 1 ? F(realm_results_max)(r, k, &v, &found)
+                                    : F(realm_results_sum)(r, k, &v, &found);
             say("results_aggregate %d ", what), told(good);
             if (good) say(" %d ", found), say_value(v);
             break;

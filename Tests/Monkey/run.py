@@ -88,6 +88,8 @@ class Run:
             elif line:
                 seed, digest, _, _ = line.split()
                 self.digests[int(seed)] = digest
+        if self.current is None:
+            raise SystemExit(f'the monkey did not start: {status}')
         self.died = self.current if status not in (0, 1) else None
         if self.died is not None:
             self.faults[self.died].append(f'the process ended with {status}')
@@ -134,6 +136,8 @@ def batch(monkey, first, last):
                 break
             at = run.died + 1
         for seed in range(first, last + 1):
+            if seed not in digests and seed not in faults:
+                faults[seed].append('the sequence did not run')
             path = folder / f'{seed}.realm'
             if storage and seed % options.check_every == 0 and path.exists():
                 found = judge(path)
