@@ -653,8 +653,12 @@ void list_call() {
         case 9: say("list_insert_dictionary %zu ", i), hold(dictionaries, made(F(realm_list_insert_dictionary)(l, i))); break;
         case 10: say("list_set_list %zu ", i), hold(lists, made(F(realm_list_set_list)(l, i))); break;
         case 11: say("list_set_dictionary %zu ", i), hold(dictionaries, made(F(realm_list_set_dictionary)(l, i))); break;
-        case 12: say("list_insert_embedded %zu ", i), hold(objects, made(F(realm_list_insert_embedded)(l, i))); break;
-        case 13: say("list_set_embedded %zu ", i), hold(objects, made(F(realm_list_set_embedded)(l, i))); break;
+        case 12:
+        case 13:
+            if (gentle && i >= n) return say("left out");
+            if (chance(50)) say("list_insert_embedded %zu ", i), hold(objects, made(F(realm_list_insert_embedded)(l, i)));
+            else say("list_set_embedded %zu ", i), hold(objects, made(F(realm_list_set_embedded)(l, i)));
+            break;
         case 14: {
             realm_value_t got = of_type(RLM_TYPE_NULL);
             say("list_get %zu ", i), told(F(realm_list_get)(l, i, &got)), say(" "), say_value(got);
