@@ -64,13 +64,16 @@ extension FileDescriptor {
     func resize(to size: Int, filled: Bool) throws(RealmError) {
         let old = try self.size()
         guard filled, size > old else { return try truncate(to: size) }
-        let step = min(size - old, 256 << 10)
+        try writeZeros(from: old, to: size)
+    }
+    func writeZeros(from: Int, to end: Int) throws(RealmError) {
+        let step = min(end - from, 256 << 10)
         let zeros = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
         defer { zeros.deallocate() }
         Platform.zero(zeros, step)
-        var at = old
-        while at < size {
-            let n = min(step, size - at)
+        var at = from
+        while at < end {
+            let n = min(step, end - at)
             try write(zeros, count: n, at: at)
             at += n
         }

@@ -179,20 +179,16 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': parent directory does not exist", path: path)
         }
         // Refuse what we could not open before a lock file appears beside it.
-        let probe = existed ? try FileDescriptor(path: path, access: writing ? .readWrite : .readOnly) : nil
-        var earlier: DatabaseFile?
-        var permissions: UInt32 = 0o644
-        if let probe { permissions = try probe.permissions() }
-        let isUnfinished = if writing, let probe { try DatabaseFile.isUnfinished(probe, encryption) } else { false }
-        if let probe, !isUnfinished, try probe.size() > 0 {
-            let early = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
+        let needed: FileDescriptor.Access = writing ? .readWrite : .readOnly
+        let early = existed ? try DatabaseFile(path: path, access: needed, needsSlab: writing, encryption: encryption) : nil
+        let isUnfinished = if writing, let early { try early.isUnfinished() } else { false }
+        if let early, !isUnfinished, try early.file.size() > 0 {
             // A key that fits says enough: what else could be wrong is found below, and the lock file goes again.
             if !early.isEncrypted { try Self.checkFormat(try early.newestState(readOnly: !writing).state, path: path, writing: writing, upgrades: upgrades) }
-            earlier = early
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
         }
-        probe?.close()
+        let permissions = try early?.file.permissions() ?? 0o644
 
         let lock = try LockFile(databasePath: path, permissions: permissions)
         var done = false
@@ -203,7 +199,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let opened: (DatabaseFile, UInt8) = try lock.withControlLock { () throws(RealmError) in
             let shared = lock.shared
             let first = shared.initialised.load() == 0
-            let file = try DatabaseFile(path: path, access: writing ? .readWriteCreate : .readOnly, needsSlab: writing, encryption: encryption, earlier: earlier)
+            var file: DatabaseFile
+            if let early, try FileSystem.identity(path) == early.file.identity() {
+                file = early
+            } else {
+                let access: FileDescriptor.Access = writing ? .readWriteCreate : .readOnly
+                file = try DatabaseFile(path: path, access: access, needsSlab: writing, encryption: encryption, earlier: early)
+            }
             let identity = try file.file.identity()
             guard first || shared.database == identity else {
                 throw RealmError(
@@ -328,6 +330,12 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     // MARK: Versions
 
+    /// Another program may have upgraded a file that is read here in an older format: what it wrote since is of another format.
+    func checkUnchangedFormat() throws(RealmError) {
+        guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat, now != 0, now != format else { return }
+        throw RealmError(
+            .incompatibleSession, "The Realm file at path '\(path)' was upgraded from format \(format) to \(now) by another program: open it again", path: path)
+    }
     /// Pins the newest version. - Parameter slot: the reader's slot, claimed when −1.
     func pinNewest(slot: inout Int) throws(RealmError) -> SharedState.Version {
         if let fixed { return fixed }

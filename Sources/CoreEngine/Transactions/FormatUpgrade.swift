@@ -23,18 +23,21 @@ enum FormatUpgrade {
 
     // MARK: Backups
 
+    private static let suffix = ".backup.realm"
     private static func prefix(_ path: String) -> String {
         if path.hasSuffix(".realm") { return String(path.dropLast(5)) }
         return path.hasSuffix(".") ? path : path + "."
     }
-    private static func backup(_ path: String, _ format: UInt8) -> String { prefix(path) + "v\(format).backup.realm" }
     /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears old copies away.
     static func keepBackup(_ path: String, format: UInt8) {
-        for old: UInt8 in [23, 22, 21, 20, 11, 10] {
-            if let age = FileSystem.age(backup(path, old)), age > backupLifetime { _ = try? FileSystem.remove(backup(path, old)) }
+        let start = prefix(path)
+        for old in ["v23", "v22", "v21", "v20", "v11", "v10"] {
+            let name = start + old + suffix
+            if let age = FileSystem.age(name), age > backupLifetime { _ = try? FileSystem.remove(name) }
         }
-        guard format != 0, format < Format.currentVersion, !FileSystem.exists(backup(path, format)) else { return }
-        _ = FileSystem.copy(path, to: backup(path, format))
+        let name = start + "v\(format)" + suffix
+        guard format != 0, format < Format.currentVersion, !FileSystem.exists(name) else { return }
+        _ = FileSystem.copy(path, to: name)
     }
 }
 

@@ -67,9 +67,11 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     private static func join(_ file: FileDescriptor) throws(RealmError) -> SharedMemory? {
         if file.tryLock(.exclusive) {
             // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
-            try file.truncate(to: 0)
             // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
-            do throws(RealmError) { try file.resize(to: SharedState.size, filled: true) } catch {
+            do throws(RealmError) {
+                if try file.size() != SharedState.size { try file.truncate(to: SharedState.size) }
+                try file.writeZeros(from: 0, to: SharedState.size)
+            } catch {
                 try file.truncate(to: 0)
                 throw error
             }

@@ -9,6 +9,7 @@
 ///     40    owner that last held the write lock
 ///     48    device and inode of the database file
 ///     64    ring of 64 published versions: version, top ref, logical size, 0
+///     2112  number of slots ever claimed (those behind are free)
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
 /// the writer of the next commit but one (the first that could reuse space of the version) will see the slot, because it scans the slots
@@ -33,6 +34,9 @@ struct SharedState {
     var initialised: SharedWord { word(24) }
     var latest: SharedWord { word(32) }
     var lastWriter: SharedWord { word(40) }
+    private var claimed: SharedWord { word(2112) }
+    /// Slots that may be in use.
+    private var claimedSlots: Range<Int> { 0..<Int(min(claimed.load(), UInt64(Self.slotCount))) }
     /// The database file that the session is about.
     var database: FileIdentity {
         get { FileIdentity(device: word(48).load(), inode: word(56).load(), linkCount: 1) }
@@ -94,10 +98,10 @@ struct SharedState {
         throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
     }
     private func claim(_ mark: UInt64) throws(RealmError) -> Int {
-        let start = Int(owner &* 31) % Self.slotCount
-        for i in 0..<Self.slotCount {
-            let s = (start + i) % Self.slotCount
-            if slot(s).load() == 0, slot(s).exchange(from: 0, to: mark) { return s }
+        for s in 0..<Self.slotCount where slot(s).load() == 0 {
+            // First the number: a writer that does not see the slot must not have missed it.
+            while case let known = claimed.load(), known < UInt64(s) + 1 { _ = claimed.exchange(from: known, to: UInt64(s) + 1) }
+            if slot(s).exchange(from: 0, to: mark) { return s }
         }
         throw RealmError(.limitExceeded, "More than \(Self.slotCount) snapshots of this file are in use")
     }
@@ -118,7 +122,7 @@ struct SharedState {
     func pinnedVersions(below newest: UInt64, isDead: (UInt64) -> Bool) -> [UInt64] {
         var pinned: Set<UInt64> = []
         var checked: [UInt64: Bool] = [:]
-        for i in 0..<Self.slotCount {
+        for i in claimedSlots {
             let mark = slot(i).load()
             guard mark != 0 else { continue }
             let version = mark & 0xFFFF_FFFF_FFFF, holder = mark >> 48
@@ -136,6 +140,6 @@ struct SharedState {
         return pinned.sorted()
     }
     func clearSlots(of holder: UInt64) {
-        for i in 0..<Self.slotCount where slot(i).load() >> 48 == holder { slot(i).store(0) }
+        for i in claimedSlots where slot(i).load() >> 48 == holder { slot(i).store(0) }
     }
 }

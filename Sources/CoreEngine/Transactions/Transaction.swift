@@ -87,6 +87,7 @@ package final class Transaction {
         guard stage == .reading else { return false }
         try database.verifyWhole()
         guard database.newestVersion != version else { return false }
+        try database.checkUnchangedFormat()
         // The old version stays pinned until the new one is accepted.
         var newSlot = -1
         let v = try database.pinNewest(slot: &newSlot)
