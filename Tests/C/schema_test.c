@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 /* ---- Checking --------------------------------------------------------------------------------- */
@@ -1188,7 +1189,6 @@ static void on_schema(realm_userdata_t u, const realm_schema_t* s) { (void)u, (v
 static void on_realm(realm_userdata_t u) { (void)u, realm_changes++; }
 
 static void others(void) {
-    /* Another spelling of the path stands for another program: the two share only the file. */
     static const struct { const char* target; int version, error, schema_changes, reopened; } table[] = {
         {"A(n:int,s:str?) B(x:int)", 1, 0, 1, 0},
         {"A(n:int,s:str?,p:int)", 2, 0, 1, 2013},
@@ -1198,9 +1198,6 @@ static void others(void) {
         {"A(n:int,s:str?)", 2, 0, 0, -2018}, /* a check that may be left out */
         {"A(n:int?,s:str?)", 2, 0, 0, -2018},
     };
-    char alias[sizeof path], first[sizeof path];
-    snprintf(first, sizeof first, "%s", path);
-    snprintf(alias, sizeof alias, "%s/./%s", folder, strrchr(path, '/') + 1);
     for (size_t k = 0; k < sizeof table / sizeof *table; k++) {
         at("another program makes it version %d, %s", table[k].version, table[k].target);
         make_file("A(n:int,s:str?)[7,'str']", 1);
@@ -1209,9 +1206,17 @@ static void others(void) {
         CHECK(r && all && realm_begin_read(r) && realm_begin_read(all));
         realm_callback_token_t* token = realm_add_realm_changed_callback(r, on_realm, NULL, no_free);
         realm_callback_token_t* schema_token = realm_add_schema_changed_callback(r, on_schema, NULL, no_free);
-        snprintf(path, sizeof path, "%s", alias);
-        opens(how(table[k].target, AUTO, (uint64_t)table[k].version), 0);
-        snprintf(path, sizeof path, "%s", first);
+        fflush(stdout);
+        pid_t child = fork();
+        if (child == 0) {
+            failed = 0;
+            opens(how(table[k].target, AUTO, (uint64_t)table[k].version), 0);
+            fflush(stdout);
+            _exit(failed != 0);
+        }
+        int status = -1;
+        waitpid(child, &status, 0);
+        NUMBER(status, 0);
         schema_changes = realm_changes = 0;
         bool moved = false;
         NUMBER(realm_refresh(r, &moved) ? 0 : last_error(), table[k].error);

@@ -8,6 +8,7 @@ import Testing
 private final class FakeForm: PageForm {
     let pageSize = SealedForm.payload
     var pageCount: Int
+    var fileSize: Int { pageCount * pageSize }
     var disk: [Int: (bytes: [UInt8], stamp: UInt64)] = [:]
     var next: UInt64 = 1
     var reads = 0, forgotten = 0
@@ -33,8 +34,9 @@ private final class FakeForm: PageForm {
     }
     func resize(to pages: Int, filled: Bool) throws(RealmError) { pageCount = pages }
     func readHeader(again: Bool) throws(RealmError) -> FileHeader { FileHeader() }
-    func prepare(_ header: FileHeader, logicalSize: Int) throws(RealmError) {}
+    func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool { announcing }
     func commit() throws(RealmError) {}
+    func withdraw(_ header: FileHeader) throws(RealmError) {}
     func forget() { forgotten += 1 }
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { self }
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { self }
@@ -82,7 +84,7 @@ private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] { Array(Unsafe
     try content.withUnsafeBytes { try all.write($0.baseAddress!, count: 100, at: 50 * size) }
     for _ in 0..<4 { other.move(to: 1) }
     try content.withUnsafeBytes { try all.write($0.baseAddress!, count: 100, at: 139 * size) }
-    try all.prepare(FileHeader(), logicalSize: 0)
+    _ = try all.prepare(FileHeader(), logicalSize: 0, announcing: false)
     for p in 0..<40 {
         var expected = Array(content[p * size..<(p + 1) * size])
         if p == 39 { expected.replaceSubrange(0..<100, with: content[0..<100]) }
