@@ -50,7 +50,8 @@ static void in_child(const char* name, void (*run)(int), int argument) {
     ssize_t n = read(both[0], counts, sizeof counts);
     close(both[0]);
     waitpid(child, &status, 0);
-    if (n != sizeof counts) printf("FAIL %s %d: ended by signal %d, status %d\n", name, argument, WIFSIGNALED(status) ? WTERMSIG(status) : 0, WEXITSTATUS(status));
+    int by = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (n != sizeof counts) printf("FAIL %s %d: ended by signal %d, status %d\n", name, argument, by, WEXITSTATUS(status));
     passed += counts[0];
     failed += counts[1];
 }
@@ -91,7 +92,8 @@ static realm_value_t text(const char* s) {
     v.type = RLM_TYPE_STRING, v.string.data = s, v.string.size = strlen(s);
     return v;
 }
-static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target, int flags) {
+static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target,
+                                      int flags) {
     realm_property_info_t p;
     memset(&p, 0, sizeof p);
     p.name = name, p.public_name = "", p.link_target = target, p.link_origin_property_name = "";
@@ -129,7 +131,8 @@ static realm_t* open_realm(void) {
 static realm_class_key_t items;
 static realm_property_key_t id, name, note, numbers, next;
 static bool find_keys(realm_t* realm) {
-    struct { const char* name; realm_property_key_t* key; } all[] = {{"id", &id}, {"name", &name}, {"note", &note}, {"numbers", &numbers}, {"next", &next}};
+    struct { const char* name; realm_property_key_t* key; } all[] = {
+        {"id", &id}, {"name", &name}, {"note", &note}, {"numbers", &numbers}, {"next", &next}};
     bool found = false;
     realm_class_info_t info;
     if (!realm_find_class(realm, "Item", &found, &info) || !found) return false;
@@ -248,7 +251,10 @@ static bool operate(struct uses* u, int which) {
             if (sum) CHECK(sum == u->digest);
             return sum != 0;
         }
-        case 1: done = realm_get_value(u->last, note, &v); if (done) CHECK(v.string.size > 40 && !memcmp(v.string.data, "a longer text of object 7999", 28)); return done;
+        case 1:
+            done = realm_get_value(u->last, note, &v);
+            if (done) CHECK(v.string.size > 40 && !memcmp(v.string.data, "a longer text of object 7999", 28));
+            return done;
         case 2: done = realm_get_value(u->middle, id, &v); if (done) CHECK(v.integer == OBJECTS / 2); return done;
         case 3: return read_list(u);
         case 4: done = realm_results_count(u->all, &n); if (done) CHECK(n == OBJECTS); return done;
@@ -430,8 +436,8 @@ static uint64_t dice(uint64_t n) {
 }
 static void scribble(int fd) {
     for (uint64_t n = 1 + dice(4); n > 0; n--) {
-        uint64_t words[] = {0, 1, 2, 24, 4096, UINT64_MAX, INT64_MAX, 1ull << 47, (1ull << 48) - 1, 1ull << 63, dice(1000), dice(1u << 31) << 32 | dice(1u << 31),
-                            (1 + dice(5)) << 48 | dice(10)};
+        uint64_t words[] = {0, 1, 2, 24, 4096, UINT64_MAX, INT64_MAX, 1ull << 47, (1ull << 48) - 1, 1ull << 63, dice(1000),
+                            dice(1u << 31) << 32 | dice(1u << 31), (1 + dice(5)) << 48 | dice(10)};
         uint64_t word = words[dice(sizeof words / sizeof *words)];
         off_t places[] = {(off_t)(16 + dice(6) * 8), (off_t)(64 + dice(256) * 8), (off_t)(4096 + dice(64) * 8), (off_t)dice(4096 + 2048 * 8 - 8)};
         if (pwrite(fd, &word, sizeof word, places[dice(4)]) != sizeof word) give_up();

@@ -46,6 +46,7 @@ public struct PassphraseCost: Sendable, Equatable {
     /// Whether a file may claim this cost unasked. More takes a second or more, or memory that small machines lack: whoever forges the first
     /// bytes of a file could make every program that opens it pay for that. `asked`: what the program would pay for a new file.
     func isAcceptable(asked: PassphraseCost) -> Bool {
-        isSensible && ((memory <= 256 << 20 && passes * memory <= 1 << 30) || (memory <= asked.memory && passes * memory <= asked.passes * asked.memory))
+        guard isSensible else { return false }
+        return memory <= 256 << 20 && passes * memory <= 1 << 30 || memory <= asked.memory && passes * memory <= asked.passes * asked.memory
     }
 }

@@ -41,8 +41,8 @@ public enum FaultGuard {
     static func lost(_ path: String) -> RealmError {
         RealmError(
             .fileOperationFailed,
-            "Pages of the open file '\(path)' were lost: another program cut it, or the disk cannot read it. Close every Realm of it, and open it again",
-            path: path)
+            "Pages of the open file '\(path)' were lost: another program cut it, or the disk cannot read it. "
+                + "Close every Realm of it, and open it again", path: path)
     }
 }
 
