@@ -34,8 +34,8 @@ Examiner::Examiner(const std::string& folder, Random& random) : world(folder, ra
     mkdir(folder.c_str(), 0755);
 }
 
-Content Examiner::examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,
-                          const std::string& what) {
+Content Examiner::examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets,
+                          const std::vector<Content>& allowed, const std::string& what, bool with_schema) {
     std::string path = world.folder + name;
     Random& random = world.random;
     world.restart(image);
@@ -45,7 +45,7 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
     // Power may go while the file is opened, more than once.
     for (int again = 0; again < 3 && random.chance(6); again++) {
         process.plan = Plan{Fault::power, 0, all_calls, random.below(90)};
-        { Realm realm(process, path, secrets[random.below(secrets.size())]); }
+        { Realm realm(process, path, secrets[random.below(secrets.size())], Realm::writing, with_schema); }
         process.plan = Plan();
         if (!world.is_off) world.cut_power();
         world.restart(world.after(random.chance(30) ? World::Choice{World::Choice::all, 0, 0, random.next()} : world.subset()));
@@ -55,7 +55,7 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
     Content content;
     Outcome why;
     for (auto& secret : secrets) {
-        Realm realm(process, path, secret);
+        Realm realm(process, path, secret, Realm::writing, with_schema);
         why = realm.outcome();
         if (!realm.is_open()) continue;
         if (!realm.read(content)) found("%s: cannot be read: %d %s", what.c_str(), realm.outcome().code, realm.outcome().message.c_str());
@@ -64,7 +64,7 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
         if (!is_allowed) found("%s: holds %s, not %s", what.c_str(), text_of(content).c_str(), list(allowed).c_str());
         std::string report;
         if (number % 8 == 0 && !realm.verify(report)) found("%s: not sound: %s", what.c_str(), report.c_str());
-        if (number % 4 == 0) {
+        if (number % 4 == 0 && with_schema) {
             // A commit without changes must show the same content; then one with changes, which a new process must find.
             Content after;
             bool good = realm.begin_write() && (number % 8 == 0 || realm.change(random, content.stamp + 1000)) && realm.read(after) &&
@@ -73,8 +73,8 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
             realm.close();
             Realm again(process, path, secret);
             Content reopened;
-            if (!again.is_open() || !again.read(reopened) || reopened != after)
-                found("%s: after a commit: %s, not %s: %s", what.c_str(), text_of(reopened).c_str(), text_of(after).c_str(), again.outcome().message.c_str());
+            if (!again.is_open() || !again.read(reopened)) found("%s: after a commit: %s", what.c_str(), again.outcome().message.c_str());
+            if (reopened != after) found("%s: after a commit: %s, not %s", what.c_str(), text_of(reopened).c_str(), text_of(after).c_str());
             if (!again.verify(report)) found("%s: not sound after a commit: %s", what.c_str(), report.c_str());
         }
         return content;
@@ -190,7 +190,7 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 });
                 break;
             case 1: {
-                Secret now = e.secrets[0], other{options.forms[e.random.below(options.forms.size())], now.key + 1};
+                Secret now = e.secrets[0], other{(Form)e.random.below(form_count), now.key + 1};
                 e.secrets.push_back(other);
                 e.next(std::string("change of key to ") + form_names[other.form], [&] { must(realm->change_key(other), "change key"); });
                 e.secrets = {other};

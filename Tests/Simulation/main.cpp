@@ -1,16 +1,19 @@
 /*
  * main.cpp - runs histories of simulated processes over a simulated disk.
  *
- *     simulate crash-states LIBRARY [--seeds A-B | --seed N] [--jobs N] [--forms plain,xchacha,gcm,realm]
- *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--plain-names] [--fixtures DIR] [--folder DIR] [--trace] [--here]
- *              [--lose-flush N]
+ *     simulate crash-states|histories|nth LIBRARY [--seeds A-B | --seed N] [--jobs N] [--forms plain,xchacha,gcm,realm]
+ *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--plain-names] [--skip FAULT] [--lose-flush N]
+ *              [--fixtures DIR] [--folder DIR] [--trace] [--here]
  *
  *     crash-states  what a loss of power may leave of every commit, compaction and change of key
+ *     histories     several processes, failing calls, full disks, killed processes, losses of power
+ *     nth           each call of each operation fails once, and from then on
  *
- * Each seed is a run in a process of its own. A failing one is printed with what was found and what led there; `--seed N` of the same form
- * runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger. `--states` ends when so many states were
- * looked at. `--from`: only the states of the Nth operation and later. `--torn`: a sector being written may be a mixture. `--plain-names`: only flushing the folder makes names durable.
- * `--lose-flush N` is a deliberate fault: the Nth flush of each operation, 0 for all of them, does nothing.
+ * Each seed is a run in a process of its own. A failing one is printed with what was found and what led there; `--seed N` of the same
+ * form runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger. `--states` ends when so many states
+ * were looked at. `--from`: only the states of the Nth operation and later. `--torn`: a sector being written may be a mixture.
+ * `--plain-names`: only flushing the folder makes names durable. `--lose-flush N` is a deliberate fault: the Nth flush of each operation,
+ * 0 for all of them, does nothing. `--skip`: a fault that does not happen, by its name in world.cpp.
  */
 
 #include "simulation.h"
@@ -53,6 +56,12 @@ void found(const char* format, ...) {
     _Exit(1);
 }
 
+bool is_skipped(Fault fault) {
+    for (auto& name : options.skipped)
+        if (name == fault_names[(int)fault]) return true;
+    return false;
+}
+
 static void remove_folder(const std::string& folder) {
     std::string command = "rm -rf '" + folder + "'";
     if (system(command.c_str()) != 0) perror(folder.c_str());
@@ -61,10 +70,10 @@ static void remove_folder(const std::string& folder) {
 static const struct {
     const char* name;
     Run* run;
-} modes[] = {{"crash-states", run_crash_states}};
+} modes[] = {{"crash-states", run_crash_states}, {"histories", run_history}, {"nth", run_nth}};
 
 [[noreturn]] static void usage() {
-    fprintf(stderr, "usage: simulate crash-states LIBRARY [options]; see the top of main.cpp\n");
+    fprintf(stderr, "usage: simulate crash-states|histories|nth LIBRARY [options]; see the top of main.cpp\n");
     exit(2);
 }
 static void read_options(int count, char** words) {
@@ -90,6 +99,7 @@ static void read_options(int count, char** words) {
                 if (("," + names).find("," + std::string(form_names[f]) + ",") != std::string::npos) options.forms.push_back((Form)f);
             if (options.forms.empty()) usage();
         } else if (word == "--jobs") options.jobs = std::stoi(value());
+        else if (word == "--skip") options.skipped.push_back(value());
         else if (word == "--commits") options.commits = std::stoi(value());
         else if (word == "--from") options.from = std::stoi(value());
         else if (word == "--steps") options.steps = std::stoi(value());

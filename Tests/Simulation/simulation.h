@@ -14,11 +14,13 @@ struct Options {
     std::string library, mode, folder = "/dev/shm/", fixtures;
     uint64_t first_seed = 1, last_seed = 1, states = 0;
     int jobs = 1, commits = 12, steps = 60, from = 0;
+    std::vector<std::string> skipped; /* faults that do not happen */
     std::vector<Form> forms = {plain, xchacha, gcm, realms};
     int lost_flush = -1; /* which of each operation; 0: all */
     bool torn = false, trace = false, in_process = false, plain_names = false;
 };
 extern Options options;
+bool is_skipped(Fault fault);
 
 /* In memory shared by all runs. */
 struct Counts {
@@ -35,6 +37,8 @@ void note(const char* format, ...) __attribute__((format(printf, 1, 2)));
 /* The run of a seed: its folder, its form. Ends by returning, or in found(). */
 typedef void Run(uint64_t seed, Form form, const std::string& folder);
 void run_crash_states(uint64_t seed, Form form, const std::string& folder);
+void run_history(uint64_t seed, Form form, const std::string& folder);
+void run_nth(uint64_t seed, Form form, const std::string& folder);
 
 /* Checks what a loss of power left, in a world of its own. */
 class Examiner {
@@ -42,8 +46,8 @@ public:
     Examiner(const std::string& folder, Random& random);
     /* The file must open and hold one of these; now and then it must also take a commit, be sound, and survive losses of power while it is
        opened. Returns what it holds. */
-    Content examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,
-                    const std::string& what);
+    Content examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets,
+                    const std::vector<Content>& allowed, const std::string& what, bool with_schema = true);
     World world;
 
 private:

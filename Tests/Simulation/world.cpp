@@ -181,11 +181,18 @@ static ssize_t pwrite(Process& p, int fd, const void* buffer, size_t count, off_
     return make(p, WRITE, [&](Entry& e) -> ssize_t {
         World& w = e.world;
         if (e.fault == Fault::nothing) return 0;
-        bool halved = e.fault == Fault::partial || e.fault == Fault::killed_after || e.fault == Fault::power;
-        if (halved) count = e.fault == Fault::partial ? (count + 1) / 2 : std::max<size_t>(1, w.random.below(count) + 1);
+        if (e.fault == Fault::partial && count > sector_size) count = count / 2 / sector_size * sector_size;
+        if (e.fault == Fault::killed_after || e.fault == Fault::power) {
+            // Some of its sectors.
+            uint64_t end = ((uint64_t)at + 1 + w.random.below(count)) / sector_size * sector_size;
+            if (end > (uint64_t)at) count = std::min<size_t>(count, end - (uint64_t)at);
+        }
         uint64_t size = size_of(fd), end = (uint64_t)at + count;
         if (end > size) {
             if (end - size > w.rules.space) {
+                // Space is given out in blocks.
+                w.rules.space = (size + w.rules.space) / 4096 * 4096;
+                w.rules.space = w.rules.space > size ? w.rules.space - size : 0;
                 count = size + w.rules.space > (uint64_t)at ? (size_t)(size + w.rules.space - (uint64_t)at) : 0;
                 if (count == 0) {
                     errno = ENOSPC;

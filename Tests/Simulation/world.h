@@ -26,13 +26,14 @@ typedef std::vector<uint8_t> Bytes;
 /* Random numbers that depend on the seed and on nothing else (splitmix64). */
 struct Random {
     uint64_t state;
-    explicit Random(uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u + 0x1234567) {}
-    uint64_t next() {
-        uint64_t z = (state += 0x9E3779B97F4A7C15u);
+    // Neighbouring seeds give streams that have nothing in common.
+    explicit Random(uint64_t seed) : state(mixed(mixed(seed) + 1)) {}
+    static uint64_t mixed(uint64_t z) {
         z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
         z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
         return z ^ (z >> 31);
     }
+    uint64_t next() { return mixed(state += 0x9E3779B97F4A7C15u); }
     uint64_t below(uint64_t n) { return n ? next() % n : 0; }
     bool chance(unsigned percent) { return below(100) < percent; }
 };
