@@ -89,7 +89,7 @@ struct Explorer {
     Random random;
     World world;
     Examiner examiner;
-    Process& writer = processes[0];
+    Process *writer = &processes[0], *spare = &processes[1];
     std::string name = "file.realm";
     std::vector<Secret> secrets;
     std::vector<Content> allowed;
@@ -107,7 +107,8 @@ struct Explorer {
             w->rules.flush_takes_names = !options.plain_names;
         }
         world.clear();
-        writer.revive(world);
+        writer->revive(world);
+        spare->revive(world);
         world.before_call = [this](Process&, Call call) {
             if ((call != FLUSH && call != FLUSH_FOLDER) || is_inside) return;
             explore(40);
@@ -177,7 +178,7 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
         if (!good) found("%s: %d %s", what, realm ? realm->outcome().code : 0, realm ? realm->outcome().message.c_str() : "no realm");
     };
     auto open = [&] {
-        realm = std::make_unique<Realm>(e.writer, path, e.secrets[0]);
+        realm = std::make_unique<Realm>(*e.writer, path, e.secrets[0]);
         must(realm->is_open(), "open");
     };
     e.next("creation", open);
@@ -203,6 +204,38 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                     open();
                 });
                 break;
+            case 3: case 4: {
+                // A commit is cut short; the next process goes on, and no other opened the file in between.
+                auto second = std::make_unique<Realm>(*e.spare, path, e.secrets[0]);
+                if (!second->is_open()) found("a second process: %s", second->outcome().message.c_str());
+                Content cut, seen, next;
+                must(realm->begin_write() && realm->change(e.random, i) && realm->read(cut), "change");
+                std::vector<Content> before = e.allowed;
+                e.allowed.push_back(cut);
+                bool is_dead = false;
+                e.next("a commit cut short", [&] {
+                    e.writer->plan = Plan{e.random.chance(50) ? Fault::killed : Fault::killed_after, 0, all_calls, e.random.below(9)};
+                    bool good = realm->commit();
+                    is_dead = e.writer->dead;
+                    e.writer->plan = Plan();
+                    if (!is_dead) must(good, "commit"), e.allowed = {cut};
+                });
+                realm.reset();
+                e.writer->revive(e.world);
+                std::swap(e.writer, e.spare);
+                realm = std::move(second);
+                must(realm->begin_write() && realm->read(seen), "begin write after a commit that was cut short");
+                if (seen != cut && options.strict) e.allowed = before;
+                if (seen != cut && (seen != before[0] || !is_dead)) found("after a commit that was cut short: %s", text_of(seen).c_str());
+                must(realm->change(e.random, ++i) && realm->read(next), "change");
+                e.allowed.push_back(next);
+                e.next("the commit after it", [&] {
+                    must(realm->commit(), "commit");
+                    e.allowed = {next};
+                });
+                counts->kills += is_dead;
+                break;
+            }
             default: {
                 Content content;
                 bool large = e.random.chance(8);

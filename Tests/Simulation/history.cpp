@@ -145,8 +145,13 @@ struct History {
         newest = c;
         undecided.clear();
     }
-    /* A writer has begun: nothing that it did not find will come. */
-    void settle() { undecided.clear(); }
+    /* A writer has begun: what it did not find should not come any more. A commit of which nobody knows may still do its work as long as no
+       later one has returned; `--strict` does not allow that. */
+    void settle() {
+        if (!options.strict) return;
+        for (auto& c : undecided) survivors.erase(std::remove(survivors.begin(), survivors.end(), c), survivors.end());
+        undecided.clear();
+    }
 
     /* Reads a handle that must show `expected`; after a fault it may refuse. */
     bool read_same(Realm& realm, const Content& expected, bool is_sure, const char* who) {
@@ -309,6 +314,7 @@ struct History {
         if (good && !user.process->dead) {
             newest = next;
             survivors = {next};
+            undecided.clear();
             user.seen = next;
             // (a) The same handle.
             user.is_sure = read_same(realm, next, !faulty, "who committed");
@@ -320,7 +326,7 @@ struct History {
             // Whether it was done nobody can say; one that returned to a dead process counts as not returned.
             note("    dead while committing %s", text_of(next).c_str());
             if (was_seen) newest = next;
-            else if (next != newest) undecided = {next};
+            else if (next != newest) undecided.push_back(next);
             survivors.push_back(next);
             return;
         }
@@ -330,7 +336,7 @@ struct History {
         if (why.code == outcome_unknown) {
             counts->unknown++;
             if (was_seen) newest = next;
-            else if (next != newest) undecided = {next};
+            else if (next != newest) undecided.push_back(next);
             survivors.push_back(next);
             user.is_sure = false;
             return;

@@ -26,16 +26,20 @@ must_find() { # must_find NAME ARGUMENT...: a deliberate fault, found before 1,0
         passed=$((passed + 1)) && echo "  ok    $name: found, $(tail -1 "$out/$name.log")"
     fi
 }
+# What these forms do not bear yet: a flush that fails and takes what was written with it.
+sealed=(--skip lost --skip kept)
 fixtures=${CREALM_FIXTURES:-../shared/fixtures}
 if [ "$long" = --long ]; then
-    run crash-states crash-states --seeds 1-200 --commits 40 --from 1 --jobs 2
-    run crash-states-plain-names crash-states --seeds 1001-1010 --commits 20 --from 1 --jobs 2 --plain-names
-    run histories histories --seeds 1-2500 --from 1 --jobs 2
-    run nth nth --seeds 0-23 --fixtures "$fixtures" --jobs 2
+    run crash-states crash-states --seeds 1-200 --commits 40 --jobs 2
+    run crash-states-plain-names crash-states --seeds 1001-1010 --commits 20 --jobs 2 --plain-names
+    run histories histories --seeds 1-5000 --forms plain,realm --jobs 2
+    run histories-sealed histories --seeds 1-5000 --forms xchacha,gcm --jobs 2 "${sealed[@]}"
+    run nth nth --seeds 0-23 --forms plain,realm --fixtures "$fixtures" --jobs 2
+    run nth-sealed nth --seeds 0-19 --forms xchacha,gcm --jobs 2 "${sealed[@]}"
 else
-    run crash-states crash-states --seeds 1-1 --commits 5 --from 1 --jobs 2
-    run histories histories --seeds 1-10 --from 1 --jobs 2
-    # Commit, upgrade, change of key.
+    run crash-states crash-states --seeds 1-1 --commits 5 --jobs 2
+    run histories histories --seeds 1-8 --forms plain,realm --jobs 2
+    run histories-sealed histories --seeds 1-8 --forms xchacha,gcm --jobs 2 "${sealed[@]}"
     run nth nth --seeds 11-11 --forms plain,realm --jobs 2
 fi
 must_find flush-lost crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1

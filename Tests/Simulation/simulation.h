@@ -17,7 +17,7 @@ struct Options {
     std::vector<std::string> skipped; /* faults that do not happen */
     std::vector<Form> forms = {plain, xchacha, gcm, realms};
     int lost_flush = -1; /* which of each operation; 0: all */
-    bool torn = false, trace = false, in_process = false, plain_names = false;
+    bool torn = false, strict = false, trace = false, in_process = false, plain_names = false;
 };
 extern Options options;
 bool is_skipped(Fault fault);
