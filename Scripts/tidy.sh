@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Guards the structure: calls go down, only Platform talks to the system, exported functions never trap, no machine paths.
+# Guards the structure: calls go down, only Platform talks to the system, exported functions never trap and go through one door, no machine paths.
 set -u
 cd "$(dirname "$0")/.."
 failed=0
@@ -40,6 +40,7 @@ below Transactions 'Realm|Schema|RealmConfiguration'
 below Query 'Realm|Schema|Transaction|Database'
 found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
 [ -z "$found" ] || complain "paths of a machine" "$found"
+found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
 [ "$failed" = 0 ] && echo "  ok"
 echo "$((failed == 0)) passed, $failed failed"
 [ "$failed" = 0 ]

@@ -69,8 +69,9 @@
  *      any       from any thread, at any time.
  *      single    any thread, but never two at once on the same handle.
  *      confined  on the thread of the scheduler the realm was opened with. Off that thread the call
- *                fails with WRONG_THREAD where a check is affordable; do not count on the check.
- *                Handles of a frozen realm may be used on any thread and by several at once.
+ *                fails with WRONG_THREAD and touches nothing; realm_release() and realm_clone() may
+ *                be called anywhere. Handles of a frozen realm may be used on any thread and by
+ *                several at once.
  *
  * 6. Errors. "Errors:" leaves out the prefix RLM_ERR_ and abbreviates four groups.
  *      [realm]   WRONG_THREAD; CLOSED_REALM after realm_close().
@@ -805,7 +806,7 @@ RLM_API void realm_free(void* buffer);
  *  on it.
  *
  *  ptr:    may be NULL.
- *  Thread: any. The last handle of a realm, and tokens, should go on the realm's own thread. */
+ *  Thread: any. Functions that free userdata run on the thread that releases. */
 RLM_API void realm_release(void* ptr);
 
 /** Makes a second handle to the same thing: realm, schema, scheduler, object, list, set,
@@ -1218,7 +1219,8 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *  Objects and collections of the realm are invalid from now on, results are stale; all handles
  *  still have to be released. Frozen realms made from it live on. Closing again does nothing.
  *
- *  Thread: any; on a foreign thread only when the realm's own is not using it.
+ *  Thread: any. A call that is running on the realm's own thread meanwhile finishes first, and closes
+ *          the realm on its way out: the file is let go of then.
  *  Errors: none of its own. */
 RLM_API bool realm_close(realm_t* realm);
 
@@ -2194,7 +2196,7 @@ RLM_API realm_query_t* realm_query_parse(const realm_t* realm, realm_class_key_t
  *  a list or set.
  *
  *  Returns: a view, good until the next call with this handle or its release.
- *  Thread:  single. Errors: [realm]. */
+ *  Thread:  confined. Errors: [realm]. */
 RLM_API const char* realm_query_get_description(realm_query_t* query);
 
 /** A query that also asks for a second condition. The second text's ordering comes after the

@@ -11,6 +11,7 @@
  */
 
 #include <crealm.h>
+#include <crealm_testing.h>
 
 #include <pthread.h>
 #include <signal.h>
@@ -255,6 +256,7 @@ struct things {
 };
 static struct things live, gone;
 static realm_results_t *results, *backlinks;
+static realm_query_t* query;
 static realm_config_t* config;
 static realm_schema_t* schema;
 static realm_scheduler_t* scheduler;
@@ -262,7 +264,7 @@ static realm_callback_token_t* token;
 static realm_async_error_t* async_error;
 
 enum kind { K_REALM, K_OBJECT, K_LIST, K_SET, K_DICTIONARY, K_RESULTS, K_CONFIG, K_SCHEMA, K_SCHEDULER, K_TOKEN,
-            K_ERROR, KINDS };
+            K_ERROR, K_QUERY, KINDS };
 static void* handles[KINDS];
 
 static realm_property_key_t key_of(realm_class_key_t table, const char* name) {
@@ -386,7 +388,8 @@ static void build(void) {
     mixed_dictionary = realm_get_dictionary(object, key("h_m"));
     results = realm_object_find_all(realm, plain_class);
     backlinks = realm_get_backlinks(target, plain_class, key("link"));
-    CHECK(object && target && deleted && list && set && dictionary && results && backlinks);
+    query = realm_query_parse(realm, plain_class, "i == 1", 0, NULL);
+    CHECK(object && target && deleted && list && set && dictionary && results && backlinks && query);
     CHECK(deleted_list && deleted_set && deleted_dictionary && mixed_list && mixed_dictionary);
     live = things_of(object);
 }
@@ -394,7 +397,7 @@ static void give_back(void) {
     realm_release(object), realm_release(target), realm_release(deleted), realm_release(list);
     realm_release(mixed_list), realm_release(deleted_list), realm_release(set), realm_release(deleted_set);
     realm_release(dictionary), realm_release(mixed_dictionary), realm_release(deleted_dictionary);
-    realm_release(results), realm_release(backlinks);
+    realm_release(results), realm_release(backlinks), realm_release(query);
     release_things(&live), release_things(&gone);
 }
 /* Whether the library works as if nothing had happened. */
@@ -684,6 +687,130 @@ static void wrong_config_handles(void) {
             SETS(RLM_ERR_INVALID_ARGUMENT, realm_get_persisted_schema_version(k < 0 ? NULL : (realm_config_t*)handles[k]));
             CHECK(realm_get_persisted_schema_version(k < 0 ? NULL : (realm_config_t*)handles[k]) == UINT64_MAX);
         }
+}
+static void wrong_query_handles(void) {
+    realm_value_t v = integer(1);
+    size_t n;
+    bool flag;
+    realm_property_key_t i = key("i");
+    realm_binary_t no_key = {NULL, 0};
+    REFUSED(K_REALM, realm_t, realm_query_parse(h, plain_class, "i == 1", 0, NULL));
+    REFUSED(K_REALM, realm_t, realm_compact(h, &flag));
+    REFUSED(K_REALM, realm_t, realm_convert_with_config(h, config, false));
+    REFUSED(K_CONFIG, realm_config_t, realm_convert_with_config(realm, h, false));
+    REFUSED(K_REALM, realm_t, realm_convert_with_path(h, path_of("never.realm"), no_key, false));
+    REFUSED(K_REALM, realm_t, crealm_change_key(h, config));
+    REFUSED(K_CONFIG, realm_config_t, crealm_change_key(realm, h));
+    REFUSED(K_QUERY, realm_query_t, realm_query_append_query(h, "i == 1", 0, NULL));
+    REFUSED(K_QUERY, realm_query_t, realm_query_get_description(h));
+    REFUSED(K_QUERY, realm_query_t, realm_query_count(h, &n));
+    REFUSED(K_QUERY, realm_query_t, realm_query_find_first(h, &v, &flag));
+    REFUSED(K_QUERY, realm_query_t, realm_query_find_all(h));
+    REFUSED(K_QUERY, realm_query_t, realm_query_delete_all(h));
+    REFUSED(K_QUERY, realm_query_t, realm_results_filter(results, h));
+    REFUSED(K_LIST, realm_list_t, realm_query_parse_for_list(h, "n == 1", 0, NULL));
+    REFUSED(K_SET, realm_set_t, realm_query_parse_for_set(h, "n == 1", 0, NULL));
+    REFUSED(K_RESULTS, realm_results_t, realm_query_parse_for_results(h, "i == 1", 0, NULL));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_filter(h, query));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_sort(h, "i ASC"));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_distinct(h, "i"));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_limit(h, 1));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_snapshot(h));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_get_list(h, 0));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_get_dictionary(h, 0));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_find(h, &v, &n, &flag));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_find_object(h, object, &n, &flag));
+    REFUSED(K_OBJECT, realm_object_t, realm_results_find_object(results, h, &n, &flag));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_get_query(h));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_delete_all(h));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_resolve_in(h, realm));
+    REFUSED(K_REALM, realm_t, realm_results_resolve_in(results, h));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_min(h, i, &v, &flag));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_max(h, i, &v, &flag));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_sum(h, i, &v, &flag));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_average(h, i, &v, &flag));
+}
+/* Wrong arguments of queries and results; what is optional is left out. */
+static void wrong_query_arguments(void) {
+    realm_value_t v = integer(1), bad = text("\xff");
+    realm_query_arg_t missing = {1, false, NULL}, list_without = {3, true, NULL}, endless = {SIZE_MAX, true, &v}, no_text = {1, false, &bad};
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, NULL, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, "i == $0", 1, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, "i == $0", SIZE_MAX, &missing));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, "i == $0", 1, &missing));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, "i IN $0", 1, &list_without));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, "i IN $0", 1, &endless));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse(realm, plain_class, "s == $0", 1, &no_text));
+    FAILS(RLM_ERR_INVALID_QUERY_ARG, realm_query_parse(realm, plain_class, "i == $0", 0, NULL));
+    FAILS(RLM_ERR_INVALID_QUERY_STRING, realm_query_parse(realm, plain_class, "i ==", 0, NULL));
+    FAILS(RLM_ERR_INVALID_QUERY, realm_query_parse(realm, plain_class, "nowhere == 1", 0, NULL));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, realm_query_parse(realm, 4711, "i == 1", 0, NULL));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_query_parse_for_list(live.ints, "i == 1", 0, NULL));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_query_parse_for_list(gone.links, "n == 1", 0, NULL));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_query_parse_for_set(gone.link_set, "n == 1", 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_append_query(query, NULL, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_parse_for_results(results, NULL, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_query_count(query, NULL));
+    WORKS(realm_query_find_first(query, NULL, NULL));
+    CHECK(!strcmp(realm_query_get_description(query), "i == 1"));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_query_delete_all(query));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_results_delete_all(results));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_results_sort(results, NULL));
+    FAILS(RLM_ERR_INVALID_QUERY_STRING, realm_results_sort(results, "i"));
+    FAILS(RLM_ERR_INVALID_QUERY, realm_results_sort(results, "nowhere ASC"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_results_distinct(results, NULL));
+    FAILS(RLM_ERR_INVALID_QUERY, realm_results_distinct(results, "nowhere"));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_results_get_list(results, 0));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_results_get_dictionary(results, 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_results_find(results, NULL, NULL, NULL));
+    WORKS(realm_results_find(results, &v, NULL, NULL));
+    WORKS(realm_results_find_object(results, object, NULL, NULL));
+    FAILS(RLM_ERR_OBJECT_TYPE_MISMATCH, realm_results_find_object(results, target, NULL, NULL));
+    FAILS(RLM_ERR_STALE_ACCESSOR, realm_results_find_object(results, deleted, NULL, NULL));
+    WORKS(realm_results_min(results, key("i"), NULL, NULL));
+    WORKS(realm_results_max(results, key("i"), NULL, NULL));
+    WORKS(realm_results_sum(results, key("i"), NULL, NULL));
+    WORKS(realm_results_average(results, key("i"), NULL, NULL));
+    FAILS(RLM_ERR_INVALID_PROPERTY, realm_results_min(results, 4711, &v, NULL));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_results_sum(results, key("s"), &v, NULL));
+    realm_results_t *shorter = realm_results_limit(results, SIZE_MAX), *same = realm_results_snapshot(results), *there = realm_results_resolve_in(results, realm);
+    realm_query_t* behind = realm_results_get_query(results);
+    realm_results_t *found = realm_query_find_all(query), *filtered = realm_results_filter(results, query);
+    CHECK(shorter && same && there && behind && found && filtered);
+    void* made[] = {shorter, same, there, behind, found, filtered};
+    for (size_t k = 0; k < sizeof made / sizeof *made; k++) realm_release(made[k]);
+}
+/* What CRealm adds, and what concerns the whole library or file. */
+static void wrong_additions(void) {
+    realm_binary_t no_key = {NULL, 0}, short_key = {(const uint8_t*)"short", 5};
+    CHECK(crealm_abi_version() == CREALM_ABI_VERSION && realm_get_library_version() && *realm_get_library_version());
+    HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_page_cipher(h) == 0);
+    HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_durability(h) == 0);
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_cipher(h, CREALM_PAGE_CIPHER_REALM));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_durability(h, (crealm_durability_e)0));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_memory(h, 1));
+    REFUSED(K_CONFIG, realm_config_t, crealm_config_set_passphrase(h, "p", 1, 0, 0));
+    realm_config_t* c = realm_config_new();
+    SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_page_cipher(c, (crealm_page_cipher_e)99), 0));
+    SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_durability(c, (crealm_durability_e)99), 0));
+    CHECK(crealm_config_get_page_cipher(c) == CREALM_PAGE_CIPHER_XCHACHA20_POLY1305 && crealm_config_get_durability(c) == 0);
+    QUIET((crealm_config_set_page_memory(c, UINT64_MAX), NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_passphrase(c, NULL, 3, 0, 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_passphrase(c, "p", SIZE_MAX, 0, 0));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_passphrase(c, "p", 1, UINT32_MAX, 0));
+    realm_release(c);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_convert_with_path(realm, NULL, no_key, false));
+    FAILS(RLM_ERR_INVALID_ENCRYPTION_KEY, realm_convert_with_path(realm, path_of("never.realm"), short_key, false));
+    FAILS(RLM_ERR_FILE_ALREADY_EXISTS, realm_convert_with_path(realm, path_of("stage.realm"), no_key, false));
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_compact(realm, NULL));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, crealm_change_key(realm, config));
+    WORKS(realm_rollback(realm));
+    WORKS(realm_compact(realm, NULL));
+    /* A realm was opened with the guard, and with the system's own calls, which stay. */
+    WORKS(crealm_set_fault_guard(true));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_set_fault_guard(false));
+    crealm_set_system_calls(NULL);
 }
 static void perform_null(void) { realm_scheduler_perform_work(NULL); }
 static void perform_other(void) { for (int k = 0; k < KINDS; k++) realm_scheduler_perform_work((realm_work_queue_t*)handles[k]); }
@@ -1446,9 +1573,48 @@ static void deleted_things(void) {
         if (is_closed) FAILS(RLM_ERR_CLOSED_REALM, call);          \
         else WORKS(call);                                          \
     } while (0)
+/* Queries, what is made from results, and what concerns the whole file, where nothing of it may work. */
+static void queries_fail(int realm_error, int object_error, int results_error) {
+    realm_value_t v = integer(1);
+    size_t n = 1;
+    bool flag = true;
+    realm_property_key_t i = 0;
+    realm_binary_t no_key = {NULL, 0};
+    FAILS(realm_error, realm_compact(realm, &flag));
+    FAILS(realm_error, realm_convert_with_config(realm, config, false));
+    FAILS(realm_error, realm_convert_with_path(realm, path_of("never.realm"), no_key, false));
+    FAILS(realm_error, crealm_change_key(realm, config));
+    FAILS(realm_error, realm_query_parse(realm, plain_class, "i == 1", 0, NULL));
+    FAILS(realm_error, realm_query_append_query(query, "i == 1", 0, NULL));
+    FAILS(realm_error, realm_query_get_description(query));
+    FAILS(realm_error, realm_query_count(query, &n));
+    FAILS(realm_error, realm_query_find_first(query, &v, &flag));
+    FAILS(realm_error, realm_query_find_all(query));
+    FAILS(realm_error, realm_query_delete_all(query));
+    FAILS(object_error, realm_query_parse_for_list(live.links, "n == 1", 0, NULL));
+    FAILS(object_error, realm_query_parse_for_set(live.link_set, "n == 1", 0, NULL));
+    FAILS(results_error, realm_query_parse_for_results(results, "i == 1", 0, NULL));
+    FAILS(results_error, realm_results_filter(results, query));
+    FAILS(results_error, realm_results_sort(results, "i ASC"));
+    FAILS(results_error, realm_results_distinct(results, "i"));
+    FAILS(results_error, realm_results_limit(results, 1));
+    FAILS(results_error, realm_results_snapshot(results));
+    FAILS(results_error, realm_results_get_list(results, 0));
+    FAILS(results_error, realm_results_get_dictionary(results, 0));
+    FAILS(results_error, realm_results_find(results, &v, &n, &flag));
+    CHECK(n == SIZE_MAX && !flag);
+    FAILS(results_error, realm_results_find_object(results, object, &n, &flag));
+    FAILS(results_error, realm_results_get_query(results));
+    FAILS(results_error, realm_results_delete_all(results));
+    FAILS(results_error, realm_results_resolve_in(results, realm));
+    FAILS(results_error, realm_results_min(results, i, &v, &flag));
+    FAILS(results_error, realm_results_max(results, i, &v, &flag));
+    FAILS(results_error, realm_results_sum(results, i, &v, &flag));
+    FAILS(results_error, realm_results_average(results, i, &v, &flag));
+}
 /* Everything on `realm`, which is closed or may not be used on this thread. The numbers: what realm
  * functions, functions that create objects, object functions and results functions have to say. */
-static void unusable(int realm_error, int object_error, int results_error, bool strict) {
+static void unusable(int realm_error, int object_error, int results_error) {
     realm_value_t v = integer(1);
     realm_property_key_t i = plain_i, l = plain_link, m = plain_m, emb = plain_emb;
     realm_object_t* other = NULL;
@@ -1472,20 +1638,18 @@ static void unusable(int realm_error, int object_error, int results_error, bool 
     FAILS(realm_error, realm_object_create(realm, plain_class));
     FAILS(realm_error, realm_object_create_with_primary_key(realm, pk_int, integer(1)));
     FAILS(realm_error, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(1), &flag));
-    if (strict) {
-        FAILS(realm_error, realm_begin_read(realm));
-        FAILS(realm_error, realm_get_num_versions(realm, &versions));
-        FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
-        FAILS(realm_error, realm_get_object(realm, plain_class, 0));
-        FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));
-        FAILS(realm_error, realm_object_find_all(realm, plain_class));
-        FAILS(realm_error, crealm_verify(realm, NULL));
-        free_count = 0;
-        FAILS(realm_error, realm_add_realm_changed_callback(realm, on_change, &n, count_free));
-        FAILS(realm_error, realm_add_realm_refresh_callback(realm, on_change, &n, count_free));
-        FAILS(realm_error, realm_add_schema_changed_callback(realm, on_schema, &n, count_free));
-        CHECK(free_count == 3);
-    }
+    FAILS(realm_error, realm_begin_read(realm));
+    FAILS(realm_error, realm_get_num_versions(realm, &versions));
+    FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
+    FAILS(realm_error, realm_get_object(realm, plain_class, 0));
+    FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));
+    FAILS(realm_error, realm_object_find_all(realm, plain_class));
+    FAILS(realm_error, crealm_verify(realm, NULL));
+    free_count = 0;
+    FAILS(realm_error, realm_add_realm_changed_callback(realm, on_change, &n, count_free));
+    FAILS(realm_error, realm_add_realm_refresh_callback(realm, on_change, &n, count_free));
+    FAILS(realm_error, realm_add_schema_changed_callback(realm, on_schema, &n, count_free));
+    CHECK(free_count == 3);
     FAILS(object_error, realm_get_value(object, i, &v));
     FAILS(object_error, realm_get_values(object, 1, &i, &v));
     FAILS(object_error, realm_set_value(object, i, integer(1), false));
@@ -1528,6 +1692,7 @@ static void unusable(int realm_error, int object_error, int results_error, bool 
     FAILS(results_error, realm_results_count(backlinks, &n));
     FAILS(results_error, realm_results_get(backlinks, 0, &v));
     FAILS(results_error, realm_results_get_object(backlinks, 0));
+    queries_fail(realm_error, object_error, results_error);
     /* What goes on working: look-ups, cloning, comparing. */
     realm_class_info_t c;
     WORKS(realm_find_class(realm, "Plain", &flag, &c));
@@ -1554,7 +1719,7 @@ static void* on_other_thread(void* argument) {
     (void)argument;
     bool found = true;
     realm_version_id_t id;
-    unusable(RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, false);
+    unusable(RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD);
     FAILS(RLM_ERR_WRONG_THREAD, realm_results_is_valid(results, &found));
     FAILS(RLM_ERR_WRONG_THREAD, realm_get_version_id(realm, &found, &id));
     FAILS(RLM_ERR_WRONG_THREAD, crealm_scheduler_run(scheduler, 0, &found));
@@ -1602,6 +1767,7 @@ static void wrong_threads(void) {
     realm_set_t *e = set, *de = deleted_set;
     realm_dictionary_t *d = dictionary, *dd = deleted_dictionary, *md = mixed_dictionary;
     realm_results_t *rs = results, *bl = backlinks;
+    realm_query_t* q = query;
     struct things old_live = live, old_gone = gone;
     realm_scheduler_t* s = realm_scheduler_new(NULL, NULL, notify_nothing, is_on_thread, NULL, NULL);
     realm_schema_t* sch = stage_schema();
@@ -1613,7 +1779,7 @@ static void wrong_threads(void) {
     realm_release(c), realm_release(s), realm_release(sch);
     build();
     on_thread_answer = false;
-    unusable(RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, false);
+    unusable(RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD, RLM_ERR_WRONG_THREAD);
     on_thread_answer = true;
     still_works("after the scheduler said no");
     on_thread_answer = false;
@@ -1641,7 +1807,7 @@ static void wrong_threads(void) {
     list = l, deleted_list = dl, mixed_list = ml;
     set = e, deleted_set = de;
     dictionary = d, deleted_dictionary = dd, mixed_dictionary = md;
-    results = rs, backlinks = bl;
+    results = rs, backlinks = bl, query = q;
     live = old_live, gone = old_gone;
 }
 static void closed_realm(void) {
@@ -1656,7 +1822,7 @@ static void closed_realm(void) {
     WORKS(realm_close(realm)); /* rolls back */
     CHECK(realm_is_closed(realm) && !realm_is_writable(realm));
     WORKS(realm_close(realm));
-    unusable(RLM_ERR_CLOSED_REALM, RLM_ERR_INVALIDATED_OBJECT, RLM_ERR_STALE_ACCESSOR, true);
+    unusable(RLM_ERR_CLOSED_REALM, RLM_ERR_INVALIDATED_OBJECT, RLM_ERR_STALE_ACCESSOR);
     CHECK(!realm_object_is_valid(object));
     WORKS(realm_get_version_id(realm, &flag, &id));
     CHECK(!flag && id.version == 0);
@@ -3465,12 +3631,16 @@ int main(int argc, char** argv) {
     handles[K_REALM] = realm, handles[K_OBJECT] = object, handles[K_LIST] = list, handles[K_SET] = set;
     handles[K_DICTIONARY] = dictionary, handles[K_RESULTS] = results, handles[K_CONFIG] = config, handles[K_SCHEMA] = schema;
     handles[K_SCHEDULER] = scheduler, handles[K_TOKEN] = token, handles[K_ERROR] = async_error;
+    handles[K_QUERY] = query;
 
     run("wrong handles: realm", wrong_realm_handles);
     run("wrong handles: object", wrong_object_handles);
     run("wrong handles: collections, results", wrong_collection_handles);
     run("wrong handles: config", wrong_config_handles);
     run("wrong handles: others", wrong_other_handles);
+    run("wrong handles: queries", wrong_query_handles);
+    run("wrong arguments: queries", wrong_query_arguments);
+    run("wrong additions", wrong_additions);
     run("NULL pointers", null_pointers);
     run("wrong keys", wrong_keys);
     run("wrong types", wrong_types);
