@@ -27,6 +27,8 @@ struct CommitWriter {
     private var content: Digest?
     private var extents: [FileChunk] = []
     private let leavesRecord: Bool
+    /// Where nodes would go to the disk together with the record of this commit.
+    private let near: Int
 
     /// A commit that is written but not yet selected.
     struct Result {
@@ -42,8 +44,10 @@ struct CommitWriter {
     /// - Parameters:
     ///   - roots: everything to be written below the top array. From here on the transaction frees nothing more.
     ///   - leavesRecord: whether the next commit gets a place for its record.
+    ///   - recordAt: the place of this commit's record; 0: none.
     init(
-        _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref], leavesRecord: Bool
+        _ store: NodeStore, _ file: DatabaseFile, free: FreeSpace, logicalSize: Int, physicalSize: Int, roots: [Ref], leavesRecord: Bool,
+        recordAt: Int
     ) throws(RealmError) {
         self.store = store
         self.file = file
@@ -58,6 +62,7 @@ struct CommitWriter {
         for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
         remaining = total
         self.leavesRecord = leavesRecord
+        near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         if leavesRecord, total <= CommitRecord.contentLimit { content = Digest() }
         bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
         buffer = file.commitMemory(bufferSize).base
@@ -212,7 +217,7 @@ struct CommitWriter {
     private mutating func nextExtent(_ size: Int) throws(RealmError) {
         try closeExtent()
         let wanted = max(remaining, size)
-        let new = free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
+        let new = free.takeExtent(startingAt: near, wanted: wanted) ?? free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
         extent = if let new { new } else { try extend(by: wanted) }
         cursor = extent.offset
         bufferStart = cursor

@@ -100,11 +100,7 @@ struct FreeSpace {
     mutating func giveBack(_ chunk: FileChunk) {
         guard chunk.size > 0 else { return }
         usableSize += chunk.size
-        var low = 0, high = usable.count
-        while low < high {
-            let mid = (low + high) / 2
-            if usable[mid].offset < chunk.offset { low = mid + 1 } else { high = mid }
-        }
+        let low = firstUsable(from: chunk.offset)
         usable.insert(chunk, at: low)
         if low + 1 < usable.count, usable[low].end == usable[low + 1].offset {
             usable[low].size += usable[low + 1].size
@@ -121,6 +117,21 @@ struct FreeSpace {
         return c
     }
 
+    /// The extent that begins at `start`, if it takes all `wanted` bytes.
+    mutating func takeExtent(startingAt start: Int, wanted: Int) -> FileChunk? {
+        let i = firstUsable(from: start)
+        guard i < usable.count, usable[i].offset == start, usable[i].size >= wanted, Self.holds(usable[i], wanted) else { return nil }
+        return take(at: i)
+    }
+    /// The first usable chunk at `offset` or behind it.
+    private func firstUsable(from offset: Int) -> Int {
+        var low = 0, high = usable.count
+        while low < high {
+            let mid = (low + high) / 2
+            if usable[mid].offset < offset { low = mid + 1 } else { high = mid }
+        }
+        return low
+    }
     /// An extent to write into: the smallest that takes all `wanted` bytes, else the largest if it takes a node of `least` bytes and is worth
     /// a write of its own. nil: extend the file.
     mutating func takeExtent(wanted: Int, least: Int, logicalSize: Int) -> FileChunk? {

@@ -267,7 +267,7 @@ package final class Transaction {
 
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, physicalSize: physical,
-            roots: [group.namesRef, group.tablesRef, history], leavesRecord: !file.isEncrypted && database.durability == .full)
+            roots: [group.namesRef, group.tablesRef, history], leavesRecord: !file.isEncrypted && database.durability == .full, recordAt: recordAt)
         slots[0] = RefOrTagged(try writer.write(group.namesRef))
         slots[1] = RefOrTagged(try writer.write(group.tablesRef))
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
