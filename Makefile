@@ -19,7 +19,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-encryption bench install clean tidy
+.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption bench install clean tidy
 
 all: lib
 
@@ -74,6 +74,10 @@ test-crash: lib
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher xchacha
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
+	@Tests/Crash/storm.sh $(LIB) $(or $(KILLS),700)
+
+test-simulation: lib
+	@Tests/Simulation/run.sh $(LIB) --long
 
 test-encryption: lib
 	@Scripts/run-encryption-tests.sh --long

@@ -39,6 +39,7 @@ if "$python" -c 'import cryptography' 2>/dev/null; then
         part "killed writers, $cipher (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --tools "$checkers" --seconds "${CRASH_SECONDS:-2}" --kills 5 --cipher $cipher
     done
 fi
+part "killed writers under several names (short)" Tests/Crash/storm.sh .build/release/libCRealm.so 15
 part "simulated machines (short)" Tests/Simulation/run.sh .build/release/libCRealm.so
 part "engine" swift test --quiet
 echo "$passed passed, $failed failed"

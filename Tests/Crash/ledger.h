@@ -102,6 +102,8 @@ static void set_encryption(realm_config_t* config) {
 /* ---- Schema ------------------------------------------------------------------------------------- */
 
 static realm_t* realm;
+/* That another program has the file open under another name ends this one with status 4. */
+static bool may_be_refused;
 static realm_class_key_t account_class, row_class, mark_class, state_class;
 static realm_property_key_t id_key, balance_key, note_key, n_key, payload_key, owner_key, counter_key, rows_key, weight_key;
 
@@ -157,6 +159,8 @@ static void open_ledger(const char* path) {
     L.realm_config_set_schema_version(config, 1);
     L.realm_config_set_automatic_change_notifications(config, false);
     realm = L.realm_open(config);
+    realm_error_t error;
+    if (!realm && may_be_refused && L.realm_get_last_error(&error) && error.error == RLM_ERR_INCOMPATIBLE_SESSION) exit(4);
     MUST(realm);
     L.realm_release(config);
     L.realm_release(schema);

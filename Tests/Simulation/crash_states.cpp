@@ -135,6 +135,7 @@ struct Explorer {
         auto choices = world.choices(120);
         for (int i = 0; i < subsets; i++) choices.push_back(world.subset());
         for (auto& choice : choices) {
+            if (options.states && counts->states >= options.states) break;
             Image image = world.after(choice);
             if (!seen.insert(hash(image)).second && !random.chance(2)) continue;
             counts->distinct++;

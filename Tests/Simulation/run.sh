@@ -17,10 +17,9 @@ run() { # run NAME ARGUMENT...: a mode
         failed=$((failed + 1)) && echo "  FAIL  $name" && tail -40 "$out/$name.log"
     fi
 }
-must_find() { # must_find NAME ARGUMENT...: a deliberate fault, found before 1,000 states
+must_find() { # must_find NAME LIBRARY ARGUMENT...: a deliberate fault, found before 1,000 states
     local name=$1
-    shift
-    if "$out/simulate" "$1" "$library" "${@:2}" --states 1000 >"$out/$name.log" 2>&1 || ! grep -q '^FAIL .*: ' "$out/$name.log"; then
+    if "$out/simulate" "$3" "$2" "${@:4}" --states 1000 >"$out/$name.log" 2>&1 || ! grep -q '^FAIL .*: ' "$out/$name.log"; then
         failed=$((failed + 1)) && echo "  FAIL  $name: not found"
     else
         passed=$((passed + 1)) && echo "  ok    $name: found, $(tail -1 "$out/$name.log")"
@@ -36,12 +35,20 @@ if [ "$long" = --long ]; then
     run histories-sealed histories --seeds 1-5000 --forms xchacha,gcm --jobs 2 "${sealed[@]}"
     run nth nth --seeds 0-23 --forms plain,realm --fixtures "$fixtures" --jobs 2
     run nth-sealed nth --seeds 0-19 --forms xchacha,gcm --jobs 2 "${sealed[@]}"
+    # Space that is used again one commit early, put into a copy of the sources.
+    faulty=$out/faulty
+    rm -rf "$faulty" && mkdir -p "$faulty/Tests"
+    cp -r Package.swift Sources include Scripts "$faulty" && cp -r Tests/CoreEngineTests "$faulty/Tests"
+    (cd "$faulty" && sed -i 's/let last = base.map .* ?? .max/let last = base ?? .max/' Sources/CoreEngine/Storage/FreeSpace.swift \
+        && ! cmp -s Sources/CoreEngine/Storage/FreeSpace.swift ../../../../Sources/CoreEngine/Storage/FreeSpace.swift \
+        && swift build --product CRealm --quiet) || exit 1
+    must_find space-used-early "$(realpath "$faulty/.build/debug/libCRealm.so")" crash-states --seeds 1-9 --commits 12
 else
     run crash-states crash-states --seeds 1-1 --commits 5 --jobs 2
     run histories histories --seeds 1-8 --forms plain,realm --jobs 2
     run histories-sealed histories --seeds 1-8 --forms xchacha,gcm --jobs 2 "${sealed[@]}"
     run nth nth --seeds 11-11 --forms plain,realm --jobs 2
 fi
-must_find flush-lost crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1
+must_find flush-lost "$library" crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
