@@ -202,9 +202,13 @@ enum FileSystem {
         return String(cString: real)
     }
     /// Device and inode of what a path leads to; nil when nothing is there.
-    static func identity(_ path: String) -> FileIdentity? {
+    static func identity(_ path: String) throws(RealmError) -> FileIdentity? {
         var info = stat()
-        guard system.stat(path, &info) == 0 else { return nil }
+        while system.stat(path, &info) != 0 {
+            if errno == EINTR { continue }
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Platform.error(errno, "stat() failed", path: path)
+        }
         return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }
     /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.

@@ -85,7 +85,7 @@ extension Database {
     /// A crash leaves the old file or the new one; what may lie beside it then is removed by the next attempt.
     fileprivate func rewrite(_ encryption: Encryption?, keepsForm: Bool, for user: Transaction) throws(RealmError) -> Bool {
         let lockFile = try ownSession()
-        let done = try lockFile.withControlLock { () throws(RealmError) -> Bool in
+        return try lockFile.withControlLock { () throws(RealmError) -> Bool in
             guard lockFile.isLastMember else { return false }
             // Takes note of a version that a writer left behind when it died.
             try lockForWriting()
@@ -121,13 +121,12 @@ extension Database {
                     number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
                 lockFile.shared.database = identity
                 lockFile.hold(claim)
+                noteIdentity(identity)
                 lockFile.shared.initialised.store(1)
             }
             user.fileChanged()
             return true
         }
-        if done { try noteNewIdentity() }
-        return done
     }
     /// Another secret for a file in CRealm's form; false when it is in another form, or somebody else uses it.
     fileprivate func rewrap(_ encryption: Encryption) throws(RealmError) -> Bool {

@@ -118,7 +118,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     /// The open database of this process whose file is at `path`, under whatever name it was opened.
     private static func registered(at path: String) -> Database? {
-        guard let identity = FileSystem.identity(path), let db = registry.with({ $0.files[identity]?.database }), db.belongsToThisProcess else { return nil }
+        guard let identity = try? FileSystem.identity(path), let db = registry.with({ $0.files[identity]?.database }), db.belongsToThisProcess else { return nil }
         return db
     }
     private static func upgraded(
@@ -318,8 +318,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return try body()
     }
     /// The file at the path is another one now.
-    func noteNewIdentity() throws(RealmError) {
-        let new = try file.file.identity()
+    func noteIdentity(_ new: FileIdentity) {
         Self.registry.with { r in
             if r.files[identity]?.database === self { r.files[identity] = nil }
             identity = new
@@ -398,7 +397,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         do {
             try lockFile?.lockForWriting()
             try lockFile?.checkNames(identity)
-            if let lockFile, lockFile.shared.lastWriter.load() != lockFile.shared.owner {
+            let others = lockFile.map { $0.shared.lastWriter.load() != $0.shared.owner } ?? false
+            if let lockFile, others {
                 // Whoever it was may have died in the middle of a commit.
                 lockFile.shared.lastWriter.store(lockFile.shared.owner)
                 file.headerState = .unknown
@@ -406,7 +406,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             } else {
                 file.pages?.beginWrite(others: false)
             }
-            try recoverHeader()
+            try recoverHeader(others)
         } catch {
             unlockForWriting()
             throw error
@@ -417,8 +417,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         writer.with { $0.isActive = false }
     }
     /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is written. And a writer may have
-    /// died after it wrote the header and before it published the version: that version counts.
-    private func recoverHeader() throws(RealmError) {
+    /// died after it wrote the header and before it published the version, or even before it wrote the header: what is whole counts now, or it
+    /// would only after the next crash.
+    /// - Parameter others: another process has written since this one last did.
+    private func recoverHeader(_ others: Bool) throws(RealmError) {
         guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
         try file.verifyLength(newest.logicalSize)
         if let failed = file.unsettled {
@@ -427,7 +429,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         let header = try file.readHeader()
         try file.repair()
-        guard header.liveTopRef != UInt64(newest.topRef.offset) else { return }
+        guard header.liveTopRef != UInt64(newest.topRef.offset) else {
+            if others, case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {
+                try file.select(found)
+                lockFile.shared.publish(SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
+            }
+            return
+        }
         let state = try file.validate(readOnly: false)
         if state.version == newest.number + 1 {
             lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))

@@ -156,12 +156,12 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     func hold(_ claim: FileDescriptor) { claimed.with { $0 = claim } }
     /// Before anything is written: both files must still be the ones that others find under these names.
     func checkNames(_ database: FileIdentity) throws(RealmError) {
-        guard FileSystem.identity(file.path) == identity else {
+        guard try FileSystem.identity(file.path) == identity else {
             throw RealmError(
                 .incompatibleSession, "The lock file of '\(databasePath)' was removed or replaced while the Realm file was open: close it everywhere and open it again",
                 path: databasePath)
         }
-        guard FileSystem.identity(databasePath) == database else { throw replaced() }
+        guard try FileSystem.identity(databasePath) == database else { throw replaced() }
     }
     private func replaced() -> RealmError {
         RealmError(
@@ -194,12 +194,11 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
         return n
     }
-    /// Whether anybody else is in the session. Meaningful under the control lock.
+    /// Whether nobody else is in the session. Meaningful under the control lock.
     var isLastMember: Bool {
-        for i in 1..<Self.memberCount where UInt64(i) != shared.owner {
-            if file.isByteLockedElsewhere(Self.firstMemberByte + i) { return false }
-        }
-        return true
+        let own = Int(shared.owner)
+        return !file.areBytesLockedElsewhere(Self.firstMemberByte + 1, count: own - 1)
+            && !file.areBytesLockedElsewhere(Self.firstMemberByte + own + 1, count: Self.memberCount - own - 1)
     }
 
     /// Leaves the session, once. With `removing`, deletes the lock file if nobody else uses it.
