@@ -26,7 +26,7 @@
     X(realm_list_insert) X(realm_list_erase) X(realm_get_set) X(realm_set_size) X(realm_set_get) X(realm_set_insert) X(realm_set_erase)   \
     X(realm_get_dictionary) X(realm_dictionary_size) X(realm_dictionary_get) X(realm_dictionary_insert) X(realm_results_count)            \
     X(realm_results_get_object) X(realm_is_writable) X(realm_free) X(crealm_verify) X(crealm_change_key) X(crealm_config_set_page_cipher) \
-    X(crealm_config_set_page_memory) X(crealm_set_system_calls)
+    X(crealm_config_set_page_memory) X(crealm_config_set_durability) X(crealm_set_system_calls)
 
 /* The functions of one copy of the library. */
 struct Library {
@@ -37,6 +37,8 @@ struct Library {
     void load(const std::string& path, Process& process, const std::string& folder);
 };
 extern Library libraries[process_limit];
+/* How commits reach the disk. */
+extern crealm_durability_e durability;
 
 /* How a file is encrypted, and with which of several keys. */
 enum Form { plain, xchacha, gcm, realms };

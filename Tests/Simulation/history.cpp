@@ -15,8 +15,6 @@
 
 namespace {
 
-constexpr int outcome_unknown = 9001;
-
 struct History {
     /* A program that uses the file. */
     struct User {
@@ -333,7 +331,7 @@ struct History {
         Outcome why = realm.outcome();
         note("    commit of %s: %d %s", text_of(next).c_str(), why.code, why.message.c_str());
         if (!faulty) found("commit: %d %s", why.code, why.message.c_str());
-        if (why.code == outcome_unknown) {
+        if (why.code == CREALM_ERR_COMMIT_OUTCOME_UNKNOWN) {
             counts->unknown++;
             if (was_seen) newest = next;
             else if (next != newest) undecided.push_back(next);

@@ -2,7 +2,7 @@
  * main.cpp - runs histories of simulated processes over a simulated disk.
  *
  *     simulate crash-states|histories|nth LIBRARY [--seeds A-B | --seed N] [--jobs N] [--forms plain,xchacha,gcm,realm]
- *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--strict] [--plain-names] [--skip FAULT]
+ *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--twice] [--strict] [--plain-names] [--skip FAULT]
  *              [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
  *
  *     crash-states  what a loss of power may leave of every commit, compaction and change of key
@@ -12,6 +12,7 @@
  * Each seed is a run in a process of its own. A failing one is printed with what was found and what led there; `--seed N` of the same
  * form runs it again, `--trace` prints each step, `--here` stays in this process, for a debugger. `--states` ends when so many states
  * were looked at. `--from`: only the states of the Nth operation and later. `--torn`: a sector being written may be a mixture.
+ * `--twice`: commits wait for the disk twice.
  * `--plain-names`: only flushing the folder makes names durable. `--lose-flush N` is a deliberate fault: the Nth flush of each operation,
  * 0 for all of them, does nothing. `--strict`: a commit that was cut short is there for the next writer or never. `--skip`: a fault that
  * does not happen, by its name in world.cpp.
@@ -107,6 +108,7 @@ static void read_options(int count, char** words) {
         else if (word == "--states") options.states = std::stoull(value());
         else if (word == "--folder") options.folder = value() + "/";
         else if (word == "--fixtures") options.fixtures = value();
+        else if (word == "--twice") durability = CREALM_DURABILITY_TWO_FLUSHES;
         else if (word == "--strict") options.strict = true;
         else if (word == "--torn") options.torn = true;
         else if (word == "--plain-names") options.plain_names = true;

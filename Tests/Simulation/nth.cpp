@@ -15,8 +15,6 @@
 
 namespace {
 
-constexpr int outcome_unknown = 9001;
-
 /* What one case works on. */
 struct Scene {
     Random random;
@@ -256,7 +254,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
     bool is_dead = s.user.dead;
     if (!op.changes) allowed = {before};
     else if (good && !is_dead) allowed = {s.after};
-    else if (is_dead || why.code == outcome_unknown) allowed = {before, s.after};
+    else if (is_dead || why.code == CREALM_ERR_COMMIT_OUTCOME_UNKNOWN) allowed = {before, s.after};
     else allowed = {before};
     if (deletes) allowed.push_back(created);
 

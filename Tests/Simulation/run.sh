@@ -7,7 +7,10 @@ cd "$(dirname "$0")/../.."
 library=$(realpath "$1") long=${2:-} passed=0 failed=0
 out=.build/out/simulation
 mkdir -p "$out"
-"${CXX:-c++}" -std=c++17 -O1 -g -Wall -Wextra -Werror -Iinclude Tests/Simulation/*.cpp -ldl -o "$out/simulate" || exit 1
+# Compiling takes as long as a short run: only when something changed.
+if [ ! -x "$out/simulate" ] || [ -n "$(find Tests/Simulation include -name '*.[ch]*' -newer "$out/simulate")" ]; then
+    "${CXX:-c++}" -std=c++17 -g -Wall -Wextra -Werror -Iinclude Tests/Simulation/*.cpp -ldl -o "$out/simulate" || exit 1
+fi
 run() { # run NAME ARGUMENT...: a mode
     local name=$1
     shift
