@@ -2,7 +2,9 @@
  * names_test.c - one file under several names, files that are replaced or removed while open, processes that fork,
  * folders that change: one inode has one writer, and what cannot be made safe is refused. Nothing here is about values.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,14 +23,21 @@ static const char* in_folder(const char* name) {
     return path;
 }
 static realm_t* open_mode(const char* path, realm_schema_mode_e mode) {
-    realm_property_info_t property = {.name = "n", .public_name = "", .type = RLM_PROPERTY_TYPE_INT, .link_target = "", .link_origin_property_name = ""};
-    realm_class_info_t class = {.name = "A", .primary_key = "", .num_properties = 1};
+    realm_property_info_t property;
+    realm_class_info_t cls;
+    memset(&property, 0, sizeof property);
+    memset(&cls, 0, sizeof cls);
+    property.name = "n";
+    property.public_name = property.link_target = property.link_origin_property_name = cls.primary_key = "";
+    property.type = RLM_PROPERTY_TYPE_INT;
+    cls.name = "A";
+    cls.num_properties = 1;
     const realm_property_info_t* properties = &property;
     realm_config_t* config = realm_config_new();
     realm_config_set_path(config, path);
     realm_config_set_schema_mode(config, mode);
     if (mode == RLM_SCHEMA_MODE_AUTOMATIC) {
-        realm_schema_t* schema = realm_schema_new(&class, 1, &properties);
+        realm_schema_t* schema = realm_schema_new(&cls, 1, &properties);
         realm_config_set_schema(config, schema);
         realm_config_set_schema_version(config, 0);
         realm_release(schema);
@@ -44,17 +53,17 @@ static void close_realm(realm_t* realm) {
     realm_release(realm);
 }
 static long count(realm_t* realm) {
-    realm_class_info_t class;
+    realm_class_info_t cls;
     bool found;
     size_t n;
-    if (!realm_find_class(realm, "A", &found, &class) || !found || !realm_get_num_objects(realm, class.key, &n)) return -1;
+    if (!realm_find_class(realm, "A", &found, &cls) || !found || !realm_get_num_objects(realm, cls.key, &n)) return -1;
     return (long)n;
 }
 static bool add(realm_t* realm) {
-    realm_class_info_t class;
+    realm_class_info_t cls;
     bool found;
     if (!realm || !realm_begin_write(realm)) return false;
-    realm_object_t* object = realm_find_class(realm, "A", &found, &class) && found ? realm_object_create(realm, class.key) : NULL;
+    realm_object_t* object = realm_find_class(realm, "A", &found, &cls) && found ? realm_object_create(realm, cls.key) : NULL;
     bool good = object != NULL;
     realm_release(object);
     if (!good) {
@@ -80,7 +89,8 @@ static int in_child(int (*body)(void*), void* data) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 /* 0 when the path opens and takes a commit; else the last two digits of the error. */
-static int child_adds(void* path) {
+static int child_adds(void* data) {
+    const char* path = (const char*)data;
     realm_t* realm = open_realm(path);
     int status = realm && add(realm) ? 0 : last_error() % 100;
     close_realm(realm);
@@ -121,7 +131,7 @@ static void several_names(void) {
     CHECK(fresh_count(chain) == 7);
 }
 /* Writers in several processes over a file and its symbolic link, at once: every commit is there. */
-static int child_adds_many(void* path) {
+static int child_adds_many(const char* path) {
     realm_t* realm = open_realm(path);
     for (int i = 0; i < 100; i++) {
         if (!add(realm)) return last_error() % 100;
@@ -243,7 +253,8 @@ static void lock_file_is_held(void) {
 
 /* ---- forks */
 
-static int child_uses_parents(void* realm) {
+static int child_uses_parents(void* data) {
+    realm_t* realm = (realm_t*)data;
     realm_clear_last_error();
     if (realm_begin_write(realm)) return 1;
     if (last_error() != RLM_ERR_WRONG_TRANSACTION_STATE) return 2;
@@ -315,7 +326,8 @@ static void never_finished(void) {
     fclose(out);
     FAILS(RLM_ERR_INVALID_DATABASE, open_realm(longer));
 }
-static int child_reads_as_other(void* path) {
+static int child_reads_as_other(void* data) {
+    const char* path = (const char*)data;
     if (setgid(65534) || setuid(65534)) return 99;
     realm_clear_last_error();
     realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);

@@ -9,6 +9,9 @@
  * 1 when a check failed.
  */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <crealm.h>
 
 #include <dirent.h>

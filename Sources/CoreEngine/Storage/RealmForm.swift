@@ -66,7 +66,8 @@ final class RealmForm: PageForm {
         buffer.deallocate()
     }
 
-    var fileSize: Int { Self.fileSize(of: pageCount) }
+    /// Without the metadata page that `resize` makes ahead when the last block is full.
+    var fileSize: Int { (pageCount + (pageCount + Self.slots - 1) / Self.slots) * 4096 }
 
     // MARK: Places. Format: storage §7.2, §7.3.
 
