@@ -244,6 +244,11 @@ bool Realm::create_all() {
     return did(s.p != nullptr);
 }
 
+bool Realm::change_stamp(int64_t stamp) {
+    Held<realm_object_t> s{l, l.realm_object_find_with_primary_key(realm, state, integer(0), nullptr)};
+    return did(s.p != nullptr) && set(s, stamp_of, integer(stamp));
+}
+
 bool Realm::change(Random& random, int64_t stamp, bool large) {
     bool found = false;
     Held<realm_object_t> s{l, l.realm_object_find_with_primary_key(realm, state, integer(0), &found)};

@@ -89,6 +89,8 @@ public:
     bool verify(std::string& report);
     /* Random changes in a write transaction, which leave `stamp` in the file. */
     bool change(Random& random, int64_t stamp, bool large = false);
+    /* The least change there is: only the stamp. Commits of these are all of one size, and fit where others were. */
+    bool change_stamp(int64_t stamp);
     /* Reads everything. An error, or a state that no transaction wrote: false. */
     bool read(Content& content);
     bool was_mixed() const { return mixed; }
