@@ -19,7 +19,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption bench install clean tidy
+.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
 
 all: lib
 
@@ -81,6 +81,15 @@ test-simulation: lib
 
 test-encryption: lib
 	@Scripts/run-encryption-tests.sh --long
+
+# The thread tests under ThreadSanitizer; and as they are, with 40 million calls.
+tsan:
+	@Scripts/need.sh swift sodium openssl
+	@Scripts/run-tsan.sh
+
+test-threads: lib
+	@$(CC) -std=gnu11 $(CFLAGS) Tests/C/threads_test.c -o $(OUT)/threads_test -L$(BUILD) -lCRealm -Wl,-rpath,$(abspath $(BUILD)) -lpthread
+	@$(OUT)/threads_test none $(or $(CALLS),40000000) $(or $(ROUNDS),10000)
 
 bench: lib
 	@Scripts/need.sh cc sqlite python3

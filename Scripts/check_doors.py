@@ -31,7 +31,8 @@ def thread_rules(include):
 
 def functions(text):
     """(exported name or None, name, parameters, body) of the functions at the top level of a file."""
-    pattern = re.compile(r'^(?:@_cdecl\("(\w+)"\)\n)?(?:@\w+(?:\([^)]*\))? )?(?:public |private )?func (\w+)(.*?)\{(.*?)(?:^\}|\}$(?!\n    |\n\}))', re.S | re.M)
+    attributes = r'^(?:@_cdecl\("(\w+)"\)\n)?(?:@\w+(?:\([^)]*\))? )?(?:public |private )?'
+    pattern = re.compile(attributes + r"func (\w+)(.*?)\{(.*?)(?:^\}|\}$(?!\n    |\n\}))", re.S | re.M)
     return [(m.group(1), m.group(2), m.group(3), m.group(4)) for m in pattern.finditer(text)]
 
 

@@ -1,6 +1,5 @@
 import CRealmHeaders
 import CoreEngine
-import Synchronization
 
 #if canImport(Glibc)
     @preconcurrency import Glibc
@@ -20,30 +19,30 @@ final class ConfigHandle: Handle {
         /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release of the configuration.
         var userData: [UInt: UserData] = [:]
     }
-    private let state = Mutex(State())
+    private let state = Lock(initial: State())
     private let texts = TextPool()
 
     init() { super.init(.config) }
     var value: RealmConfiguration {
-        get { state.withLock { $0.value } }
-        set { state.withLock { $0.value = newValue } }
+        get { state.with { $0.value } }
+        set { state.with { $0.value = newValue } }
     }
     var fifoPath: String {
-        get { state.withLock { $0.fifoPath } }
-        set { state.withLock { $0.fifoPath = newValue } }
+        get { state.with { $0.fifoPath } }
+        set { state.with { $0.fifoPath = newValue } }
     }
     var automaticNotifications: Bool {
-        get { state.withLock { $0.automaticNotifications } }
-        set { state.withLock { $0.automaticNotifications = newValue } }
+        get { state.with { $0.automaticNotifications } }
+        set { state.with { $0.automaticNotifications = newValue } }
     }
     var forceSyncHistory: Bool {
-        get { state.withLock { $0.forceSyncHistory } }
-        set { state.withLock { $0.forceSyncHistory = newValue } }
+        get { state.with { $0.forceSyncHistory } }
+        set { state.with { $0.forceSyncHistory = newValue } }
     }
     func view(_ text: String) -> UnsafePointer<CChar>? { texts.view(Name(text)) }
     func keep(_ data: UserData) {
         let key = UInt(bitPattern: data.pointer)
-        state.withLock { if $0.userData[key] == nil { $0.userData[key] = data } else { data.forgetFree() } }
+        state.with { if $0.userData[key] == nil { $0.userData[key] = data } else { data.forgetFree() } }
     }
 }
 /// The configuration behind a second handle of a function.
@@ -55,7 +54,9 @@ private func with(_ c: OpaquePointer?, _ body: (ConfigHandle) throws(RealmError)
 public func realm_config_new() -> OpaquePointer? { ConfigHandle().out() }
 
 @_cdecl("realm_config_get_path")
-public func realm_config_get_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { anywhere(.config, c, nil) { (c) throws(RealmError) in c.view(c.value.path) } }
+public func realm_config_get_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? {
+    anywhere(.config, c, nil) { (c) throws(RealmError) in c.view(c.value.path) }
+}
 @_cdecl("realm_config_set_path")
 public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CChar>?) {
     with(c) { (c) throws(RealmError) in c.value.path = try text(path) }
@@ -90,7 +91,9 @@ public func crealm_config_set_page_cipher(_ c: OpaquePointer?, _ cipher: crealm_
 }
 @_cdecl("crealm_config_get_page_cipher")
 public func crealm_config_get_page_cipher(_ c: OpaquePointer?) -> crealm_page_cipher_e {
-    anywhere(.config, c, crealm_page_cipher_e(rawValue: 0)) { (c) throws(RealmError) in crealm_page_cipher_e(rawValue: UInt32(c.value.pageCipher.rawValue)) }
+    anywhere(.config, c, crealm_page_cipher_e(rawValue: 0)) { (c) throws(RealmError) in
+        crealm_page_cipher_e(rawValue: UInt32(c.value.pageCipher.rawValue))
+    }
 }
 @_cdecl("crealm_config_set_durability")
 public func crealm_config_set_durability(_ c: OpaquePointer?, _ durability: crealm_durability_e) {
@@ -133,7 +136,9 @@ public func realm_config_set_schema(_ c: OpaquePointer?, _ schema: OpaquePointer
     }
 }
 @_cdecl("realm_config_get_schema_version")
-public func realm_config_get_schema_version(_ c: OpaquePointer?) -> UInt64 { anywhere(.config, c, 0) { (c) throws(RealmError) in c.value.schemaVersion } }
+public func realm_config_get_schema_version(_ c: OpaquePointer?) -> UInt64 {
+    anywhere(.config, c, 0) { (c) throws(RealmError) in c.value.schemaVersion }
+}
 @_cdecl("realm_config_set_schema_version")
 public func realm_config_set_schema_version(_ c: OpaquePointer?, _ version: UInt64) {
     with(c) { (c) throws(RealmError) in c.value.schemaVersion = version }
@@ -141,7 +146,9 @@ public func realm_config_set_schema_version(_ c: OpaquePointer?, _ version: UInt
 
 @_cdecl("realm_config_get_schema_mode")
 public func realm_config_get_schema_mode(_ c: OpaquePointer?) -> realm_schema_mode_e {
-    anywhere(.config, c, realm_schema_mode_e(rawValue: 0)) { (c) throws(RealmError) in realm_schema_mode_e(rawValue: UInt32(c.value.schemaMode.rawValue)) }
+    anywhere(.config, c, realm_schema_mode_e(rawValue: 0)) { (c) throws(RealmError) in
+        realm_schema_mode_e(rawValue: UInt32(c.value.schemaMode.rawValue))
+    }
 }
 @_cdecl("realm_config_set_schema_mode")
 public func realm_config_set_schema_mode(_ c: OpaquePointer?, _ mode: realm_schema_mode_e) {
@@ -154,7 +161,9 @@ public func realm_config_set_schema_mode(_ c: OpaquePointer?, _ mode: realm_sche
 }
 @_cdecl("realm_config_get_schema_subset_mode")
 public func realm_config_get_schema_subset_mode(_ c: OpaquePointer?) -> realm_schema_subset_mode_e {
-    anywhere(.config, c, realm_schema_subset_mode_e(rawValue: 0)) { (c) throws(RealmError) in realm_schema_subset_mode_e(rawValue: UInt32(c.value.subsetMode.rawValue)) }
+    anywhere(.config, c, realm_schema_subset_mode_e(rawValue: 0)) { (c) throws(RealmError) in
+        realm_schema_subset_mode_e(rawValue: UInt32(c.value.subsetMode.rawValue))
+    }
 }
 @_cdecl("realm_config_set_schema_subset_mode")
 public func realm_config_set_schema_subset_mode(_ c: OpaquePointer?, _ mode: realm_schema_subset_mode_e) {
@@ -224,7 +233,9 @@ func compaction(_ function: @escaping realm_should_compact_on_launch_func_t, _ d
     }
 }
 @_cdecl("realm_config_get_disable_format_upgrade")
-public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.value.disablesFormatUpgrade } }
+public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool {
+    anywhere(.config, c, false) { (c) throws(RealmError) in c.value.disablesFormatUpgrade }
+}
 @_cdecl("realm_config_needs_file_format_upgrade")
 public func realm_config_needs_file_format_upgrade(_ c: OpaquePointer?) -> Bool {
     anywhere(.config, c, false) { (c) throws(RealmError) in
@@ -237,7 +248,9 @@ public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disab
     with(c) { (c) throws(RealmError) in c.value.disablesFormatUpgrade = disable }
 }
 @_cdecl("realm_config_get_automatic_change_notifications")
-public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.automaticNotifications } }
+public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?) -> Bool {
+    anywhere(.config, c, false) { (c) throws(RealmError) in c.automaticNotifications }
+}
 @_cdecl("realm_config_set_automatic_change_notifications")
 public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?, _ automatic: Bool) {
     with(c) { (c) throws(RealmError) in c.automaticNotifications = automatic }
@@ -249,13 +262,17 @@ public func realm_config_set_scheduler(_ c: OpaquePointer?, _ scheduler: OpaqueP
     }
 }
 @_cdecl("realm_config_get_force_sync_history")
-public func realm_config_get_force_sync_history(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.forceSyncHistory } }
+public func realm_config_get_force_sync_history(_ c: OpaquePointer?) -> Bool {
+    anywhere(.config, c, false) { (c) throws(RealmError) in c.forceSyncHistory }
+}
 @_cdecl("realm_config_set_force_sync_history")
 public func realm_config_set_force_sync_history(_ c: OpaquePointer?, _ force: Bool) {
     with(c) { (c) throws(RealmError) in c.forceSyncHistory = force }
 }
 @_cdecl("realm_config_get_max_number_of_active_versions")
-public func realm_config_get_max_number_of_active_versions(_ c: OpaquePointer?) -> UInt64 { anywhere(.config, c, 0) { (c) throws(RealmError) in c.value.maxActiveVersions } }
+public func realm_config_get_max_number_of_active_versions(_ c: OpaquePointer?) -> UInt64 {
+    anywhere(.config, c, 0) { (c) throws(RealmError) in c.value.maxActiveVersions }
+}
 @_cdecl("realm_config_set_max_number_of_active_versions")
 public func realm_config_set_max_number_of_active_versions(_ c: OpaquePointer?, _ n: UInt64) {
     with(c) { (c) throws(RealmError) in c.value.maxActiveVersions = n }
@@ -271,7 +288,9 @@ public func realm_config_set_fifo_path(_ c: OpaquePointer?, _ path: UnsafePointe
     with(c) { (c) throws(RealmError) in c.fifoPath = try text(path) }
 }
 @_cdecl("realm_config_get_fifo_path")
-public func realm_config_get_fifo_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? { anywhere(.config, c, nil) { (c) throws(RealmError) in c.view(c.fifoPath) } }
+public func realm_config_get_fifo_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? {
+    anywhere(.config, c, nil) { (c) throws(RealmError) in c.view(c.fifoPath) }
+}
 @_cdecl("realm_config_set_cached")
 public func realm_config_set_cached(_ c: OpaquePointer?, _ cached: Bool) {
     with(c) { (c) throws(RealmError) in c.value.isCached = cached }

@@ -1,6 +1,5 @@
 import CRealmHeaders
 import CoreEngine
-import Synchronization
 
 /// A scheduler made of C functions.
 final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable but for the queue, which has its own lock.
@@ -46,18 +45,18 @@ final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable bu
 }
 
 /// Work waiting for a C scheduler's thread.
-final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind the mutex.
-    private let items = Mutex([@Sendable () -> Void]())
+final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind a lock.
+    private let items = Lock(initial: [@Sendable () -> Void]())
     /// Never given back.
     var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
     init() {
         super.init(.workQueue)
         _ = out()
     }
-    func add(_ work: @escaping @Sendable () -> Void) { items.withLock { $0.append(work) } }
+    func add(_ work: @escaping @Sendable () -> Void) { items.with { $0.append(work) } }
     /// Runs what is queued now; what is added meanwhile waits.
     func run() {
-        let now = items.withLock { q in
+        let now = items.with { q in
             let all = q
             q = []
             return all

@@ -299,7 +299,9 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
 enum { CALLS = __COUNTER__ - FIRST - 1 };
 
 /* Which answer false without an error. */
-static bool is_quiet(const char* what) { return strstr(what, "list_is_valid") || strstr(what, "set_is_valid") || strstr(what, "dictionary_is_valid"); }
+static bool is_quiet(const char* what) {
+    return strstr(what, "list_is_valid") || strstr(what, "set_is_valid") || strstr(what, "dictionary_is_valid");
+}
 
 /* What any thread may do with the handles of another one. */
 static bool call_anywhere(unsigned which, const struct things* t) {
@@ -312,10 +314,15 @@ static bool call_anywhere(unsigned which, const struct things* t) {
     void* copy;
     switch (which % 10) {
         case 0: return !realm_is_closed(t->realm) && realm_get_num_classes(t->realm) == 2;
-        case 1: return realm_find_class(t->realm, names[which / 10 % 2], &found, &class_info) && found && !strcmp(class_info.name, names[which / 10 % 2]);
+        case 1: {
+            const char* name = names[which / 10 % 2];
+            return realm_find_class(t->realm, name, &found, &class_info) && found && !strcmp(class_info.name, name);
+        }
         case 2: return realm_find_property(t->realm, class_key, "mixed", &found, &info) && found && !strcmp(info.name, "mixed");
         case 3: return realm_get_class_keys(t->realm, keys, 4, &n) && n == 2 && realm_get_schema_version(t->realm) == 1;
-        case 4: return realm_object_is_valid(t->object) && realm_object_get_table(t->object) == class_key && realm_object_as_link(t->object).target >= 0;
+        case 4:
+            return realm_object_is_valid(t->object) && realm_object_get_table(t->object) == class_key &&
+                   realm_object_as_link(t->object).target >= 0;
         case 5: {
             void* const handles[] = {t->realm, t->object, t->list, t->set, t->map, t->results, t->values, t->query};
             void* of = handles[which / 10 % 8];
@@ -370,7 +377,8 @@ static void* misuser(void* argument) {
             complaint = numbers[which % 10];
         }
         if (i % 16 == 0 && !works(&all[me])) complaint = "the owner's own calls";
-        if (i % 256 == 0 && !(realm_begin_write(all[me].realm) && realm_set_value(all[me].object, number, integer(7), false) && realm_commit(all[me].realm)))
+        realm_t* mine = all[me].realm;
+        if (i % 256 == 0 && !(realm_begin_write(mine) && realm_set_value(all[me].object, number, integer(7), false) && realm_commit(mine)))
             complaint = "the owner's own write";
     }
     if (complaint) fprintf(stderr, "thread %u: %s (error %d)\n", me, complaint, last_error());

@@ -102,7 +102,9 @@ extension Confined {
     do throws(RealmError) { return try visit(door, p, body) } catch { return fail(error) }
 }
 /// The same, for a new handle.
-@inline(__always) func handle<H: Confined>(_ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?) -> OpaquePointer? {
+@inline(__always) func handle<H: Confined>(
+    _ door: Door<H>, _ p: OpaquePointer?, _ body: (H, H.Content) throws(RealmError) -> Handle?
+) -> OpaquePointer? {
     do throws(RealmError) { return try visit(door, p, body)?.out() } catch { return fail(error) }
 }
 /// - Parameter failure: what the function returns when it fails.
@@ -125,7 +127,7 @@ final class RealmBox {
         self.realm = Sealed(realm)
     }
     /// A C string that lives as long as the Realm.
-    func view(_ text: Name) -> UnsafePointer<CChar>? { texts.view(text) }
+    func view(_ text: Name) -> UnsafePointer<CChar> { texts.view(text) }
 }
 
 final class RealmHandle: Handle, Confined {
@@ -301,7 +303,8 @@ final class CollectionHandle: Handle, Confined {
     }
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? CollectionHandle else { return false }
-        return o.kind == kind && o.realm.content.toOpaque() == realm.content.toOpaque() && o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
+        guard o.kind == kind, o.realm.content.toOpaque() == realm.content.toOpaque() else { return false }
+        return o.path.table == path.table && o.path.object == path.object && o.path.column == path.column
     }
     override func cloned() -> Handle? { CollectionHandle(kind, box, path) }
 }

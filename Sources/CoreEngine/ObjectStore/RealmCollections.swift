@@ -45,7 +45,9 @@ public struct RealmList: RandomAccessCollection {
 
     // MARK: Changing; inside a write transaction
 
-    public func append(_ value: RealmValue) throws(RealmError) { try insert(value, at: try realm.inside(.collection) { () throws(RealmError) in try content().count }) }
+    public func append(_ value: RealmValue) throws(RealmError) {
+        try insert(value, at: try realm.inside(.collection) { () throws(RealmError) in try content().count })
+    }
     /// Inserts before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
@@ -93,12 +95,16 @@ public struct RealmList: RandomAccessCollection {
     public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try nestedPath(i))
     }
-    public func insertList(at i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path))) }
+    public func insertList(at i: Int) throws(RealmError) -> RealmList {
+        RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path)))
+    }
     public func insertDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
     }
     /// Makes element `i` a list, keeping one that is there.
-    public func setList(at i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path))) }
+    public func setList(at i: Int) throws(RealmError) -> RealmList {
+        RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path)))
+    }
     public func setDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path)))
     }
@@ -134,7 +140,9 @@ public struct RealmSet: RandomAccessCollection {
     }
     /// - Returns: whether the value was there.
     @discardableResult
-    public func remove(_ value: RealmValue) throws(RealmError) -> Bool { try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseFromSet(m, path)) } }
+    public func remove(_ value: RealmValue) throws(RealmError) -> Bool {
+        try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseFromSet(m, path)) }
+    }
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .set)) }
     public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .set)) }
 }
@@ -201,7 +209,9 @@ public struct RealmDictionary: RandomAccessCollection {
     }
     /// A new embedded object under a key.
     public func setEmbedded(for key: Name) throws(RealmError) -> RealmObject {
-        let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.inside(.collection, do: try realm.setNewObject(forKey: name, in: path)) }
+        let (t, k) = try Array(key.utf8).withBytes { (name) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.setNewObject(forKey: name, in: path))
+        }
         return RealmObject(realm: realm, table: t, key: k)
     }
 
@@ -209,11 +219,16 @@ public struct RealmDictionary: RandomAccessCollection {
 
     public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
     public func dictionary(_ key: Name) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+    private func setCollection(_ kind: CollectionShape, _ key: Name) throws(RealmError) -> CollectionPath {
+        try Array(key.utf8).withBytes { (name) throws(RealmError) in
+            try realm.inside(.collection, do: try realm.setCollection(kind, forKey: name, in: path))
+        }
+    }
     public func setList(for key: Name) throws(RealmError) -> RealmList {
-        RealmList(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.inside(.collection, do: try realm.setCollection(.list, forKey: n, in: path)) })
+        RealmList(realm: realm, path: try setCollection(.list, key))
     }
     public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
-        RealmDictionary(realm: realm, path: try Array(key.utf8).withBytes { (n) throws(RealmError) in try realm.inside(.collection, do: try realm.setCollection(.dictionary, forKey: n, in: path)) })
+        RealmDictionary(realm: realm, path: try setCollection(.dictionary, key))
     }
 }
 

@@ -96,7 +96,9 @@ public struct Results: RandomAccessCollection {
         try derived { () throws(RealmError) in try found.sorted("\(path) \(ascending ? "ASC" : "DESC")") }
     }
     /// The first of those that are equal in all the given properties.
-    public func distinct(by paths: String...) throws(RealmError) -> Results { try derived { () throws(RealmError) in try found.distinct(paths.joined(separator: ", ")) } }
+    public func distinct(by paths: String...) throws(RealmError) -> Results {
+        try derived { () throws(RealmError) in try found.distinct(paths.joined(separator: ", ")) }
+    }
     /// At most the first `n`.
     public func limit(_ n: Int) throws(RealmError) -> Results { try derived { () throws(RealmError) in try found.limited(Swift.max(0, n)) } }
     /// The objects of this moment: size and order stay; one that is deleted is not valid from then on. What is made from it is live.
