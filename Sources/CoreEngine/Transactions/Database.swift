@@ -236,7 +236,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 state = try file.validate(readOnly: false)
             }
             if first {
-                if writing, !isSelected { try file.select(state) }
+                // Two commits at most are ahead of the header; the next is found when the one before is in its place.
+                for _ in 0..<4 where writing && !isSelected {
+                    try file.select(state)
+                    (state, isSelected) = try file.newestState(readOnly: false)
+                }
                 if writing, try file.align(state) { state = try file.validate(readOnly: false) }
                 shared.publish(SharedState.Version(
                     number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
