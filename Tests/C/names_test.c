@@ -265,10 +265,20 @@ static int child_uses_parents(void* data) {
     return 0;
 }
 struct pipes { int to_child[2], to_parent[2]; };
+/* A child that is made inside a write transaction cannot commit it. */
+static int child_commits_parents(void* data) {
+    realm_t* realm = (realm_t*)data;
+    realm_clear_last_error();
+    if (realm_commit(realm)) return 1;
+    return last_error() == RLM_ERR_WRONG_TRANSACTION_STATE ? 0 : 2;
+}
 static void forks(void) {
     section = "forks";
     const char* path = in_folder("forked.realm");
     realm_t* realm = open_realm(path);
+    CHECK(realm_begin_write(realm));
+    CHECK(in_child(child_commits_parents, realm) == 0);
+    CHECK(realm_rollback(realm));
     CHECK(add(realm));
     for (int i = 0; i < 20; i++) {
         int status = in_child(child_uses_parents, realm);

@@ -42,7 +42,7 @@ extension DatabaseFile {
             if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
             if let pages {
                 isDecisive = true
-                let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing == .once)
+                let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing != .never)
                 if flushing != .never { try file.synchronizeData() }
                 try pages.commit()
                 if flushing == .twice || (flushing == .once && !isEnough) { try file.synchronizeData() }

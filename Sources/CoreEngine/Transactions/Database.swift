@@ -353,7 +353,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         try checkProcess()
         return try lockFile.shared.pinSame(version)
     }
-    private func checkProcess() throws(RealmError) {
+    func checkProcess() throws(RealmError) {
         guard belongsToThisProcess else {
             throw RealmError(.wrongTransactionState, "This Realm was opened by the parent process: open it again after a fork", path: path)
         }

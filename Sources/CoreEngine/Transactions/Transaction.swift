@@ -205,6 +205,8 @@ package final class Transaction {
     /// meant before.
     func commit() throws(RealmError) {
         guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
+        // A child has a copy of its parent's transaction, and no part in it.
+        try database.checkProcess()
         if let damage { throw damage }
         let next = version + 1
         let written: SharedState.Version
