@@ -82,9 +82,9 @@ extension Confined {
             do throws(RealmError) {
                 result = .success(try content.content.borrow { (content: Content) throws(RealmError) in try body(content) })
             } catch { result = .failure(error) }
-            realm.leave()
+            let anyLost = realm.leave()
             // Whatever the call found or complained of: it may have read zeros in place of lost pages.
-            if !outcomeStands { try realm.verifyWhole() }
+            if anyLost, !outcomeStands { try realm.verifyWhole() }
             return try result.get()
         }
     }

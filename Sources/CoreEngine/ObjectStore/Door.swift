@@ -17,9 +17,8 @@ extension Realm {
         try enter(accessor)
         let result: Result<R, RealmError>
         do throws(RealmError) { result = .success(try body()) } catch { result = .failure(error) }
-        leave()
         // Lost pages come first, whatever the call found or complained of: it may have read zeros in their place.
-        try verifyWhole()
+        if leave() { try verifyWhole() }
         return try result.get()
     }
     @inline(__always) func inside<R>(_ accessor: Accessor, do body: @autoclosure () throws(RealmError) -> R) throws(RealmError) -> R {
@@ -32,11 +31,14 @@ extension Realm {
         Platform.keepOrder()
         if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
     }
-    package func leave() {
+    /// - Returns: whether pages of any file were lost: `verifyWhole` tells whether it was this one.
+    @discardableResult
+    package func leave() -> Bool {
         let rest = visits.load(ordering: .relaxed) &- 1
         visits.store(rest, ordering: .releasing)
         Platform.keepOrder()
         if isClosed, rest == 0 { endForGood() }
+        return FaultGuard.hasFaults
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
     @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
