@@ -87,6 +87,7 @@ private let text = (0..<48).map { UInt8(truncatingIfNeeded: $0 * 13 + 5) }
     let expected = [
         "e5fede0ff57524708400c10bbffb67d1cd9654a51e73588a1a2df37e0639a1f5", "c2566a1f31794a3dabac3e4932695cbd49ba86ddff80e4f371d4a7582a4a36cf",
         "0ff04f47699d43105c54190e78d507d739508eab4f6508e1707ede1858367b9e", "20d8ee3354118d29d5eb180606d48ca9942fed91db82327545e0ef8d16a2b333",
+        "835d8fff0e9e7af87923a428decfa88c4644287ed887c4a1757a3c6220d2973d",
     ]
     #expect(try content(PageSeal.keys(secret(dataKey))) == hex(expected.joined()))
 }

@@ -13,6 +13,9 @@ final class RealmForm: PageForm {
     /// Metadata pages by block, and the generation they were read in.
     private var metadata: [Int: (bytes: UnsafeMutableRawPointer, generation: Int)] = [:]
     private var generation = 0
+    /// Pages that no waiting made readable, with the stamps they had then.
+    private var damaged: [Int: UInt64] = [:]
+    private static let damagedLimit = 1024
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * 4096, alignment: 4096)
     private static let batch = 64
     /// Ciphertext of the coming page 0, and behind it what it says.
@@ -97,8 +100,12 @@ final class RealmForm: PageForm {
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try entry(page).stamp }
 
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {
-        // A writer in another process may be between the entry and the page: that passes.
-        for attempt in 0..<6 {
+        // A writer in another process may be between the entry and the page: that passes. Damage does not, and is waited for once.
+        let isSuspect = damaged[page] != nil
+        if isSuspect { metadata[page / Self.slots]?.generation = -1 }
+        let stamp = try entry(page).stamp
+        let attempts = damaged[page] == stamp ? 1 : 6
+        for attempt in 0..<attempts {
             if attempt > 0 {
                 Platform.sleep(microseconds: 1000)
                 metadata[page / Self.slots]?.generation = -1
@@ -110,13 +117,16 @@ final class RealmForm: PageForm {
             guard entry.counter != 0 else { continue }
             if try open(page, entry, into: to) {
                 if page == 0 { isFirstTorn = false }
+                if isSuspect { damaged[page] = nil }
                 return entry.stamp
             }
-            if page == 0, attempt > 0, try recoverFirst(into: to) != nil {
+            if page == 0, attempt > 0 || isSuspect, try recoverFirst(into: to) != nil {
                 isFirstTorn = true
                 return try self.entry(0).stamp
             }
         }
+        if damaged.count >= Self.damagedLimit { damaged.removeAll() }
+        damaged[page] = try entry(page).stamp
         if try entry(page).counter == 0 { throw failed("page \(page) has never been written to") }
         throw failed("page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted")
     }
