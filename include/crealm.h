@@ -127,7 +127,7 @@ RLM_API bool crealm_set_fault_guard(bool enabled);
 /** How a commit reaches the disk. docs/commit-and-locking.md says what each choice assumes of it. */
 typedef enum crealm_durability {
     CREALM_DURABILITY_FULL = 0,        /* what was committed is never lost. A small commit waits for the disk once; the default */
-    CREALM_DURABILITY_TWO_FLUSHES = 1, /* the same for disks that may write half a sector: every commit waits twice */
+    CREALM_DURABILITY_TWO_FLUSHES = 1, /* the same where a disk may write half a sector, but for Realm's form: every commit waits twice */
     CREALM_DURABILITY_UNSAFE = 2       /* never waits: a loss of power may destroy the file, a crash of the process may not */
 } crealm_durability_e;
 
