@@ -24,9 +24,9 @@ let package = Package(
         .systemLibrary(name: "CSodium", pkgConfig: "libsodium", providers: [.apt(["libsodium-dev"]), .brew(["libsodium"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"]), .brew(["openssl"])]),
         .systemLibrary(name: "CHints"),
-        .target(name: "CFaultGuard"),
+        .target(name: "CGuards"),
         .systemLibrary(name: "CRealmHeaders", path: "include"),
-        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CFaultGuard", "CRealmHeaders"], swiftSettings: engineSettings),
+        .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CGuards", "CRealmHeaders"], swiftSettings: engineSettings),
         .target(
             name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
             linkerSettings: [

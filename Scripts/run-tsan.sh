@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 build=.build-tsan/release
-swift build -c release --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --scratch-path .build-tsan --product CRealm --quiet
+swift build -c release --sanitize=thread --scratch-path .build-tsan --product CRealm --quiet
 ln -sf libCRealm.so "$build/libCRealm.so.1"
 # The sanitizer's runtime must be that of the compiler which built the library; it wants libdispatch.
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")

@@ -92,7 +92,11 @@
  *    also when the registration failed. No internal lock is held while a callback runs, and it
  *    must return normally: no exception and no longjmp may pass through the library.
  *
- * 8. Names and keys. Classes, properties and objects are addressed by keys, which are opaque
+ * 8. Forks. In a forked child every function refuses a realm that the parent opened, and whatever came
+ *    from it, with WRONG_TRANSACTION_STATE; realm_release() does nothing there. Configurations and
+ *    schemas may be used, and files opened anew.
+ *
+ * 9. Names and keys. Classes, properties and objects are addressed by keys, which are opaque
  *    numbers that stay the same for the life of the thing they name. Class names carry no prefix.
  */
 

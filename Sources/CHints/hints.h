@@ -17,8 +17,3 @@ static inline long hint_membarrier(int command) {
     return -1;
 #endif
 }
-/* For builds with ThreadSanitizer: what it cannot see by itself. */
-extern void __tsan_acquire(void *lock);
-extern void __tsan_release(void *lock);
-static inline void hint_sanitizer_locked(void *lock) { __tsan_acquire(lock); }
-static inline void hint_sanitizer_unlocks(void *lock) { __tsan_release(lock); }

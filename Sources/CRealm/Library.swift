@@ -36,6 +36,7 @@ public func realm_free(_ buffer: UnsafeMutableRawPointer?) { free(buffer) }
 public func realm_release(_ p: UnsafeMutableRawPointer?) {
     guard let p else { return }
     let u = Unmanaged<Handle>.fromOpaque(p)
+    if u._withUnsafeGuaranteedRef({ $0.isInherited }) { return }
     if u._withUnsafeGuaranteedRef({ $0.kind == .object }) { return ObjectHandle.recycle(.fromOpaque(p)) }
     u.release()
 }
@@ -43,6 +44,7 @@ public func realm_release(_ p: UnsafeMutableRawPointer?) {
 public func realm_clone(_ p: UnsafeRawPointer?) -> UnsafeMutableRawPointer? {
     guard let p else { return fail(nullArgument()) }
     let h = Unmanaged<Handle>.fromOpaque(p).takeUnretainedValue()
+    guard !h.isInherited else { return fail(Realm.inheritedError()) }
     guard let copy = h.clonedPointer() else { return fail(RealmError(.notClonable, "Handles of this kind cannot be cloned")) }
     return UnsafeMutableRawPointer(copy)
 }

@@ -259,9 +259,8 @@ static int child_uses_parents(void* data) {
     if (realm_begin_write(realm)) return 1;
     if (last_error() != RLM_ERR_WRONG_TRANSACTION_STATE) return 2;
     realm_clear_last_error();
-    bool did = false;
-    if (realm_refresh(realm, &did) && did) return 3;
-    close_realm(realm);
+    if (realm_refresh(realm, NULL) || last_error() != RLM_ERR_WRONG_TRANSACTION_STATE) return 3;
+    realm_release(realm);
     return 0;
 }
 struct pipes { int to_child[2], to_parent[2]; };

@@ -109,7 +109,12 @@ extension Confined {
 }
 /// - Parameter failure: what the function returns when it fails.
 @inline(__always) func anywhere<H: Handle, R>(_ door: Door<H>, _ p: OpaquePointer?, _ failure: R, _ body: (H) throws(RealmError) -> R) -> R {
-    do throws(RealmError) { return try borrow(door, p, body) } catch {
+    do throws(RealmError) {
+        return try borrow(door, p) { (h: H) throws(RealmError) -> R in
+            if h.isInherited { throw Realm.inheritedError() }
+            return try body(h)
+        }
+    } catch {
         setLastError(error)
         return failure
     }
@@ -187,6 +192,7 @@ final class ObjectHandle: Handle, Confined {
                 h.realm = box.realm
                 h.table = table
                 h.named = named
+                h.generation = ForkGuard.generation
                 h.isPooled = false
             }
             return OpaquePointer(u.toOpaque())

@@ -17,9 +17,21 @@ import CoreEngine
 class Handle {
     enum Kind: UInt32 {
         case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query
+
+        /// Errors, configurations and schemas are values; all else ends with the process.
+        var isProcessBound: Bool {
+            switch self {
+            case .asyncError, .config, .schema: false
+            default: true
+            }
+        }
     }
     let kind: Kind
+    /// Under which number of the fork guard it was handed out.
+    final var generation = ForkGuard.generation
     init(_ kind: Kind) { self.kind = kind }
+    /// Whether the handle belongs to something that the parent process opened, and that this forked child must leave alone.
+    final var isInherited: Bool { generation != ForkGuard.generation && kind.isProcessBound }
 
     /// The pointer for C, owning one reference.
     @inline(__always) final func out() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }

@@ -3,7 +3,8 @@
 /// Promise
 /// 1. Only the Realm's own thread comes in, only while the Realm is open, and only while its file has all its pages; everybody else gets an
 ///    error before anything is touched.
-/// 2. `close` may be called on any thread. It never takes anything away from a call that is inside: that call finishes, closes the Realm on its
+/// 2. In a forked child nobody comes in who was opened by the parent. The child leaves all of it alone, and opens the file anew.
+/// 3. `close` may be called on any thread. It never takes anything away from a call that is inside: that call finishes, closes the Realm on its
 ///    way out, and the next one finds it closed.
 ///
 /// Coming and going is a matter of plain loads and stores. The other thread pays: it says that it closes, makes sure with a fence over all threads
@@ -42,6 +43,11 @@ extension Realm {
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
     @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
+    /// Whether the Realm was opened by the process of which this one is a forked child.
+    package var isInherited: Bool { generation != ForkGuard.generation }
+    package static func inheritedError() -> RealmError {
+        RealmError(.wrongTransactionState, "This Realm was opened by the parent process, before the fork: open it again")
+    }
     /// Whether the caller is on the Realm's own thread.
     @inline(__always) package var isOnThread: Bool {
         if thread != 0 { return Platform.threadId == thread }
@@ -51,6 +57,7 @@ extension Realm {
 
     @inline(never) private func refuse(_ accessor: Accessor) throws(RealmError) {
         do throws(RealmError) {
+            if isInherited { throw Self.inheritedError() }
             if isClosed { throw refusal(accessor) }
             try verifyWhole()
         } catch {

@@ -18,7 +18,7 @@ public enum Log {
         var sink: Sink?
         var levels = [LogLevel](repeating: .info, count: LogCategory.allCases.count)
     }
-    private static let state = Lock(initial: State())
+    private static let state = Lock(initial: State(), of: .log)
 
     /// nil: standard error.
     public static func setSink(_ sink: Sink?) {

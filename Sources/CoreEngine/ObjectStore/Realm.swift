@@ -26,6 +26,8 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Calls that are inside, one in the other; the own thread's.
     let visits = Atomic(0)
     let closing = Atomic(false)
+    /// Differs from the present one when a forked child has inherited the Realm.
+    let generation = ForkGuard.generation
     private let hasEnded = Atomic(false)
     let database: Database
     package let transaction: Transaction
@@ -178,6 +180,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isOpen = true
     }
     deinit {
+        guard !isInherited else { return leaveToParent() }
         // Nobody can be inside any more.
         closing.store(true, ordering: .sequentiallyConsistent)
         endForGood()
@@ -326,12 +329,17 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     }
     /// Gives back what this instance holds, once.
     func endForGood() {
-        guard !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         stateCount &+= 1
         transaction.close()
         let gone = callbacks.with { $0.takeAll() }
         withExtendedLifetime(gone) {}
         RealmCoordinator.unregister(self)
+    }
+
+    /// A child gives nothing back of what its parent has: other threads of the parent may have been changing it when the process was forked.
+    private func leaveToParent() {
+        for part in [transaction, database, facts, callbacks] as [AnyObject] { _ = Unmanaged.passRetained(part) }
     }
 
     // MARK: Files
@@ -363,7 +371,7 @@ enum RealmCoordinator {
         let processId = Platform.processId
         weak var cached: Realm?
     }
-    private static let instances = Lock(initial: [Name: [Entry]]())
+    private static let instances = Lock(initial: [Name: [Entry]](), of: .realms)
 
     static func check(_ c: RealmConfiguration) throws(RealmError) {
         let path = Name(FileSystem.canonical(c.path))

@@ -32,13 +32,15 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue`
 
     private struct Entry {
         weak var scheduler: ThreadScheduler?
+        /// A child does not wait for what is posted to its parent's thread.
+        let generation = ForkGuard.generation
     }
-    private static let all = Lock(initial: [UInt: Entry]())
+    private static let all = Lock(initial: [UInt: Entry](), of: .schedulers)
     /// The calling thread's scheduler, made on first use and shared by all who ask on this thread.
     public static var current: ThreadScheduler {
         all.with { all in
             let me = Platform.threadId
-            if let s = all[me]?.scheduler { return s }
+            if let known = all[me], known.generation == ForkGuard.generation, let s = known.scheduler { return s }
             all = all.filter { $0.value.scheduler != nil }
             let new = ThreadScheduler()
             all[me] = Entry(scheduler: new)

@@ -1,4 +1,4 @@
-import CFaultGuard
+import CGuards
 
 /// What happens when a map of a file loses pages: another program cuts the file, or the disk cannot read a block.
 ///
@@ -16,7 +16,7 @@ public enum FaultGuard {
         #endif
         var isMade = false
     }
-    private static let choice = Lock(initial: Choice())
+    private static let choice = Lock(initial: Choice(), of: .faults)
 
     /// Whether the handler is installed at the first open of a file in this process. On Linux it is unless somebody says otherwise.
     public static func use(_ wanted: Bool) throws(RealmError) {
@@ -35,8 +35,9 @@ public enum FaultGuard {
             c.isMade = true
         }
     }
-    /// Whether any map of the process ever lost pages: one load, for calls that cannot afford more.
-    @inline(__always) public static var hasFaults: Bool { fault_guard_count() != 0 }
+    /// Whether any map of the process ever lost pages, or the process is a forked child, which must tell what it inherited: one load, for calls
+    /// that cannot afford more.
+    @inline(__always) public static var hasFaults: Bool { fault_guard_is_alert() }
 
     static func lost(_ path: String) -> RealmError {
         RealmError(

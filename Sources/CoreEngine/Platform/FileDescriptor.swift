@@ -13,7 +13,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     private(set) var path: String
     private(set) var fd: Int32
     /// The process whose forked children close the descriptor; 0: they keep it.
-    private var guardingProcess: Int32 = 0
+    private let guardingProcess: Int32
 
     enum Access {
         case readOnly, readWrite, readWriteCreate
@@ -25,7 +25,10 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     /// - Parameters:
     ///   - followsLinks: false refuses a symbolic link.
     ///   - permissions: of a file that is made, less what the process's mask takes away.
-    init(path: String, access: Access, followsLinks: Bool = true, permissions: Int32 = 0o644) throws(RealmError) {
+    ///   - isKeptFromChildren: whether forked children share neither the open file nor the locks that are taken through it.
+    init(
+        path: String, access: Access, followsLinks: Bool = true, permissions: Int32 = 0o644, isKeptFromChildren: Bool = false
+    ) throws(RealmError) {
         let flags: Int32 =
             switch access {
             case .readOnly: O_RDONLY | O_CLOEXEC
@@ -35,9 +38,16 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
             }
         var fd: Int32
         let kind = O_NONBLOCK | (followsLinks ? 0 : O_NOFOLLOW)
-        repeat { fd = system.open(path, flags | kind, permissions) } while fd < 0 && errno == EINTR
+        var code: Int32 = 0
+        repeat {
+            let open = { () -> Int32 in
+                let fd = system.open(path, flags | kind, permissions)
+                code = errno
+                return fd
+            }
+            fd = isKeptFromChildren ? try ForkGuard.opening(open) : open()
+        } while fd < 0 && code == EINTR
         guard fd >= 0 else {
-            let code = errno
             if code == ELOOP, !followsLinks {
                 throw RealmError(.fileOperationFailed, "Failed to open file at path '\(path)': it is a symbolic link", path: path)
             }
@@ -47,6 +57,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
         self.fd = fd
         self.path = path
+        guardingProcess = isKeptFromChildren ? Platform.processId : 0
         var info = stat()
         if system.fstat(fd, &info) == 0, info.st_mode & S_IFMT != S_IFREG {
             close()
@@ -57,6 +68,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     /// Another descriptor of the same open file.
     init(sharing other: FileDescriptor) throws(RealmError) {
         path = other.path
+        guardingProcess = 0
         fd = system.fcntl_number(other.fd, F_DUPFD_CLOEXEC, 0)
         guard fd >= 0 else { throw Platform.error(errno, "fcntl() failed", path: path) }
     }
@@ -65,18 +77,13 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     func close() {
         if fd >= 0 {
-            if guardingProcess == 0 || guardingProcess == Platform.processId {
-                if guardingProcess != 0 { ForkGuard.remove(fd) }
+            if guardingProcess == 0 {
                 _ = system.close(fd)
+            } else if guardingProcess == Platform.processId {
+                ForkGuard.close(fd)
             }
         }
         fd = -1
-    }
-    /// From now on forked children of this process do not share the open file, nor its locks.
-    func keepFromChildren() {
-        guard guardingProcess == 0, fd >= 0 else { return }
-        guardingProcess = Platform.processId
-        ForkGuard.add(fd)
     }
     /// The permissions of the file.
     func permissions() throws(RealmError) -> UInt32 {

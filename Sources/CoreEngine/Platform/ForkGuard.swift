@@ -1,37 +1,29 @@
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
+import CGuards
 
-/// Descriptors that a forked child closes at once: a child that only inherits them would keep their locks alive when its parent dies.
+/// What a forked child of this process may use, and what it must leave to its parent. The design: `fork_guard.h`.
 ///
 /// Thread rule: any.
-enum ForkGuard {
-    private static let capacity = 4096
-    /// A word for each descriptor, one more than its number; 0: free.
-    nonisolated(unsafe) private static let table: UnsafeMutableRawPointer = {
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: capacity * 8, alignment: 64)
-        Platform.zero(memory, capacity * 8)
-        pthread_atfork(nil, nil) { ForkGuard.closeAll() }
-        return memory
-    }()
-    private static func slot(_ i: Int) -> SharedWord { SharedWord(table + i * 8) }
+package enum ForkGuard {
+    /// Differs between a process and its children: what was made under another number is inherited, and not to be touched.
+    @inline(__always) package static var generation: UInt32 { fork_guard_generation() }
+    /// Opening descriptors that forked children close, and closing them.
+    private static let descriptors = Lock(initial: (), of: .descriptors)
 
-    static func add(_ fd: Int32) {
-        for i in 0..<capacity where slot(i).exchange(from: 0, to: UInt64(fd) + 1) { return }
+    /// Runs `open`; what it returns is closed in forked children at once. −1 or less: nothing was opened.
+    static func opening(_ open: () -> Int32) throws(RealmError) -> Int32 {
+        let fd = descriptors.with { _ -> Int32? in
+            let fd = open()
+            if fd < 0 || fork_guard_add(fd) { return fd }
+            _ = system.close(fd)
+            return nil
+        }
+        guard let fd else { throw RealmError(.limitExceeded, "More open files in this process than can be kept from its children") }
+        return fd
     }
-    static func remove(_ fd: Int32) {
-        for i in 0..<capacity where slot(i).exchange(from: UInt64(fd) + 1, to: 0) { return }
-    }
-    private static func closeAll() {
-        for i in 0..<capacity {
-            let word = slot(i).load()
-            guard word != 0 else { continue }
-            slot(i).store(0)
-            _ = system.close(Int32(word - 1))
+    static func close(_ fd: Int32) {
+        descriptors.with { _ in
+            fork_guard_remove(fd)
+            _ = system.close(fd)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Copies of snapshots and rewriting a file in its place. Format: storage §8; rules: live-objects §3.6.
 extension Transaction {
     /// Bytes of the snapshot's file, and how many of them are not free.
@@ -25,7 +27,7 @@ extension Transaction {
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
         // The copy gets its name when it is complete: a crash leaves no file that could be taken for one.
-        let temporary = "\(path).tmp_copy_\(Platform.processId)_\(Self.copyNumber.with { (n) -> Int in n += 1; return n })"
+        let temporary = "\(path).tmp_copy_\(Platform.processId)_\(Self.copyNumber.add(1, ordering: .relaxed).newValue)"
         try Self.making(temporary) { () throws(RealmError) in
             let copy = try DatabaseFile(
                 path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent,
@@ -45,7 +47,7 @@ extension Transaction {
         }
         FileSystem.synchronizeFolder(of: path)
     }
-    private static let copyNumber = Lock(initial: 0)
+    private static let copyNumber = Atomic(0)
 
     /// Runs `body`, which makes a file; an error takes it away again.
     fileprivate static func making(_ path: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {

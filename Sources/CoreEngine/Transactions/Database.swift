@@ -57,13 +57,15 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// One file is opened by one thread at a time; the registry is not held meanwhile: deriving a key or upgrading a file takes its time.
     private final class Gate: Sendable {
         let lock = Lock(initial: ())
+        /// A thread of the parent process never comes out in its child.
+        let generation = ForkGuard.generation
     }
     private struct Registry {
         var files = [FileIdentity: Registered]()
         /// By path, with the number of threads at each.
         var gates = [Name: (gate: Gate, users: Int)]()
     }
-    private static let registry = Lock(initial: Registry())
+    private static let registry = Lock(initial: Registry(), of: .databases)
 
     /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
     /// backup; where `upgrades` forbids that, it is refused (1024).
@@ -74,7 +76,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let path = FileSystem.canonical(given)
         if case .immutable = access { return try Database(immutable: path, encryption) }
         let gate = registry.with { (r) -> Gate in
-            let entry = r.gates[Name(path)] ?? (Gate(), 0)
+            let known = r.gates[Name(path)].flatMap { $0.gate.generation == ForkGuard.generation ? $0 : nil }
+            let entry = known ?? (Gate(), 0)
             r.gates[Name(path)] = (entry.gate, entry.users + 1)
             return entry.gate
         }
@@ -497,7 +500,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         let lockPath = path + ".lock"
         var lock: FileDescriptor?
         if FileSystem.exists(lockPath) {
-            let f = try FileDescriptor(path: lockPath, access: .readWrite)
+            let f = try FileDescriptor(path: lockPath, access: .readWrite, isKeptFromChildren: true)
             guard f.tryLock(.exclusive) else {
                 throw RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path)
             }

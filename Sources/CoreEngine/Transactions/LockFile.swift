@@ -33,10 +33,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         let writers = permissions & 0o222
         var attempts = 0
         while true {
-            let file = try FileDescriptor(path: path, access: .readWriteCreate, followsLinks: false, permissions: 0o600)
+            let file = try FileDescriptor(path: path, access: .readWriteCreate, followsLinks: false, permissions: 0o600, isKeptFromChildren: true)
             if let memory = try Self.join(file) {
                 if !existed { file.setPermissions(writers | writers << 1) }
-                file.keepFromChildren()
                 self.file = file
                 identity = try file.identity()
                 created = !existed
@@ -130,7 +129,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     ///
     /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was made from.
     func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> FileDescriptor {
-        let database = try FileDescriptor(path: path, access: .readOnly)
+        let database = try FileDescriptor(path: path, access: .readOnly, isKeptFromChildren: true)
         guard try database.identity() == wanted else { throw replaced() }
         var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
         for word in [identity.device, identity.inode] { hash = (hash ^ word) &* 0x9E37_79B9_7F4A_7C15 }
@@ -140,7 +139,6 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             if !database.areBytesLockedElsewhere(Self.firstClaim, count: mine - Self.firstClaim),
                 !database.areBytesLockedElsewhere(mine + 1, count: Self.firstClaim + Self.claimCount - mine - 1)
             {
-                database.keepFromChildren()
                 return database
             }
             // Two that claim at once may both go back.

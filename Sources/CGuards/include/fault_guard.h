@@ -29,8 +29,9 @@ bool fault_guard_is_broken(int map);
 /* The owner found by other means that the file lost what the map shows. */
 void fault_guard_break(int map);
 
-/* How many faults were turned into zeros. Grows before the zeros can be seen. */
-extern uint64_t fault_guard_faults;
-static inline uint64_t fault_guard_count(void) { return __atomic_load_n(&fault_guard_faults, __ATOMIC_ACQUIRE); }
+/* Anything but 0 once faults were turned into zeros, from before the zeros can be seen, and in forked children. */
+extern uint64_t fault_guard_alerts;
+void fault_guard_alert(void);
+static inline bool fault_guard_is_alert(void) { return __atomic_load_n(&fault_guard_alerts, __ATOMIC_ACQUIRE) != 0; }
 
 #pragma GCC visibility pop

@@ -19,7 +19,7 @@ static struct {
 } maps[FAULT_GUARD_MAPS];
 static _Atomic(int) used; /* entries at or behind it were never taken */
 
-uint64_t fault_guard_faults;
+uint64_t fault_guard_alerts;
 
 static uintptr_t page_size;
 static struct sigaction host_bus, host_segv;
@@ -44,9 +44,10 @@ void fault_guard_remove(int map) {
     atomic_store(&maps[map].start, 0);
 }
 bool fault_guard_is_broken(int map) { return atomic_load(&maps[map].broken); }
+void fault_guard_alert(void) { __atomic_fetch_add(&fault_guard_alerts, 1, __ATOMIC_SEQ_CST); }
 void fault_guard_break(int map) {
     atomic_store(&maps[map].broken, true);
-    __atomic_fetch_add(&fault_guard_faults, 1, __ATOMIC_SEQ_CST);
+    fault_guard_alert();
 }
 
 /*
