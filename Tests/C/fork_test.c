@@ -14,7 +14,7 @@
 #include "checks.h"
 #include "crealm.h"
 
-enum { THREADS = 8, PATIENCE = 300 };
+enum { THREADS = 8, PATIENCE = 1800 };
 static char folder[64], path[128];
 static const uint8_t* key;
 static uint8_t bytes[64];

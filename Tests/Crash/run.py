@@ -23,7 +23,7 @@ import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-START_LIMIT = 30  # seconds until a writer must be ready
+START_LIMIT = 1800  # seconds after which a writer is taken for one that never gets ready
 COPY_EVERY = 5  # kills
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -75,7 +75,7 @@ class Process:
     def running(self):
         return self.child.poll() is None
 
-    def finish(self, how, timeout=60):
+    def finish(self, how, timeout=START_LIMIT):
         self.child.send_signal(how)
         try:
             return self.child.wait(timeout)

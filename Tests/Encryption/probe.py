@@ -96,7 +96,7 @@ class Probe:
             raise SystemExit(f'writing {path}: error {status}: {self.message()}')
 
 
-CHUNK, PATIENCE = 400, 120
+CHUNK, PATIENCE = 400, 1800
 
 
 class Case:

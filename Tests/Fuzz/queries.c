@@ -12,11 +12,11 @@
  * FILE has the schema of the operation driver and is not changed. A line of CORPUS is one of generate.py: class, TAB, text,
  * TAB, arguments. Round i uses seed SEED + i, so `queries ... 1 N` repeats it alone, and prints its text when
  * QUERIES_PRINT is set. One in SHARE (16) of the accepted queries is counted; 0: none. The rounds run in a child process;
- * after a crash, or a round of more than a minute, the next goes on behind it. Calls of more than
+ * after a crash, or a round of more than a minute of processor time, the next goes on behind it. Calls of more than
  * QUERIES_SLOW milliseconds of processor time (50) are told. Ends with 'N passed, M failed'.
  *
- * --growth parses, describes and counts texts of every awkward shape, of twice the length each time up to
- * BYTES (1048576), and prints the time of the longest, and how often more it took than half of it: linear is 2.
+ * --growth parses, describes and counts texts of every awkward shape, of 2048 bytes and of up to BYTES (1048576), and compares how much more work
+ * the longer one is: a comparison of powers, never of times, so that it holds on a busy machine.
  *
  * Build: cc -O1 -g -Wall -Wextra -Werror -Iinclude queries.c -ldl -o queries
  */
@@ -25,6 +25,7 @@
 
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -387,6 +388,13 @@ static void one_round(uint64_t seed)
     F(realm_release)(query);
 }
 
+/* Ends the process when it has worked for so many seconds, however long it had to wait for its turn; or when it has waited for something for an hour. */
+static void limit_work(unsigned seconds)
+{
+    struct itimerval limit = {.it_value = {.tv_sec = seconds}};
+    setitimer(ITIMER_PROF, &limit, NULL);
+    alarm(3600);
+}
 static int rounds(const char* corpus_name, uint64_t count, uint64_t seed)
 {
     uint64_t from = 0, passed;
@@ -397,7 +405,7 @@ static int rounds(const char* corpus_name, uint64_t count, uint64_t seed)
             if (!F(realm_get_class_keys)(realm, class_keys, MAX_CLASSES, &classes)) die("class keys");
             read_corpus(corpus_name);
             for (uint64_t i = from; i < count; i++) {
-                alarm(60);
+                limit_work(60);
                 one_round(seed + i);
                 if (i % 1000000 == 999999) fprintf(stderr, "%" PRIu64 " rounds\n", i + 1);
             }
@@ -414,7 +422,7 @@ static int rounds(const char* corpus_name, uint64_t count, uint64_t seed)
         if (WIFEXITED(status) && WEXITSTATUS(status) == 0) break;
         if (WIFEXITED(status) && WEXITSTATUS(status) == 2 && !shared->text[0]) return 2; /* not even opened */
         char what[60];
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) strcpy(what, "takes more than a minute");
+        if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGALRM)) strcpy(what, "does not end");
         else snprintf(what, sizeof what, WIFSIGNALED(status) ? "ended by signal %d" : "ended with status %d", WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
         fail(what, NULL);
         from = shared->round - seed + 1;
@@ -498,21 +506,22 @@ static const char* measure(realm_class_key_t class, const realm_query_arg_t* arg
     return answer;
 }
 
-/* Whether a stage takes more than linear time every time that a text and its half are measured one after the other: what else the machine
- * does may slow down one of them, but not always the longer one. */
-static bool always_grows(size_t shape, size_t bytes, int stage, realm_class_key_t class, const realm_query_arg_t* arguments)
+/* Lowers what each stage took to the least of `times` measurements of a text of `bytes`. */
+static const char* least(size_t shape, size_t bytes, int times, realm_class_key_t class, const realm_query_arg_t* arguments, double out[3])
 {
-    bool grows = true;
-    for (int again = 0; again < 10 && grows; again++) {
-        double half[3], whole[3];
-        shape_text(&shapes[shape], bytes / 2);
-        measure(class, arguments, half);
-        shape_text(&shapes[shape], bytes);
-        measure(class, arguments, whole);
-        grows = whole[stage] > 3.2 * half[stage];
+    const char* answer = "";
+    shape_text(&shapes[shape], bytes);
+    while (times-- > 0) {
+        double took[3];
+        answer = measure(class, arguments, took);
+        for (int k = 0; k < 3; k++) if (took[k] < out[k]) out[k] = took[k];
+        if (took[0] + took[1] + took[2] > 500) break;
     }
-    return grows;
+    return answer;
 }
+/* Whether work grew with more than the power 3/2 of the text: linear work has 1, what looks at all of the text for each part of it 2. Between texts
+ * of which one is 32 times as long, other load on the machine would have to make the longer one alone take six times as long. */
+static bool grew(double less, double more, double factor) { return more / less * (more / less) > factor * factor * factor; }
 
 static int growth(size_t most)
 {
@@ -525,30 +534,34 @@ static int growth(size_t most)
     bool found;
     if (!F(realm_find_class)(realm, "All", &found, &class) || !found) die("class");
     if (most >= MOST - 2048) most = 1 << 20;
-    printf("%-44s %-14s %28s %28s\n", "shape", "", "milliseconds", "times those of half");
+    printf("%-44s %-14s %28s %28s\n", "shape", "", "milliseconds", "times linear");
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        double last[3] = {0}, now[3] = {0}, ratio[3] = {0};
+        enum { SHORT = 2048 };
+        double less[3] = {1e9, 1e9, 1e9}, more[3], factor = 1;
         bool bad = false;
         char name[60];
         snprintf(name, sizeof name, "%.14s %.24s %.10s", shapes[i].head, shapes[i].open, shapes[i].middle);
         for (char* c = name; *c; c++) if ((unsigned char)*c < ' ' || (unsigned char)*c > 126) *c = '.';
-        const char* answer = "";
-        for (size_t bytes = 2048; bytes <= most && now[0] + now[1] + now[2] < 5000; bytes *= 2) {
-            shape_text(&shapes[i], bytes);
-            memcpy(last, now, sizeof now);
-            for (int again = 0; again < 3; again++) {
-                double took[3];
-                answer = measure(class.key, arguments, took);
-                for (int k = 0; k < 3; k++) if (again == 0 || took[k] < now[k]) now[k] = took[k];
-                if (took[0] + took[1] + took[2] > 500) break;
+        const char* answer = least(i, SHORT, 10, class.key, arguments, less);
+        memcpy(more, less, sizeof more);
+        for (size_t bytes = 2 * SHORT; bytes <= most && more[0] + more[1] + more[2] < 5000; bytes *= 2) {
+            factor = (double)(bytes / SHORT);
+            for (int k = 0; k < 3; k++) more[k] = 1e9;
+            answer = least(i, bytes, 2, class.key, arguments, more);
+        }
+        for (int k = 0; k < 3; k++) {
+            for (int again = 0; again < 10 && grew(less[k], more[k], factor); again++) {
+                least(i, SHORT, 1, class.key, arguments, less);
+                least(i, SHORT * (size_t)factor, 1, class.key, arguments, more);
             }
-            for (int k = 0; k < 3; k++) {
-                ratio[k] = last[k] > 0 ? now[k] / last[k] : 0;
-                if (now[k] > 20 && ratio[k] > 3.2 && always_grows(i, bytes, k, class.key, arguments)) bad = true, printf("FAIL: %s takes more than linear time (%.1f ms for %zu bytes, %.1f for half): %s\n", stages[k], now[k], length, last[k], name);
-            }
+            if (!grew(less[k], more[k], factor)) continue;
+            bad = true;
+            printf("FAIL: %s takes more than linear time (%.0f times as much for %.0f times as much text): %s\n", stages[k], more[k] / less[k], factor, name);
         }
         bad ? failed++ : passed++;
-        printf("%-44s %-14s %8.1f %9.1f %9.1f %8.1f %9.1f %9.1f\n", name, answer, now[0], now[1], now[2], ratio[0], ratio[1], ratio[2]);
+        printf("%-44s %-14s %8.1f %9.1f %9.1f", name, answer, more[0], more[1], more[2]);
+        for (int k = 0; k < 3; k++) printf(" %8.1f", less[k] > 0 ? more[k] / less[k] / factor : 0);
+        printf("\n");
     }
     printf("%zu passed, %zu failed\n", passed, failed);
     return failed != 0;

@@ -24,7 +24,7 @@ import time
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / 'include'
 TOOLS = ['ops.c', 'dump.c', 'realm_storage_check.py', 'realm_data_check.py']
-TIME_LIMIT = 300  # seconds for each program
+TIME_LIMIT = 1800  # seconds after which a program is taken for one that never ends
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)

@@ -27,7 +27,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 BATCH = 50  # sequences for each process
-TIME_LIMIT = 600  # seconds for each process
+TIME_LIMIT = 1800  # seconds after which a process is taken for one that never ends
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)

@@ -30,7 +30,7 @@ import plan
 
 HERE = pathlib.Path(__file__).resolve().parent
 INCLUDE = HERE.parent.parent / 'include'
-TIME_LIMIT = 60  # seconds for one step of one program
+TIME_LIMIT = 1800  # seconds after which a step is taken for one that never ends
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)

@@ -104,7 +104,7 @@ def run(*arguments, **options):
         env={**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1800,
         **options,
     )
 

@@ -84,7 +84,7 @@ def test_damaged(name, tmp_path):
         env={**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])},
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=1800,
     )
     assert done.stdout.endswith(
         "done\n"

@@ -465,7 +465,7 @@ def python(code, *arguments):
         env={**os.environ, "PYTHONPATH": str(package)},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1800,
     )
 
 

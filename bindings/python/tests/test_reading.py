@@ -241,7 +241,7 @@ def python(code, *arguments):
         env=environment(),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=1800,
     )
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout

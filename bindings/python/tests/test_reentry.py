@@ -346,7 +346,7 @@ def attack(function, *arguments):
         cwd=Path(__file__).parent,
         capture_output=True,
         text=True,
-        timeout=900,
+        timeout=1800,
     )
     assert (done.returncode, done.stderr[-3000:]) == (0, ""), done.stdout
     return done.stdout
