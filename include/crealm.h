@@ -186,11 +186,48 @@ RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeou
  *  whole file: the time grows with its size.
  *
  *  out_report: [optional]; NULL when the snapshot is sound, and when the check could not be made.
- *              Otherwise a text for people, one problem per line; free with realm_free().
+ *              Otherwise a text for people, one fault per line with its place: the first 1000, and how
+ *              many more there are; free with realm_free().
  *  Returns:    true when the snapshot is sound.
  *  Thread:     confined.
- *  Errors:     [realm]; INVALID_DATABASE when a check failed. */
+ *  Errors:     [realm]; INVALID_DATABASE, with the first fault as message, when there is one. */
 RLM_API bool crealm_verify(const realm_t* realm, char** out_report);
+
+/** What a fault is about. */
+typedef enum crealm_fault_kind {
+    CREALM_FAULT_NODE = 1,   /* a node that is damaged, missing, or of another kind than its place asks for */
+    CREALM_FAULT_SPACE = 2,  /* bytes of the file with two owners, or with none */
+    CREALM_FAULT_TREE = 3,   /* counts, offsets or keys that contradict each other */
+    CREALM_FAULT_COLUMN = 4, /* columns that do not fit together */
+    CREALM_FAULT_VALUE = 5,  /* a value that its property cannot hold, or in the wrong order */
+    CREALM_FAULT_LINK = 6,   /* a link without its backlink or its object, or the reverse; an embedded object without its one owner */
+    CREALM_FAULT_INDEX = 7   /* a search index that contradicts the values */
+} crealm_fault_kind_e;
+
+/** A fault of a snapshot, with its place as far as it is known. */
+typedef struct crealm_fault {
+    crealm_fault_kind_e kind;
+    uint64_t offset;        /* the byte of the (decrypted) file where the node or bytes concerned begin; 0: no single place */
+    const char* class_name; /* NULL: of no class. The name of the table for one that is no class */
+    const char* property;   /* NULL: of no property, or of all */
+    int64_t object;         /* key of the object; -1: of none, or of several */
+    const char* message;    /* place and fault, for people */
+} crealm_fault_t;
+
+/** Checks what crealm_verify() checks, and lists what it finds. A fault does not end the check: what
+ *  is damaged is left out with all that hangs on it, and what only follows from that is not listed.
+ *  Begins a read transaction when none is open.
+ *
+ *  max:        at most so many are listed.
+ *  out_faults: [optional]; receives the list, NULL when it is empty: own, with all its texts one
+ *              block; free with realm_free().
+ *  out_count:  number of faults in the list. [optional] only when out_faults is NULL.
+ *  out_total:  [optional]; number of faults found.
+ *  Returns:    true when the check was made, whatever it found.
+ *  Thread:     confined.
+ *  Errors:     [realm]; OUT_OF_MEMORY. */
+RLM_API bool crealm_find_faults(const realm_t* realm, size_t max, crealm_fault_t** out_faults,
+                                size_t* out_count, size_t* out_total);
 
 #ifdef __cplusplus
 }

@@ -124,10 +124,56 @@ public func crealm_set_fault_guard(_ enabled: Bool) -> Bool {
 public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
     report?.pointee = nil
     return inside(.realm, realm) { (_, realm) throws(RealmError) in
-        guard let problem = try realm.verifyIntegrity() else { return }
-        report?.pointee = strdup(problem)
-        throw RealmError(.invalidDatabase, problem)
+        let faults = try realm.findFaults(limit: 1000)
+        guard let text = faults.report else { return }
+        report?.pointee = strdup(text)
+        throw RealmError(.invalidDatabase, faults.first.first?.message ?? text)
     }
+}
+@_cdecl("crealm_find_faults")
+public func crealm_find_faults(
+    _ realm: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_fault_t>?>?, _ count: UnsafeMutablePointer<Int>?,
+    _ total: UnsafeMutablePointer<Int>?
+) -> Bool {
+    out?.pointee = nil
+    count?.pointee = 0
+    total?.pointee = 0
+    return inside(.realm, realm) { (_, realm) throws(RealmError) in
+        guard out == nil || count != nil else { throw nullArgument() }
+        let faults = try realm.findFaults(limit: out == nil ? 0 : Swift.max(0, max))
+        if !faults.first.isEmpty {
+            guard let list = faultList(faults.first) else { throw RealmError(.outOfMemory, "Not enough memory for \(faults.first.count) faults") }
+            out?.pointee = list
+            count?.pointee = faults.first.count
+        }
+        total?.pointee = faults.count
+    }
+}
+/// The faults and their texts in one block of memory, which `realm_free` gives back.
+private func faultList(_ faults: [Fault]) -> UnsafeMutablePointer<crealm_fault_t>? {
+    let texts = faults.reduce(0) { sum, f in sum + [f.table?.text, f.property?.text, f.message].reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) } }
+    let size = faults.count * MemoryLayout<crealm_fault_t>.stride
+    guard let block = malloc(size + texts) else { return nil }
+    let list = block.bindMemory(to: crealm_fault_t.self, capacity: faults.count)
+    var at = (block + size).assumingMemoryBound(to: CChar.self)
+    func keep(_ text: String?) -> UnsafePointer<CChar>? {
+        guard let text else { return nil }
+        let start = at
+        for byte in text.utf8 {
+            at.pointee = CChar(bitPattern: byte)
+            at += 1
+        }
+        at.pointee = 0
+        at += 1
+        return UnsafePointer(start)
+    }
+    for (i, f) in faults.enumerated() {
+        (list + i).initialize(
+            to: crealm_fault_t(
+                kind: crealm_fault_kind_e(rawValue: UInt32(f.kind.rawValue)), offset: UInt64(f.offset), class_name: keep(f.table?.text),
+                property: keep(f.property?.text), object: f.object?.raw ?? -1, message: keep(f.message)))
+    }
+    return list
 }
 
 // MARK: Tests

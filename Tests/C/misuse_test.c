@@ -419,6 +419,12 @@ static void still_works(const char* after) {
     WORKS(realm_get_value(object, key("i"), &v));
     CHECK(v.type == RLM_TYPE_INT && v.integer == n);
     WORKS(crealm_verify(realm, NULL));
+    crealm_fault_t* faults = (crealm_fault_t*)&faults;
+    size_t listed = 77, total = 77;
+    WORKS(crealm_find_faults(realm, SIZE_MAX, &faults, &listed, &total));
+    CHECK(!faults && listed == 0 && total == 0);
+    WORKS(crealm_find_faults(realm, 0, NULL, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_find_faults(realm, 10, &faults, NULL, &total));
 }
 
 /* Runs a piece of code that might crash in a child; the child's exit status is its verdict. */
@@ -512,6 +518,7 @@ static void wrong_realm_handles(void) {
     REFUSED(K_REALM, realm_t, realm_object_get_or_create_with_primary_key(h, pk_int, integer(1), &flag));
     REFUSED(K_REALM, realm_t, realm_object_resolve_in(object, h, &resolved));
     REFUSED(K_REALM, realm_t, crealm_verify(h, &report));
+    REFUSED(K_REALM, realm_t, crealm_find_faults(h, 10, NULL, &size, NULL));
     REFUSED(K_REALM, realm_t, realm_find_primary_key_property(h, pk_int, &flag, properties));
     REFUSED(K_REALM, realm_t, realm_remove_table(h, "Plain", &flag));
     REFUSED(K_REALM, realm_t, realm_update_schema(h, schema));
@@ -1645,6 +1652,7 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));
     FAILS(realm_error, realm_object_find_all(realm, plain_class));
     FAILS(realm_error, crealm_verify(realm, NULL));
+    FAILS(realm_error, crealm_find_faults(realm, 10, NULL, NULL, NULL));
     free_count = 0;
     FAILS(realm_error, realm_add_realm_changed_callback(realm, on_change, &n, count_free));
     FAILS(realm_error, realm_add_realm_refresh_callback(realm, on_change, &n, count_free));

@@ -45,7 +45,8 @@ let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().del
 func checkFile(_ path: String) throws {
     let t = try Transaction(try Database.open(path: path, access: .immutable))
     try t.beginRead()
-    try Verifier(t).run()
+    let faults = try Verifier(t).run()
+    #expect(faults.count == 0, "\(faults.report ?? "")")
     t.close()
     let tools = ProcessInfo.processInfo.environment["CREALM_CHECKERS"] ?? repository.appendingPathComponent("../shared/tools").path
     guard FileManager.default.fileExists(atPath: tools + "/realm_storage_check.py") else {

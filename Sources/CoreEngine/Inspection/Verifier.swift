@@ -4,243 +4,281 @@
 ///
 /// Checked, under these numbers:
 /// 1. Every byte from 24 to the logical end is reachable or free, exactly once (normal form; storage §3.2).
-/// 2. Each cluster's columns have as many elements as it has keys; keys ascend.
-/// 3. Every link has exactly one backlink and the reverse.
-/// 4. Every row is found through each of its search indexes, and indexes hold nothing else.
-struct Verifier {
+/// 2. Trees add up: keys ascend and lie where their parents say, counts and offsets agree, every column has a value for each object.
+/// 3. Every value can be read, and is one that its column can hold; sets and dictionaries are in order.
+/// 4. Every link has exactly one backlink and the reverse; every embedded object has one owner.
+/// 5. Every row is found through each of its search indexes, and indexes hold nothing else.
+///
+/// A fault does not end the check: a damaged node is left out with all below it, and what only follows from its absence is not reported.
+/// Each node is walked once, however often it is reached: the time is bounded by the size of the file.
+final class Verifier {
     let transaction: Transaction
-    private var store: NodeStore { transaction.store }
-    init(_ transaction: Transaction) { self.transaction = transaction }
+    var store: NodeStore { transaction.store }
+    var group: Group { transaction.group }
+    private(set) var faults: Faults
+    /// Roots and nodes of trees that were walked.
+    private var walked: Swift.Set<Int> = []
+    /// Links that were found and have not met their backlink yet.
+    var links: [LinkEnd: Int] = [:]
+    /// Owners of embedded objects.
+    var owners: [ObjectPlace: Int] = [:]
+    /// Values that could not be read: what they link to, or are linked from, is unknown.
+    var unread: Swift.Set<ValuePlace> = []
+    private var walks: [TableWalk] = []
+    private var walkOf: [TableKey: TableWalk] = [:]
 
-    func run() throws(RealmError) {
-        if transaction.stage == .reading { try checkTiling() }
-        let group = transaction.group
-        var links: [LinkEnd: Int] = [:]
-        for i in group.liveIndexes {
-            let t = try group.table(at: i)
-            try checkColumns(t)
-            try checkRows(t)
-            try collectLinks(t, &links)
-        }
-        for i in group.liveIndexes { try checkBacklinks(try group.table(at: i), &links) }
-        if let left = links.first(where: { $0.value != 0 }) {
-            throw RealmError(.invalidDatabase, "link without backlink: from object \(left.key.origin) of table \(left.key.originTable) to object \(left.key.target) of table \(left.key.table)")
+    struct ObjectPlace: Hashable { let table: TableKey, object: ObjKey }
+    struct ValuePlace: Hashable { let table: TableKey, column: ColKey, object: ObjKey }
+    struct LinkEnd: Hashable { let target: ObjectPlace, origin: ValuePlace }
+
+    /// What the walk over the rows of a table found.
+    final class TableWalk {
+        let table: Table
+        /// Keys of its objects, ascending unless that is a fault of its own.
+        var keys: [ObjKey] = []
+        /// Its clusters, with the range of their keys.
+        var clusters: [(node: Ref, rows: Range<Int>)] = []
+        /// Some objects could not be read.
+        var isIncomplete = false
+        init(_ table: Table) { self.table = table }
+
+        func contains(_ key: ObjKey) -> Bool {
+            var low = 0, high = keys.count
+            while low < high {
+                let mid = (low + high) / 2
+                if keys[mid] < key { low = mid + 1 } else { high = mid }
+            }
+            return low < keys.count && keys[low] == key
         }
     }
+
+    /// - Parameter limit: as many faults are kept with their places.
+    init(_ transaction: Transaction, limit: Int = 1000) {
+        self.transaction = transaction
+        faults = Faults(limit: limit)
+    }
+
+    /// - Throws: what keeps the file from being checked at all; faults are no errors.
+    func run() throws(RealmError) -> Faults {
+        for i in group.liveIndexes {
+            let place = Fault.Place(table: group.name(at: i).after(Tables.classPrefix) ?? group.name(at: i))
+            guard let t = try reading(place, { () throws(RealmError) in try group.table(at: i) }) else { continue }
+            let walk = TableWalk(t)
+            walks.append(walk)
+            walkOf[t.key] = walk
+        }
+        for walk in walks {
+            try checkColumns(walk.table)
+            try checkRows(walk)
+        }
+        for walk in walks { try checkBacklinks(walk) }
+        reportLinksWithoutBacklink()
+        for walk in walks {
+            reportOwners(walk)
+            for column in walk.table.indexed { try checkIndex(walk, column) }
+        }
+        if transaction.stage == .reading { try checkTiling() }
+        return faults
+    }
+
+    // MARK: Reporting
+
+    func report(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, offset: Int = 0) { faults.add(kind, what, place, offset: offset) }
+    /// What `body` reads; nil, and a fault, where it cannot.
+    func reading<T>(_ place: Fault.Place, _ body: () throws(RealmError) -> T) throws(RealmError) -> T? {
+        do throws(RealmError) { return try body() } catch {
+            guard error.code == .invalidDatabase || error.code == .decryptionFailed else { throw error }
+            faults.add(error, place)
+            return nil
+        }
+    }
+    /// Whether a node of a tree is to be walked: not, and a fault, when it was before.
+    func enter(_ ref: Ref, _ place: Fault.Place) -> Bool {
+        if walked.insert(ref.offset).inserted { return true }
+        report(.space, "two owners of one node", place, offset: ref.offset)
+        return false
+    }
+    func place(_ t: Table, _ c: Column? = nil, _ key: ObjKey? = nil) -> Fault.Place {
+        guard let c, c.isBacklink else { return Fault.Place(table: name(t), property: c?.name, object: key) }
+        return Fault.Place(table: name(t), object: key, part: "backlinks from '\(name(c.oppositeTable))'")
+    }
+    private func name(_ t: Table) -> Name { t.className ?? t.name }
+    private func name(_ key: TableKey) -> Name { walkOf[key].map { name($0.table) } ?? Name("table \(key.raw)") }
 
     // MARK: 1
 
     private func checkTiling() throws(RealmError) {
+        let nowhere = Fault.Place()
         let top = transaction.topRef
         guard !top.isNull else { return }
         let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
-        if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
-        guard !fields.freeLists.positions.isNull else { throw .corrupt("top array without free-space lists", at: top.offset) }
-        var spans: [(Int, Int)] = []
+        var space = Tiling(end: fields.logicalSize)
         var pending = [top]
-        var total = 0
         while let r = pending.popLast() {
-            let n = try store.node(r)
-            spans.append((r.offset, r.offset + n.size))
-            // A node that is reached twice, or again and again, makes the sum exceed the file.
-            total += n.size
-            guard total <= fields.logicalSize else { throw .corrupt("two owners of one byte", at: r.offset) }
+            guard let n = try reading(nowhere, { () throws(RealmError) in try store.node(r) }) else { continue }
+            guard space.take(r.offset, n.size) else {
+                report(.space, "two owners of one byte", nowhere, offset: r.offset)
+                continue
+            }
+            if r.offset / Format.sectionSize != (r.offset + n.size - 1) / Format.sectionSize {
+                report(.space, "node across the boundary of two sections", nowhere, offset: r.offset)
+            }
             guard n.hasRefs else { continue }
             for i in 0..<n.count {
-                let s = RefOrTagged(raw: n.get(i))
+                guard let s = try reading(nowhere, { () throws(RealmError) in try n.slot(i) }) else { continue }
                 if let child = s.subtree { pending.append(child) }
             }
         }
-        let free = try FreeSpace(store, fields.freeLists, logicalSize: fields.logicalSize, base: nil, pinned: [], pageSize: nil)
-        for c in free.usable { spans.append((c.offset, c.end)) }
-        spans.sort { $0.0 < $1.0 }
-        var at = Format.headerSize
-        for (start, end) in spans {
-            guard start >= at else { throw .corrupt("two owners of one byte", at: start) }
-            guard start == at else { throw .corrupt("bytes that are neither reachable nor free", at: at) }
-            at = end
+        if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
+        let lists = fields.freeLists
+        guard !lists.positions.isNull else { return report(.space, "top array without free-space lists", nowhere, offset: top.offset) }
+        try checkFreeSpace(lists, &space)
+        space.forEachGap { (at, size) in report(.space, "\(size) bytes that are neither reachable nor free", nowhere, offset: at) }
+    }
+    private func checkFreeSpace(_ lists: (positions: Ref, lengths: Ref, versions: Ref), _ space: inout Tiling) throws(RealmError) {
+        let nowhere = Fault.Place()
+        guard let positions = try reading(nowhere, { () throws(RealmError) in try store.integers(lists.positions) }),
+            let lengths = try reading(nowhere, { () throws(RealmError) in try store.integers(lists.lengths) })
+        else { return }
+        let versions = lists.versions.isNull ? nil : try reading(nowhere) { () throws(RealmError) in try store.integers(lists.versions) }
+        if positions.count != lengths.count || versions.map({ $0.count != positions.count }) ?? false {
+            report(.space, "free-space lists of unequal length", nowhere, offset: lists.positions.offset)
         }
-        guard at == fields.logicalSize else { throw .corrupt("the end of the file is neither reachable nor free", at: at) }
+        var last = Int64(0)
+        for i in 0..<min(positions.count, lengths.count) {
+            let at = positions.get(i), size = lengths.get(i)
+            if at < last { report(.tree, "free space out of order: entry \(i)", nowhere, offset: lists.positions.offset) }
+            last = at
+            guard let start = Int(exactly: at), let count = Int(exactly: size), start & 7 == 0, count & 7 == 0, count > 0, space.holds(start, count) else {
+                report(.tree, "free space outside of the file: entry \(i), \(size) bytes at \(at)", nowhere, offset: lists.lengths.offset)
+                continue
+            }
+            if !space.take(start, count) { report(.space, "free space that is in use, or free twice", nowhere, offset: start) }
+        }
     }
 
-    // MARK: 3, the columns
+    // MARK: 4
 
-    /// Link and backlink columns name each other.
+    /// Link and backlink columns name each other. Columns of backlinks stay when a Mixed property, or its class, is removed by other
+    /// libraries, with what is in them: nothing reads them again.
     private func checkColumns(_ t: Table) throws(RealmError) {
         for c in t.columns where c.type == .link || c.isBacklink {
-            guard let other = try transaction.group.table(c.oppositeTable), let opposite = other.column(c.oppositeColumn) else {
-                throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has no column at its other end")
+            let there = walkOf[c.oppositeTable]?.table.column(c.oppositeColumn)
+            guard let opposite = there else {
+                let isKnown = walkOf[c.oppositeTable] != nil || !group.liveIndexes.contains(c.oppositeTable.index)
+                if !c.isBacklink && isKnown { report(.column, "links without a column of backlinks at their other end", place(t, c)) }
+                continue
             }
             let matches = c.isBacklink ? opposite.type == .link || opposite.type == .mixed : opposite.isBacklink
             // A Mixed column feeds many backlink columns and names none of them.
             guard matches, opposite.type == .mixed || (opposite.oppositeTable == t.key && opposite.oppositeColumn == c.key) else {
-                throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' and the column at its other end do not name each other")
+                report(.column, "the column at the other end is another's", place(t, c))
+                continue
             }
         }
     }
-
-    // MARK: 2 and 4
-
-    /// The column leaves of the cursor's cluster have as many elements as it has keys.
-    private func checkLeaf(_ t: Table) throws(RealmError) {
-        for c in t.columns {
-            guard let kind = c.leafKind else { continue }
-            let leaf = try t.rows.columnLeaf(c.index)
-            let node = try store.node(leaf)
-            let enumerated = !c.enumeratedValues.isNull && !node.hasRefs && node.widthType == 0
-            let n = enumerated ? node.count : try kind.count(store, leaf)
-            guard n == t.rows.cursor.count else {
-                throw RealmError(.invalidDatabase, "column '\(c.name)' of '\(t.name)' has \(n) values for \(t.rows.cursor.count) objects")
-            }
-            // Every value can be read.
-            if !enumerated { for i in 0..<n { _ = try kind.get(store, leaf, i) } }
-        }
-    }
-    private func checkRows(_ t: Table) throws(RealmError) {
-        // An empty tree is one cluster without keys.
-        if try t.rows.locate(ObjKey(0)) == nil { try checkLeaf(t) }
-        var last: ObjKey?
-        var count = 0
-        var checked = Ref.null
-        try t.rows.forEachKey { (key) throws(RealmError) in
-            if let last, !(last < key) { throw .corrupt("object keys out of order") }
-            last = key
-            count += 1
-            guard try t.rows.locate(key) != nil else { throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' is not found by its key") }
-            if t.rows.cursor.leaf.ref != checked {
-                checked = t.rows.cursor.leaf.ref
-                try checkLeaf(t)
-            }
-            return true
-        }
-        guard try t.count() == count else { throw RealmError(.invalidDatabase, "'\(t.name)' counts \(try t.count()) objects but has \(count)") }
-        for column in t.indexed {
-            guard let f = t.facts[column], !f.isCollection, !f.isFullTextIndexed, let index = try t.index(of: column) else { continue }
-            // Every entry stands under the chunks of its object's value; every object has one entry.
-            var entries = 0
-            var seen = Swift.Set<Int64>()
-            try index.forEachEntry { (key, path, head) throws(RealmError) in
-                entries += 1
-                guard let v = try t.rows.get(key, column), let data = IndexData(v) else {
-                    throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' names object \(key.raw), which does not exist")
-                }
-                for (i, chunk) in path.enumerated() where data.chunk(i * 4) != chunk {
-                    throw RealmError(.invalidDatabase, "object \(key.raw) of '\(t.name)' stands in the wrong place of the index of column \(column)")
-                }
-                // Above the deepest level a list holds one value.
-                if let head, head != key, path.count * 4 <= SearchIndex.maxOffset, let w = try t.rows.get(head, column), let other = IndexData(w), !data.equals(other) {
-                    throw RealmError(.invalidDatabase, "a list in the index of column \(column) of '\(t.name)' holds different values")
-                }
-                seen.insert(key.raw)
-            }
-            guard entries == count, seen.count == count else {
-                throw RealmError(.invalidDatabase, "the index of column \(column) of '\(t.name)' has \(entries) entries for \(seen.count) of \(count) objects")
-            }
-        }
-    }
-
-    // MARK: 3
-
-    private struct LinkEnd: Hashable {
-        let table: UInt32, target: Int64, originTable: UInt32, originColumn: Int64, origin: Int64
-    }
-    private func collectLinks(_ t: Table, _ links: inout [LinkEnd: Int]) throws(RealmError) {
-        for c in t.columns where c.type == .link || c.type == .mixed {
-            for key in try t.allKeys() {
-                guard let v = try t.rows.get(key, c.index) else { continue }
-                try eachLink(v, c, t, depth: 0) { (table, target) in
-                    guard target.raw >= 0 else { return }
-                    links[LinkEnd(table: table.raw, target: target.raw, originTable: t.key.raw, originColumn: c.key.raw, origin: key.raw), default: 0] += 1
-                }
-            }
-        }
-    }
-    private func eachLink(_ v: Mixed, _ c: Column, _ t: Table, depth: Int, _ body: (TableKey, ObjKey) -> Void) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
-        if depth == 0 { t.group.startWalk() } else { try t.group.enterNested(at: .null) }
-        switch v {
-        case .link(let k): body(c.oppositeTable, k)
-        case .typedLink(let table, let k): body(table, k)
-        case .list(let r):
-            let l = try ElementList(store, root: r, kind: .mixed, target: .null)
-            for i in 0..<l.count { try eachLink(try l.get(i), c, t, depth: depth + 1, body) }
-        case .dictionary(let r):
-            let d = try ElementDictionary(store, root: r, keyType: .string, format: 24)
-            for i in 0..<d.count { try eachLink(try d.value(i), c, t, depth: depth + 1, body) }
-        case .slot(let s):
-            guard let root = s.subtree else { return }
-            if c.isDictionary {
-                let d = try ElementDictionary(store, root: root, keyType: c.keyType, format: t.group.format)
-                for i in 0..<d.count { try eachLink(try d.value(i), c, t, depth: depth + 1, body) }
-            } else if let kind = c.elementKind {
-                let l = try ElementList(store, root: root, kind: kind, target: c.oppositeTable)
-                for i in 0..<l.count { try eachLink(try l.get(i), c, t, depth: depth + 1, body) }
-            }
-        default: break
-        }
-    }
-    private func checkBacklinks(_ t: Table, _ links: inout [LinkEnd: Int]) throws(RealmError) {
+    private func checkBacklinks(_ walk: TableWalk) throws(RealmError) {
+        let t = walk.table
         for c in t.columns where c.isBacklink {
-            for key in try t.allKeys() {
-                for origin in try t.backlinks(key, c.key).allKeys() {
-                    let end = LinkEnd(table: t.key.raw, target: key.raw, originTable: c.oppositeTable.raw, originColumn: c.oppositeColumn.raw, origin: origin.raw)
-                    guard let n = links[end], n > 0 else {
-                        throw RealmError(.invalidDatabase, "backlink without link: object \(key.raw) of '\(t.name)' names object \(origin.raw) of table \(c.oppositeTable.raw)")
+            guard let from = walkOf[c.oppositeTable], let source = from.table.column(c.oppositeColumn) else { continue }
+            for cluster in walk.clusters {
+                guard let leaf = try columnLeaf(walk, c, cluster.node, cluster.rows) else { continue }
+                for (i, row) in cluster.rows.enumerated() {
+                    let key = walk.keys[row], here = place(t, c, key)
+                    guard let slot = try reading(here, { () throws(RealmError) in try leaf.slot(i) }) else {
+                        unread.insert(ValuePlace(table: t.key, column: c.key, object: key))
+                        continue
                     }
-                    links[end] = n - 1
+                    let meet = { (origin: ObjKey) in
+                        let end = LinkEnd(
+                            target: ObjectPlace(table: t.key, object: key), origin: ValuePlace(table: from.table.key, column: source.key, object: origin))
+                        if let n = self.links[end] {
+                            self.links[end] = n > 1 ? n - 1 : nil
+                        } else if !self.unread.contains(end.origin), !(from.isIncomplete && !from.contains(origin)) {
+                            self.report(.link, "backlink without link: of object \(origin.raw) of '\(self.name(from.table)).\(source.name)'", here)
+                        }
+                    }
+                    if let single = slot.number {
+                        meet(ObjKey(Int64(bitPattern: single)))
+                    } else if let root = slot.subtree {
+                        let whole = try walkTree(root, .int, here, leafLimit: .max) { (v, _) throws(RealmError) in
+                            if case .int(let origin) = v { meet(ObjKey(origin)) }
+                        }
+                        if !whole { unread.insert(ValuePlace(table: t.key, column: c.key, object: key)) }
+                    }
                 }
             }
+        }
+    }
+    private func reportLinksWithoutBacklink() {
+        var left: [(place: Fault.Place, what: String)] = []
+        for (end, n) in links {
+            let origin = end.origin
+            guard let from = walkOf[origin.table] else { continue }
+            let here = place(from.table, from.table.column(origin.column), origin.object)
+            let target = "object \(end.target.object.raw) of '\(name(end.target.table))'"
+            guard let to = walkOf[end.target.table] else {
+                if !group.liveIndexes.contains(end.target.table.index) { left.append((here, "link to \(target), a class that does not exist")) }
+                continue
+            }
+            guard to.contains(end.target.object) else {
+                if !to.isIncomplete { left.append((here, "link to \(target), which does not exist")) }
+                continue
+            }
+            let back = to.table.columns.first { $0.isBacklink && $0.oppositeTable == origin.table && $0.oppositeColumn == origin.column }
+            if let back, unread.contains(ValuePlace(table: to.table.key, column: back.key, object: end.target.object)) { continue }
+            left.append((here, "\(n == 1 ? "link" : "\(n) links") without backlink: to \(target)"))
+        }
+        let order = { (p: Fault.Place) in (p.table ?? "", p.property ?? "", p.object ?? .null) }
+        left.sort { (a, b) in order(a.place) == order(b.place) ? Name(a.what) < Name(b.what) : order(a.place) < order(b.place) }
+        for fault in left { report(.link, fault.what, fault.place) }
+    }
+    private func reportOwners(_ walk: TableWalk) {
+        guard walk.table.isEmbedded else { return }
+        let mayHaveMore = walks.contains(where: \.isIncomplete) || unread.contains {
+            walkOf[$0.table]?.table.column($0.column).map { !$0.isBacklink && $0.oppositeTable == walk.table.key } ?? false
+        }
+        for key in walk.keys {
+            let n = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
+            if n > 1 || n == 0 && !mayHaveMore { report(.link, "embedded object with \(n) owners", place(walk.table, nil, key)) }
         }
     }
 }
 
-extension SearchIndex {
-    /// Calls `body` for each object key in the index with the chunks it stands under.
-    /// For keys in a list also the list's first key.
-    func forEachEntry(_ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void) throws(RealmError) {
-        var left = store.extent * 4  // Entries and nodes that a file of this size can hold; a shared or cyclic node runs out of it.
-        var path: [Int32] = []
-        try visit(root, depth: 0, &path, &left, body)
+/// Which bytes of a file have an owner, eight at a time.
+private struct Tiling {
+    private var taken: [UInt64]
+    private let end: Int
+
+    init(end: Int) {
+        self.end = end
+        taken = [UInt64](repeating: 0, count: end / 512 + 1)
     }
-    private func visit(
-        _ ref: Ref, depth: Int, _ path: inout [Int32], _ left: inout Int, _ body: (ObjKey, [Int32], ObjKey?) throws(RealmError) -> Void
-    ) throws(RealmError) {
-        left -= 1
-        guard depth < 512, left > 0 else { throw .corrupt("index too deep or with nodes that are shared", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        let keys = try store.integers(try n.child(0))
-        guard n.context, keys.count == n.count - 1 else { throw .corrupt("index node with keys and entries that do not match", at: ref.offset) }
-        for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) { throw .corrupt("index keys out of order", at: ref.offset) }
-        for i in 1..<max(1, n.count) {
-            let entry = try n.slot(i)
-            if n.isInner {
-                try visit(entry.ref, depth: depth + 1, &path, &left, body)
+    func holds(_ at: Int, _ count: Int) -> Bool { at >= Format.headerSize && at <= end && count <= end - at }
+    /// Marks bytes inside of the file, a whole number of eights; false when some have an owner already, which keeps them.
+    mutating func take(_ at: Int, _ count: Int) -> Bool {
+        guard holds(at, count) else { return false }
+        for i in at >> 3..<(at + count) >> 3 where isTaken(i) { return false }
+        for i in at >> 3..<(at + count) >> 3 { taken[i >> 6] |= 1 << UInt64(i & 63) }
+        return true
+    }
+    private func isTaken(_ i: Int) -> Bool { taken[i >> 6] >> UInt64(i & 63) & 1 != 0 }
+    func forEachGap(_ body: (_ at: Int, _ count: Int) -> Void) {
+        var start: Int?
+        var i = Format.headerSize >> 3
+        while i < end >> 3 {
+            if start == nil, i & 63 == 0, taken[i >> 6] == .max {
+                i += 64
                 continue
             }
-            path.append(Int32(truncatingIfNeeded: keys.get(i - 1)))
-            defer { path.removeLast() }
-            if entry.isTagged {
-                try body(ObjKey(Int64(entry.integer)), path, nil)
-            } else if try store.node(entry.ref).context {
-                try visit(entry.ref, depth: depth + 1, &path, &left, body)
-            } else {
-                let list = BPlusTree(store, kind: .int, root: entry.ref)
-                let count = try list.count()
-                left -= count
-                guard left > 0 else { throw .corrupt("index lists longer than the file", at: entry.ref.offset) }
-                var head: ObjKey?
-                for j in 0..<count {
-                    guard case .int(let k) = try list.get(j) else { continue }
-                    if head == nil { head = ObjKey(k) }
-                    try body(ObjKey(k), path, head)
-                }
+            if isTaken(i) {
+                if let s = start { body(s << 3, (i - s) << 3) }
+                start = nil
+            } else if start == nil {
+                start = i
             }
+            i += 1
         }
-    }
-    /// Number of object keys in the index.
-    func entryCount() throws(RealmError) -> Int {
-        var n = 0
-        try forEachEntry { (_, _, _) throws(RealmError) in n += 1 }
-        return n
+        if let s = start { body(s << 3, (i - s) << 3) }
     }
 }

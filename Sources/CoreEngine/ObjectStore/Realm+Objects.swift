@@ -211,15 +211,6 @@ extension Realm {
 }
 
 extension Realm {
-    /// The first violated invariant of the snapshot, nil when it is sound.
-    package func verifyIntegrity() throws(RealmError) -> String? {
-        let t = try reading()
-        do throws(RealmError) {
-            try Verifier(t).run()
-            return nil
-        } catch {
-            guard error.code == .invalidDatabase else { throw error }
-            return error.message
-        }
-    }
+    /// The violated invariants of the snapshot; the first `limit` of them with their places.
+    package func findFaults(limit: Int) throws(RealmError) -> Faults { try Verifier(try reading(), limit: limit).run() }
 }

@@ -40,9 +40,8 @@ extension Table {
         let list = try backlinks(key, b.key)
         guard list.count > 0 else { return }
         if let only = list.single, cascade.isLeaving(b.oppositeTable, only) { return }
-        guard let origin = try group.table(b.oppositeTable), let c = origin.facts(b.oppositeColumn) else {
-            throw .corrupt("backlink column without its origin")
-        }
+        // Other libraries leave the backlinks of a Mixed property behind when they remove it.
+        guard let origin = try group.table(b.oppositeTable), let c = origin.facts(b.oppositeColumn) else { return }
         for from in try list.allKeys() where !cascade.isLeaving(b.oppositeTable, from) { try origin.forget(self.key, key, in: from, c) }
     }
 

@@ -79,7 +79,11 @@ extension Table {
     /// Total number of incoming links.
     func backlinkCount(_ key: ObjKey) throws(RealmError) -> Int {
         var n = 0
-        for c in facts where c?.type == .backlink { if let c { n += try backlinks(key, c.key).count } }
+        for case let b? in facts where b.type == .backlink {
+            // Other libraries leave the backlinks of a Mixed property behind when they remove it.
+            guard try group.table(b.oppositeTable)?.facts(b.oppositeColumn) != nil else { continue }
+            n += try backlinks(key, b.key).count
+        }
         return n
     }
     /// Deletes an embedded object that lost its owner.

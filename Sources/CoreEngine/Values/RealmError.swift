@@ -32,6 +32,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The file concerned, for errors of file access.
     public var path: String?
+    /// The byte of the file that contradicts the format; 0 when it is unknown, and for other errors.
+    private(set) var offset = 0
 
     public init(_ code: Code, _ message: String, path: String? = nil) {
         self.code = code
@@ -43,7 +45,9 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
 
     /// A byte of the file contradicts the format.
     @inline(never) static func corrupt(_ what: StaticString, at ref: Int = 0) -> RealmError {
-        RealmError(.invalidDatabase, ref == 0 ? "Corrupt Realm file: \(what)" : "Corrupt Realm file: \(what) (at byte \(ref))")
+        var error = RealmError(.invalidDatabase, ref == 0 ? "Corrupt Realm file: \(what)" : "Corrupt Realm file: \(what) (at byte \(ref))")
+        error.offset = ref
+        return error
     }
 
     func with(path: String) -> RealmError {

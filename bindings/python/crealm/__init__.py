@@ -72,6 +72,7 @@ from .errors import (
     WrongKeyError,
     WrongThreadError,
 )
+from .faults import Fault, Faults
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
@@ -98,6 +99,8 @@ __all__ = [
     "DuplicateKeyError",
     "Embedded",
     "Error",
+    "Fault",
+    "Faults",
     "Field",
     "FileError",
     "FileExists",

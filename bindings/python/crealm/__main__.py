@@ -124,12 +124,14 @@ def _info(db: Database, options: argparse.Namespace) -> int:
         ["classes", str(len(db.classes))],
         ["objects", f"{sum(len(db[name]) for name in db):,}"],
     ]
-    problems = db.verify() if options.check else []
-    if options.check:
-        rows.append(["check", f"{len(problems)} problems" if problems else "sound"])
+    faults = db.verify() if options.check else None
+    if faults is not None:
+        rows.append(["check", f"{faults.total:,} faults" if faults else "sound"])
     _print_aligned(rows)
-    for problem in problems:
-        print(f"  {problem}")
+    for fault in faults or ():
+        print(f"  {fault}")
+    if faults and faults.total > len(faults):
+        print(f"  … {faults.total - len(faults):,} more")
     if db.classes:
         print()
         _print_aligned(
@@ -139,7 +141,7 @@ def _info(db: Database, options: argparse.Namespace) -> int:
                 for name, s in db.schema.items()
             ]
         )
-    return 1 if problems else 0
+    return 1 if faults else 0
 
 
 def _kind(schema: ClassSchema) -> str:

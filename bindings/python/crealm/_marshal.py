@@ -23,6 +23,7 @@ from ._prototypes import (
     PAGE_CIPHERS,
     ClassInfo,
     ErrorInfo,
+    FaultInfo,
     Migrate,
     PropertyInfo,
     QueryArgument,
@@ -635,17 +636,34 @@ def get_version(realm: int) -> int:
     return version.version if found.value else 0
 
 
-def verify(realm: int) -> List[str]:
-    """What is wrong with the snapshot, one text each; empty when it is sound."""
-    report = c_void_p()
-    if lib.crealm_verify(realm, byref(report)):
-        return []
-    if not report.value:
+FAULT_KINDS = {1: "node", 2: "space", 3: "tree", 4: "column", 5: "value", 6: "link", 7: "index"}
+
+
+def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], Optional[str], Optional[int], int, str]], int]:
+    """The first `limit` faults of the snapshot (kind, class, property, object key, offset, text), and how many there are."""
+    block, count, total = c_void_p(), c_size_t(), c_size_t()
+    if not lib.crealm_find_faults(realm, limit, byref(block), byref(count), byref(total)):
         fail()
-    text = ctypes.string_at(report.value).decode("utf-8", "replace")
-    lib.realm_free(report)
-    lib.realm_clear_last_error()
-    return text.splitlines() or [text]
+
+    def text(name: Optional[bytes]) -> Optional[str]:
+        return None if name is None else name.decode("utf-8", "replace")
+
+    try:
+        faults = (FaultInfo * count.value).from_address(block.value) if block.value else ()
+        found = [
+            (
+                FAULT_KINDS.get(f.kind, str(f.kind)),
+                text(f.class_name),
+                text(f.property),
+                None if f.object < 0 else f.object,
+                f.offset,
+                text(f.message) or "",
+            )
+            for f in faults
+        ]
+    finally:
+        lib.realm_free(block)
+    return found, total.value
 
 
 # ------------------------------------------------------------------------------------------------

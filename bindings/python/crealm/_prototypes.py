@@ -97,12 +97,25 @@ class VersionId(Structure):
     _fields_ = [("version", c_uint64), ("index", c_uint64)]
 
 
-_STRUCTS = (Value, PropertyInfo, ClassInfo, ErrorInfo, QueryArgument, VersionId)
+class FaultInfo(Structure):
+    """`crealm_fault_t`."""
+
+    _fields_ = [
+        ("kind", c_int),
+        ("offset", c_uint64),
+        ("class_name", c_char_p),
+        ("property", c_char_p),
+        ("object", c_int64),
+        ("message", c_char_p),
+    ]
+
+
+_STRUCTS = (Value, PropertyInfo, ClassInfo, ErrorInfo, QueryArgument, VersionId, FaultInfo)
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -113,14 +126,19 @@ ShouldCompact = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
 PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_verify"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_find_faults"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
     ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
-    ("crealm_verify", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
+    (
+        "crealm_find_faults",
+        c_bool,
+        [c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_size_t)],
+        BLOCKING,
+    ),
     ("realm_begin_read", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_begin_write", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_clear_last_error", c_bool, [], QUICK),

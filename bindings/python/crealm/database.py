@@ -39,6 +39,7 @@ from .errors import (
     ReadOnlyError,
     UsageError,
 )
+from .faults import Fault, Faults
 from .objects import Object, Table
 from .schema import BoundClass, ClassSchema
 from .values import Float32
@@ -257,13 +258,14 @@ class Database:
         self._moved()
         return moved
 
-    def verify(self) -> List[str]:
-        """Checks the whole snapshot: what is wrong with it, one text each; empty when it is sound."""
+    def verify(self, limit: int = 1000) -> Faults:
+        """Checks the whole snapshot: what is wrong with it, each fault with its place; empty when it is sound.
+        At most `limit` are listed; `total` says how many there are."""
         self._owner.check()
-        if not _library.has("crealm_verify"):
+        if not _library.has("crealm_find_faults"):
             raise NotSupportedError("The loaded library has no check")
-        problems: List[str] = self._owner.call(c.verify)
-        return problems
+        found, total = self._owner.call(c.find_faults, max(0, limit))
+        return Faults((Fault(*fault) for fault in found), total)
 
     # Copies and size
 

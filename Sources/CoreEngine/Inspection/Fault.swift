@@ -1,0 +1,92 @@
+/// A violated invariant of a snapshot, with its place.
+package struct Fault: Sendable {
+    /// Numbers of the C API (`crealm_fault_kind_e`).
+    package enum Kind: Int32, Sendable {
+        /// A node that is damaged, missing, or of another kind than its place asks for.
+        case node = 1
+        /// Bytes with two owners, or with none.
+        case space = 2
+        /// Counts, offsets or keys of a tree that contradict each other.
+        case tree = 3
+        /// Columns that do not fit together.
+        case column = 4
+        /// A value that its column cannot hold.
+        case value = 5
+        /// A link without its backlink, or the reverse.
+        case link = 6
+        /// A search index that contradicts the values.
+        case index = 7
+    }
+    /// Where a fault is, as far as it is known.
+    struct Place {
+        var table: Name?
+        var property: Name?
+        var object: ObjKey?
+        /// What of it, where that is no property.
+        var part: String?
+    }
+
+    package let kind: Kind
+    /// The byte of the file where the node concerned begins; 0 when no single node is.
+    package let offset: Int
+    /// Name of the class, or of a table that is none.
+    package let table: Name?
+    package let property: Name?
+    package let object: ObjKey?
+    /// The place and what is wrong there, for people.
+    package let message: String
+
+    /// - Parameter what: names the offset itself.
+    fileprivate init(_ kind: Kind, _ what: String, _ place: Place, offset: Int) {
+        self.kind = kind
+        // A ref that leads out of the file may be anything.
+        self.offset = max(0, offset)
+        (table, property, object) = (place.table, place.property, place.object)
+        var text = ""
+        if let table = place.table {
+            text += "'\(table)"
+            if let property = place.property { text += ".\(property)" }
+            text += "'"
+            if let key = place.object { text += ", object \(key.raw)" }
+            if let part = place.part { text += ", \(part)" }
+            text += ": "
+        }
+        message = text + what
+    }
+}
+
+/// The faults of a snapshot: the first ones with their places, and how many there are.
+package struct Faults {
+    /// As many are kept.
+    let limit: Int
+    package private(set) var first: [Fault] = []
+    package private(set) var count = 0
+    /// Nodes that were reported as such: once each, from wherever they are reached.
+    private var nodes: Swift.Set<Int> = []
+    /// What was said of damage whose node is not known.
+    private var unplaced: Swift.Set<Name> = []
+
+    init(limit: Int) { self.limit = limit }
+
+    mutating func add(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, offset: Int = 0) {
+        append(kind, offset == 0 ? what : "\(what) (at byte \(offset))", place, offset)
+    }
+    /// What reading a node ended with.
+    mutating func add(_ error: RealmError, _ place: Fault.Place) { append(.node, error.message, place, error.offset) }
+
+    private mutating func append(_ kind: Fault.Kind, _ what: String, _ place: Fault.Place, _ offset: Int) {
+        if kind == .node || kind == .space {
+            guard offset == 0 ? unplaced.insert(Name(what)).inserted : nodes.insert(offset).inserted else { return }
+        }
+        count += 1
+        if first.count < limit { first.append(Fault(kind, what, place, offset: offset)) }
+    }
+
+    /// One line for each fault that was kept, and one for the rest; nil when there is none.
+    package var report: String? {
+        guard count > 0 else { return nil }
+        var lines = first.map(\.message)
+        if count > first.count { lines.append("and \(count - first.count) more") }
+        return lines.joined(separator: "\n")
+    }
+}

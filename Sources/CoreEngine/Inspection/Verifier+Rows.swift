@@ -1,0 +1,308 @@
+/// The rows of a table, its values, and the collections in them.
+extension Verifier {
+    // MARK: Clusters
+
+    func checkRows(_ walk: TableWalk) throws(RealmError) {
+        let t = walk.table
+        let found = try walkCluster(walk, t.rows.root, offset: 0, depth: nil, last: .max)
+        walk.isIncomplete = found == nil
+        for key in walk.keys {
+            let row = try reading(place(t, nil, key)) { () throws(RealmError) in try t.rows.locate(key) }
+            if case .some(.none) = row { report(.tree, "the object is not found by its key", place(t, nil, key)) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - offset: sum of the offsets on the path.
+    ///   - depth: what the node above asks for.
+    ///   - last: the largest key that belongs here.
+    /// - Returns: the number of objects; nil where some could not be read.
+    private func walkCluster(_ walk: TableWalk, _ ref: Ref, offset: UInt64, depth: Int?, last: UInt64) throws(RealmError) -> Int? {
+        let here = place(walk.table)
+        guard enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.refsNode(ref) }) else { return nil }
+        guard n.isInner else {
+            if let depth, depth != 0 { report(.tree, "a cluster \(depth) levels too high", here, offset: ref.offset) }
+            return try walkLeaf(walk, n, offset: offset, last: last)
+        }
+        let rows = walk.table.rows
+        guard let stated = try reading(here, { () throws(RealmError) in try rows.levels(of: n) }) else { return nil }
+        let levels = depth ?? stated
+        if levels != stated { report(.tree, "a cluster node of \(stated) levels where \(levels) are expected", here, offset: ref.offset) }
+        let children = n.count - 3
+        guard children >= 1, levels > 0 else {
+            report(.node, "a cluster node without children, or too deep", here, offset: ref.offset)
+            return nil
+        }
+        var sum: Int? = 0
+        var start = UInt64(0)
+        for i in 0..<children {
+            let bounds = try reading(here) { () throws(RealmError) -> (UInt64, UInt64?, Ref) in
+                let next = i + 1 < children ? try rows.offsetOfChild(n, i + 1, levels: levels) : nil
+                return (try rows.offsetOfChild(n, i, levels: levels), next, try n.child(i + 3))
+            }
+            guard let (first, next, child) = bounds else {
+                sum = nil
+                continue
+            }
+            if first < start || i == 0 && first != 0 { report(.tree, "offsets of a cluster node out of order: child \(i)", here, offset: ref.offset) }
+            start = first
+            let end = next.map { $0 > first ? offset &+ $0 &- 1 : last } ?? last
+            let count = try walkCluster(walk, child, offset: offset &+ first, depth: levels - 1, last: min(end, last))
+            if let s = sum, let count { sum = s + count } else { sum = nil }
+        }
+        let total = try reading(here) { () throws(RealmError) in try n.slot(2) }
+        if let sum, let total, total.number != UInt64(sum) {
+            report(.tree, "a cluster node that counts \(total.integer) objects but has \(sum)", here, offset: ref.offset)
+        }
+        return sum
+    }
+    private func walkLeaf(_ walk: TableWalk, _ n: Node, offset: UInt64, last: UInt64) throws(RealmError) -> Int? {
+        let here = place(walk.table)
+        let relative = try reading(here) { () throws(RealmError) -> [UInt64] in
+            let first = try n.slot(0)
+            if let count = first.number {
+                guard count <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
+                return Array(0..<count)
+            }
+            let keys = try store.integers(first.ref)
+            guard keys.width >= 8 || keys.count == 0, keys.count <= Format.clusterCapacity else { throw .corrupt("not the keys of a cluster", at: first.ref.offset) }
+            return (0..<keys.count).map { keys.getUnsigned($0) }
+        }
+        guard let relative else { return nil }
+        let first = walk.keys.count
+        for k in relative {
+            let key = ObjKey(Int64(bitPattern: offset &+ k))
+            if key.raw < 0 || k > last &- offset { report(.tree, "an object outside of its cluster", place(walk.table, nil, key), offset: n.ref.offset) }
+            if let before = walk.keys.last, !(before < key) { report(.tree, "object keys out of order", place(walk.table, nil, key), offset: n.ref.offset) }
+            walk.keys.append(key)
+        }
+        let rows = first..<walk.keys.count
+        walk.clusters.append((n.ref, rows))
+        for c in walk.table.columns where c.leafKind != nil { try checkColumn(walk, c, n.ref, rows) }
+        return rows.count
+    }
+
+    /// A column's leaf in a cluster; nil, and nothing known of its rows, where it cannot be read.
+    func columnLeaf(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) -> Node? {
+        let here = place(walk.table, c)
+        let leaf = try reading(here) { () throws(RealmError) -> Node in
+            let ref = try store.refsNode(cluster).child(c.index + 1)
+            guard !ref.isNull else { throw .corrupt("cluster without the leaf of a column", at: cluster.offset) }
+            return try store.node(ref)
+        }
+        if leaf == nil { for row in rows { unread.insert(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) } }
+        return leaf
+    }
+    private func checkColumn(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) {
+        let t = walk.table, here = place(t, c)
+        guard let kind = c.leafKind, let leaf = try columnLeaf(walk, c, cluster, rows) else { return }
+        let isEnumerated = !c.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
+        let count = isEnumerated ? leaf.count : try reading(here) { () throws(RealmError) in try kind.count(store, leaf.ref) }
+        if let count, count != rows.count { report(.tree, "\(count) values for \(rows.count) objects", here, offset: leaf.ref.offset) }
+        if kind == .mixed { try checkPayloads(leaf.ref, here) }
+        if c.isBacklink { return }
+        for (i, row) in rows.enumerated() {
+            let key = walk.keys[row], spot = place(t, c, key)
+            let value = i < count ?? 0
+                ? try reading(spot) { () throws(RealmError) in
+                    if !isEnumerated { return try kind.get(store, leaf.ref, i) }
+                    return try LeafKind.string.get(store, c.enumeratedValues, Int(truncatingIfNeeded: leaf.get(i)))
+                }
+                : nil
+            let origin = ValuePlace(table: t.key, column: c.key, object: key)
+            guard let value else {
+                unread.insert(origin)
+                continue
+            }
+            if !(try checkValue(value, c, origin, spot)) { unread.insert(origin) }
+        }
+    }
+
+    // MARK: Values
+
+    /// Whether all of it could be read.
+    private func checkValue(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place) throws(RealmError) -> Bool {
+        guard c.isCollection else {
+            if v.isNull && !c.isNullable && c.type != .typedLink { report(.value, "null in a property that takes none", here) }
+            return try checkElement(v, c, origin, here, depth: 0)
+        }
+        guard case .slot(let slot) = v, let root = slot.subtree else { return true }
+        if c.isDictionary { return try walkDictionary(root, c, c.keyType, origin, here, depth: 0) }
+        guard let kind = c.elementKind else { return true }
+        let isOrdered = c.isSet && group.format >= 24
+        var before: Mixed?
+        return try walkTree(root, kind, here) { (v, i) throws(RealmError) in
+            // A set of decimals holds null as a number of its own.
+            if v.isNull && !c.isNullable && c.type != .link { self.report(.value, "null at index \(i) of a collection that takes none", here) }
+            if isOrdered, let b = before, ElementList.order(kind, b, v) >= 0 { self.report(.value, "a set out of order at index \(i)", here) }
+            before = v
+            if !(try self.checkElement(v, c, origin, here, depth: 1)) { self.unread.insert(origin) }
+        }
+    }
+    /// One value, or one element of a collection.
+    private func checkElement(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int) throws(RealmError) -> Bool {
+        switch v {
+        case .link(let k): noteLink(c.oppositeTable, k, origin)
+        case .typedLink(let table, let k): noteLink(table, k, origin)
+        case .timestamp(let t):
+            if t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0) || (t.seconds < 0 && t.nanoseconds > 0) {
+                report(.value, "a timestamp of \(t.seconds) seconds and \(t.nanoseconds) nanoseconds", here)
+            }
+        case .list(let root):
+            guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
+            return try walkTree(root, .mixed, here) { (v, _) throws(RealmError) in
+                if !(try self.checkElement(v, c, origin, here, depth: depth + 1)) { self.unread.insert(origin) }
+            }
+        case .dictionary(let root):
+            guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
+            return try walkDictionary(root, c, .string, origin, here, depth: depth + 1)
+        default: break
+        }
+        return true
+    }
+    private func mayNest(_ depth: Int, _ root: Ref, _ here: Fault.Place) -> Bool {
+        if depth < Trees.maxNesting { return true }
+        report(.node, "collections nested too deeply", here, offset: root.offset)
+        return false
+    }
+    private func noteLink(_ table: TableKey, _ key: ObjKey, _ origin: ValuePlace) {
+        guard key.raw >= 0 else { return }
+        let target = ObjectPlace(table: table, object: key)
+        links[LinkEnd(target: target, origin: origin), default: 0] += 1
+        owners[target, default: 0] += 1
+    }
+
+    // MARK: Trees
+
+    /// Calls `body` for each element that can be read, with its index; whether that were all.
+    func walkTree(
+        _ root: Ref, _ kind: LeafKind, _ here: Fault.Place, leafLimit: Int = Format.treeCapacity, _ body: (Mixed, Int) throws(RealmError) -> Void
+    ) throws(RealmError) -> Bool {
+        var first = 0
+        return try walkTree(root, kind, here, leafLimit, depth: 0, &first, body) != nil
+    }
+    /// Number of elements; nil where some could not be read.
+    private func walkTree(
+        _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int, _ body: (Mixed, Int) throws(RealmError) -> Void
+    ) throws(RealmError) -> Int? {
+        guard enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else { return nil }
+        if !n.isInner {
+            guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else { return nil }
+            if count > leafLimit { report(.tree, "a leaf of \(count) elements", here, offset: ref.offset) }
+            if kind == .mixed { try checkPayloads(ref, here) }
+            var isWhole = true
+            for i in 0..<count {
+                if let v = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) { try body(v, first + i) } else { isWhole = false }
+            }
+            first += count
+            return isWhole ? count : nil
+        }
+        guard n.count >= 3, depth < Trees.maxDepth else {
+            report(.node, "an inner node without children, or too deep", here, offset: ref.offset)
+            return nil
+        }
+        var ends: [Int] = []
+        var isWhole = true
+        let start = first
+        for i in 1..<n.count - 1 {
+            let child = try reading(here) { () throws(RealmError) in try n.child(i) }
+            if let child, try walkTree(child, kind, here, leafLimit, depth: depth + 1, &first, body) != nil {
+                ends.append(first - start)
+            } else {
+                isWhole = false
+            }
+        }
+        guard isWhole else { return nil }
+        let total = first - start
+        let stated = try reading(here) { () throws(RealmError) -> (total: UInt64?, ends: [UInt64]) in
+            let per = try n.slot(0), inner = 1..<max(1, ends.count)
+            if let per = per.number { return (try n.slot(n.count - 1).number, inner.map { per &* UInt64($0) }) }
+            let offsets = try store.integers(per.ref)
+            return (try n.slot(n.count - 1).number, (0..<offsets.count).map { offsets.getUnsigned($0) })
+        }
+        guard let stated else { return nil }
+        if stated.total != UInt64(total) { report(.tree, "a tree that counts \(stated.total ?? 0) elements but has \(total)", here, offset: ref.offset) }
+        if stated.ends != ends.dropLast().map({ UInt64($0) }) { report(.tree, "offsets of a tree that contradict its leaves", here, offset: ref.offset) }
+        return total
+    }
+    private func walkDictionary(
+        _ root: Ref, _ c: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
+    ) throws(RealmError) -> Bool {
+        let element = { (v: Mixed) throws(RealmError) -> Void in
+            if !(try self.checkElement(v, c, origin, here, depth: depth + 1)) { self.unread.insert(origin) }
+        }
+        if group.format < 23 && depth == 0 {
+            let whole: Void? = try reading(here) { () throws(RealmError) in
+                let d = try ElementDictionary(store, root: root, keyType: keyType, format: group.format)
+                for i in 0..<d.count { try element(try d.value(i)) }
+            }
+            return whole != nil
+        }
+        let parts = try reading(here) { () throws(RealmError) -> (keys: Ref, values: Ref) in
+            let top = try store.refsNode(root)
+            guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
+            return (try top.child(0), try top.child(1))
+        }
+        guard enter(root, here), let parts else { return false }
+        var keys = 0, values = 0
+        var before: Bytes?
+        let hasKeys = try walkTree(parts.keys, keyType == .int ? .int : .string, here) { (k, i) throws(RealmError) in
+            keys += 1
+            guard case .string(let name) = k else {
+                if k.isNull { self.report(.value, "null as key \(i) of a dictionary", here) }
+                return
+            }
+            // Before format 24 keys beyond ASCII stood in another order.
+            if let b = before, Mixed.compareBytes(b, name) >= 0, !b.contains(where: { $0 >= 0x80 }), !name.contains(where: { $0 >= 0x80 }) {
+                self.report(.tree, "keys of a dictionary out of order: key \(i)", here, offset: parts.keys.offset)
+            }
+            before = name
+        }
+        let hasValues = try walkTree(parts.values, .mixed, here) { (v, i) throws(RealmError) in
+            values += 1
+            let fits = v.isNull || c.type == .mixed || depth > 0 || v.columnType == c.type
+            if !fits { self.report(.value, "a value of another type at index \(i) of a dictionary", here) }
+            if v.isNull && !c.isNullable && depth == 0 { self.report(.value, "null at index \(i) of a collection that takes none", here) }
+            try element(v)
+        }
+        if hasKeys && hasValues && keys != values { report(.tree, "\(keys) keys and \(values) values in a dictionary", here, offset: root.offset) }
+        return hasKeys && hasValues
+    }
+
+    /// Each payload of a leaf of Mixed values belongs to one value; nested collections have keys.
+    private func checkPayloads(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
+        let uses = try reading(here) { () throws(RealmError) in try MixedLeaf.payloadUses(store, ref) }
+        guard let uses else { return }
+        if uses.shared { report(.value, "a payload that two Mixed values share", here, offset: ref.offset) }
+        if uses.unused { report(.value, "a payload without its Mixed value", here, offset: ref.offset) }
+        if uses.withoutKey { report(.value, "a nested collection without its key", here, offset: ref.offset) }
+    }
+}
+
+extension MixedLeaf {
+    /// How the values of a leaf use what stands beside them.
+    fileprivate static func payloadUses(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> (shared: Bool, unused: Bool, withoutKey: Bool) {
+        let n = try s.refsNode(ref)
+        let composite = try s.integers(try n.child(0))
+        var uses = (shared: false, unused: false, withoutKey: false)
+        var counts = [Int](repeating: 0, count: 5)
+        for slot in 1..<5 where slot < n.count {
+            let payload = try n.child(slot)
+            if payload.isNull { continue }
+            counts[slot] = try slot == 3 ? StringLeaf.count(s, payload) : s.node(payload).count / (slot == 2 ? 2 : 1)
+        }
+        var used = counts.map { [Bool](repeating: false, count: $0) }
+        for i in 0..<composite.count {
+            let c = composite.get(i)
+            let slot = Int(c >> 5 & 7), index = Int(c >> 8)
+            guard c != 0, slot > 0 else { continue }
+            // What lies outside is damage that reading the value finds.
+            guard slot < used.count, index >= 0, index < used[slot].count else { continue }
+            if used[slot][index] { uses.shared = true }
+            used[slot][index] = true
+            if slot == 4, try key(s, ref, i) == 0 { uses.withoutKey = true }
+        }
+        uses.unused = used.contains { $0.contains(false) }
+        return uses
+    }
+}

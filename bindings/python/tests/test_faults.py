@@ -1,0 +1,285 @@
+"""`verify` names every fault of a file, each with its place: the file of a test gets several at once, byte by byte."""
+
+import struct
+from datetime import datetime, timedelta, timezone
+from typing import Any, Optional
+
+import pytest
+
+import crealm
+from conftest import FIXTURES
+
+
+class Part(crealm.Embedded):
+    n: int = 0
+
+
+class Other(crealm.Model):
+    when: datetime
+    any: Any = "text"
+
+
+class Item(crealm.Model):
+    number: int = crealm.field(index=True)
+    text: str
+    other: Optional[Other] = None
+    numbers: list[int]
+    words: set[str]
+    map: dict[str, int]
+    part: Optional[Part] = None
+
+
+class Node:
+    """One array of a plain file, for reading it and for doing it harm."""
+
+    def __init__(self, data, ref):
+        self.data, self.ref = data, ref
+        flags = data[ref + 4]
+        self.type, self.width = flags >> 3 & 3, (1 << (flags & 7)) >> 1
+        self.count = int.from_bytes(data[ref + 5 : ref + 8], "big")
+
+    def __getitem__(self, i):
+        if self.width < 8:
+            bit = i * self.width
+            return self.data[self.ref + 8 + bit // 8] >> bit % 8 & (1 << self.width) - 1
+        size = self.width // 8
+        at = self.ref + 8 + i * size
+        return int.from_bytes(self.data[at : at + size], "little", signed=True)
+
+    def __setitem__(self, i, value):
+        if self.width < 8:
+            bit, mask = i * self.width, (1 << self.width) - 1
+            assert 0 <= value <= mask
+            at = self.ref + 8 + bit // 8
+            self.data[at] = self.data[at] & ~(mask << bit % 8) & 0xFF | value << bit % 8
+            return
+        size = self.width // 8
+        at = self.ref + 8 + i * size
+        self.data[at : at + size] = value.to_bytes(size, "little", signed=True)
+
+    def child(self, *path):
+        node = self
+        for i in path:
+            assert node[i] and node[i] % 2 == 0
+            node = Node(self.data, node[i])
+        return node
+
+
+class File:
+    """Finds the arrays of a plain file by what they are for."""
+
+    def __init__(self, path):
+        self.path, self.data = path, bytearray(path.read_bytes())
+        select = self.data[23] & 1
+        self.top = Node(self.data, struct.unpack_from("<Q", self.data, 8 * select)[0])
+        names, self.tables = self.top.child(0), self.top.child(1)
+        self.indexes = {}
+        for i in range(names.count):
+            text = bytes(self.data[names.ref + 8 + i * names.width // 8 :][: names.width // 8]) if names.type == 0 else None
+            if text is None:
+                text = bytes(self.data[names.ref + 8 + i * names.width :][: names.width])
+            self.indexes[text[: -1 - text[-1]].decode()] = i
+
+    def table(self, name):
+        return self.tables.child(self.indexes["class_" + name])
+
+    def column(self, name, prop):
+        """The column's index, from its place in the list of names."""
+        spec = self.table(name).child(0)
+        names, keys = spec.child(1), spec.child(5)
+        for i in range(keys.count):
+            if prop is None or i < names.count:
+                text = bytes(self.data[names.ref + 8 + i * names.width :][: names.width]) if i < names.count else b"\0"
+                if (text[: -1 - text[-1]].decode() or None) == prop:
+                    return keys[i] & 0xFFFF
+        raise KeyError(prop)
+
+    def cluster(self, name, number=0):
+        root = self.table(name).child(2)
+        return root.child(3 + number) if self.data[root.ref + 4] & 0x80 else root
+
+    def leaf(self, name, prop, number=0):
+        return self.cluster(name, number).child(1 + self.column(name, prop))
+
+    def index(self, name, prop):
+        return self.table(name).child(4, self.column(name, prop))
+
+    def save(self):
+        self.path.write_bytes(self.data)
+
+
+def fill(path):
+    with crealm.open(path, schema=[Item, Other, Part]) as db, db.write():
+        day = datetime(2020, 1, 1, microsecond=5, tzinfo=timezone.utc)
+        others = [db["Other"].create(when=day + timedelta(i)) for i in range(3)]
+        for i in range(600):
+            item = db["Item"].create(number=i * 1000, text=f"text {i}", other=others[0] if i == 5 else None)
+            if i == 4:
+                item.part = Part(n=1)
+            if i == 7:
+                item.numbers.extend(range(2500))
+                item.words.update({"a", "b", "c"})
+                item.map.update({"k": 1, "l": 2})
+        assert [o.object_key for o in others] == [0, 1, 2]
+
+
+@pytest.fixture
+def file(tmp_path):
+    fill(tmp_path / "faults.realm")
+    return tmp_path / "faults.realm"
+
+
+def faults_of(path, limit=1000):
+    with crealm.open(path, mode="immutable") as db:
+        return db.verify(limit)
+
+
+def test_sound(file):
+    found = faults_of(file)
+    assert found == [] and found.total == 0
+
+
+def test_each_of_several_faults_is_named_with_its_place(file):
+    f = File(file)
+    expected = set()
+    # A backlink that names another object than the one that links.
+    backlinks = f.leaf("Other", None)
+    backlinks[0] = 6 << 1 | 1
+    expected |= {("link", "Other", None, 0, 0), ("link", "Item", "other", 5, 0)}
+    # Seconds and nanoseconds of different signs.
+    nanoseconds = f.leaf("Other", "when").child(1)
+    nanoseconds[1] = -5000
+    expected |= {("value", "Other", "when", 1, 0)}
+    # The leaf of one property in the second of three clusters is no leaf of texts.
+    texts = f.leaf("Item", "text", 1)
+    f.data[texts.ref + 4] ^= 0x40
+    expected |= {("node", "Item", "text", None, texts.ref)}
+    # A list that says it is longer.
+    slots = f.leaf("Item", "numbers")
+    assert slots[7] and slots[6] == 0
+    tree = slots.child(7)
+    tree[tree.count - 1] = 2600 << 1 | 1
+    expected |= {("tree", "Item", "numbers", 7, tree.ref)}
+    # Keys of a dictionary in the wrong order.
+    names = f.leaf("Item", "map").child(7, 0)
+    f.data[names.ref + 8] = ord("z")
+    expected |= {("tree", "Item", "map", 7, names.ref)}
+    # A set in the wrong order.
+    words = f.leaf("Item", "words").child(7)
+    f.data[words.ref + 8] = ord("b")
+    expected |= {("value", "Item", "words", 7, 0)}
+    # An embedded object that its owner forgets.
+    parts = f.leaf("Item", "part")
+    parts[4] = 0
+    expected |= {("link", "Part", None, 0, 0)}
+    # Bytes that the free list forgets.
+    lengths = f.top.child(4)
+    i = max(range(lengths.count), key=lambda i: lengths[i])
+    lengths[i] -= 8
+    expected |= {("space", None, None, None, f.top.child(3)[i] + lengths[i])}
+    f.save()
+    found = faults_of(file)
+    assert {(x.kind, x.class_name, x.property, x.object_key, x.offset) for x in found} == expected, [str(x) for x in found]
+    # The embedded object has a backlink without link, and no owner.
+    assert found.total == len(found) == len(expected) + 1
+    for x in found:
+        assert str(x.offset) in str(x) if x.offset else "at byte" not in str(x)
+        assert x.class_name is None or x.class_name in str(x)
+    assert len(faults_of(file, 3)) == 3 and faults_of(file, 3).total == found.total
+    assert faults_of(file, 0) == [] and faults_of(file, 0).total == found.total
+
+
+def test_an_index_that_forgets_and_misplaces(file):
+    f = File(file)
+    index = f.index("Item", "number")
+    # The first entry takes the place of the second: one object twice, one not at all.
+    first = index.child(1) if index[1] % 2 == 0 else index
+    entries = [i for i in range(1, first.count) if first[i] % 2]
+    assert len(entries) > 2
+    lost, twice = first[entries[1]] >> 1, first[entries[0]] >> 1
+    first[entries[1]] = first[entries[0]]
+    f.save()
+    found = faults_of(file)
+    assert {(x.kind, x.property) for x in found} == {("index", "number")}
+    assert sorted(x.object_key for x in found) == sorted([twice, twice, lost]), [str(x) for x in found]
+
+
+def test_a_cluster_that_cannot_be_read_hides_nothing_else(file):
+    f = File(file)
+    cluster = f.cluster("Item", 1)
+    f.data[cluster.ref + 4] = 0x1F
+    nanoseconds = f.leaf("Other", "when").child(1)
+    nanoseconds[0] = -5000
+    f.save()
+    found = faults_of(file)
+    places = {(x.kind, x.class_name, x.property, x.object_key, x.offset) for x in found}
+    assert ("node", "Item", None, None, cluster.ref) in places and ("value", "Other", "when", 0, 0) in places
+    # What hung on the cluster is not reachable any more; links, indexes and counts say nothing that follows from it.
+    assert {x.kind for x in found} == {"node", "value", "space"}, [str(x) for x in found]
+
+
+def test_nodes_with_two_owners(file):
+    f = File(file)
+    slots = f.leaf("Item", "numbers")
+    slots[8] = slots[7]
+    f.save()
+    found = faults_of(file)
+    assert [(x.kind, x.class_name, x.property, x.object_key, x.offset) for x in found] == [
+        ("space", "Item", "numbers", 8, slots[7])
+    ], [str(x) for x in found]
+
+
+def test_backlinks_that_other_libraries_leave_behind(file):
+    """A column of backlinks stays when a Mixed property is removed elsewhere, with its entries."""
+    with crealm.open(file) as db, db.write():
+        db["Other"][1].any = db["Other"][2]
+    f = File(file)
+    # The link becomes a timestamp, the backlink stays: a fault.
+    values = f.leaf("Other", "any").child(0)
+    assert values[1] & 31 == 16 + 1
+    values[1] += 8 - 16
+    f.save()
+    found = faults_of(file)
+    assert [(x.kind, x.class_name, x.object_key) for x in found] == [("link", "Other", 2)], [str(x) for x in found]
+    # Now of a property that does not exist any more: none.
+    spec, opposites = f.table("Other").child(0), f.table("Other").child(8)
+    (of_any,) = [i for i in range(opposites.count) if opposites[i] & 0xFFFF == f.column("Other", "any") and opposites[i] >> 16 & 63 == 6]
+    opposites[of_any] += 77 << 30
+    f.save()
+    assert spec.child(5).count == 4 and faults_of(file) == []
+    with crealm.open(file) as db:
+        with db.write():
+            db["Other"][0].any = db["Other"][2]
+            db["Other"][2].delete()
+        assert db.verify() == [] and db["Other"][0].any is None
+        with db.write():
+            db["Other"].delete_all()
+        assert db.verify() == []
+
+
+def test_command_line_lists_all(file, capsys):
+    from crealm.__main__ import main
+
+    f = File(file)
+    nanoseconds = f.leaf("Other", "when").child(1)
+    for i in range(3):
+        nanoseconds[i] = -5000
+    f.save()
+    assert main(["info", "--check", "--immutable", str(file)]) == 1
+    out = capsys.readouterr().out
+    assert "3 faults" in out and all(f"'Other.when', object {i}: " in out for i in range(3))
+
+
+@pytest.mark.skipif(not FIXTURES.is_dir(), reason="no fixtures")
+def test_files_of_other_engines_are_sound():
+    checked = 0
+    for file in sorted(FIXTURES.glob("*/*.realm")):
+        if "node4" in file.name or "encrypted" in file.name:  # Another fan-out; no key.
+            continue
+        try:
+            found = faults_of(file)
+        except crealm.UnsupportedFormat:
+            continue
+        checked += 1
+        assert found == [], (file.name, [str(x) for x in found[:5]])
+    assert checked > 10
