@@ -130,7 +130,9 @@ extension DatabaseFile {
         var state: State
         var isSelected = true
         do throws(RealmError) { state = try validate(readOnly: readOnly) } catch {
-            guard error.code == .invalidDatabase, let other = try? beforeTornHeader() else { throw error }
+            guard error.code == .invalidDatabase, let other = try RealmError.unlessDamaged({ () throws(RealmError) in try beforeTornHeader() }) else {
+                throw error
+            }
             state = other
             isSelected = false
         }
@@ -150,7 +152,7 @@ extension DatabaseFile {
             try pages.withForm { (form) throws(RealmError) in try form.adoptSuccessor() }
         } else {
             var header = try readHeader()
-            if (try? examine(header, readOnly: false)) == nil {
+            if try RealmError.unlessDamaged({ () throws(RealmError) in try examine(header, readOnly: false) }) == nil {
                 header.flags ^= 1
                 try writeFlags(header.flags)
                 try file.synchronizeData()
@@ -166,7 +168,8 @@ extension DatabaseFile {
         guard !s.topRef.isNull, !s.isStreaming, let record = try record(behind: s.topRef, physicalSize: s.physicalSize),
             record.baseTop == s.topRef, record.baseVersion == s.version,
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at) }),
-            let fields = try? topFields(record.top, physicalSize: s.physicalSize), fields.version == s.version + 1
+            let fields = try RealmError.unlessDamaged({ () throws(RealmError) in try topFields(record.top, physicalSize: s.physicalSize) }),
+            fields.version == s.version + 1
         else { return nil }
         var next = s
         next.topRef = record.top

@@ -89,7 +89,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             let size = try file.size()
             if isPlain, size % 4096 != 0 || head.2 & 0xFE00_0000_0000_0000 == 0 {
                 // A metadata page that happens to have the mnemonic there would authenticate.
-                guard let form = try? RealmForm(file, encryption), let header = try? form.readHeader(again: true), header.hasMnemonic else {
+                let header = try RealmError.unlessDamaged { () throws(RealmError) in try RealmForm(file, encryption).readHeader(again: true) }
+                guard let header, header.hasMnemonic else {
                     throw RealmError(.invalidDatabase, "Realm file decryption failed (the file is not encrypted, but a key was given)")
                 }
             }
@@ -101,7 +102,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             return form
         } catch {
             // At the open every failure to decrypt is one to open the database; the text says which.
-            guard error.code == .decryptionFailed || error.code == .invalidDatabase else { throw error.with(path: path) }
+            guard error.isDamage else { throw error.with(path: path) }
             let text = error.message.hasPrefix("Realm file decryption") ? error.message : "Realm file decryption failed (\(error.message))"
             throw invalid(text)
         }
@@ -123,7 +124,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     /// Bytes of data the file has room for; 0 for an empty file.
     func dataSize() throws(RealmError) -> Int {
         guard let pages else { return try file.size() }
-        return try pages.withForm { (form) throws(RealmError) in form.dataSize }
+        return try pages.withForm { (form) throws(RealmError) in try form.dataSize }
     }
     /// Writes data; it is on disk after the next `synchronize`, for encrypted files after `select`.
     func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
@@ -146,7 +147,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     /// As `verifyWhole`, for the holder of the write lock, with a look at the file itself: where nothing was lost it holds `size` bytes of data.
     func verifyLength(_ size: Int) throws(RealmError) {
         try verifyWhole()
-        let wanted = try pages?.withForm { (form) throws(RealmError) in form.fileSize } ?? size
+        let wanted = try pages?.withForm { (form) throws(RealmError) in try form.fileSize } ?? size
         guard try file.size() >= wanted, try dataSize() >= size else { throw lost() }
     }
     /// From now on all that was read of the file counts for nothing.
@@ -273,7 +274,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     }
     func topFields(_ store: NodeStore, _ ref: Ref, physicalSize: Int) throws(RealmError) -> TopFields {
         let n: Node
-        do { n = try store.node(ref) } catch { throw invalid("invalid top array: \(error.message)") }
+        do throws(RealmError) { n = try store.node(ref) } catch {
+            throw error.isDamage ? invalid("invalid top array: \(error.message)") : error
+        }
         guard n.hasRefs, n.widthType == 0, !n.isInner, [3, 5, 7, 9, 10, 11, 12].contains(n.count) else {
             throw invalid("Invalid top array (ref: \(ref.offset), array size: \(n.count))")
         }

@@ -277,9 +277,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     /// Decrypts the neighbours of a page when pages are being read in order. What cannot be read is left alone.
     private func readAhead(_ p: Int, _ s: inout State) {
         defer { s.lastLoaded = p }
-        guard s.lastLoaded == p - 1 else { return }
+        guard s.lastLoaded == p - 1, let pageCount = try? form.pageCount else { return }
         // The file may have grown beyond what this process has memory for.
-        for next in stride(from: p + 1, to: min(p + 8, form.pageCount, s.committed / pageSize), by: 1) {
+        for next in stride(from: p + 1, to: min(p + 8, pageCount, s.committed / pageSize), by: 1) {
             guard touched[next].load(ordering: .relaxed) == 0, !run.contains(next), let stamp = try? form.stamp(of: next), stamp != 0,
                 let read = try? form.read(next, into: base + next * pageSize)
             else { return }

@@ -7,9 +7,9 @@ protocol PageForm: AnyObject {
     /// Bytes of data in a page, a multiple of 8.
     var pageSize: Int { get }
     /// Pages that the file has room for.
-    var pageCount: Int { get }
+    var pageCount: Int { get throws(RealmError) }
     /// Bytes of a file with that many pages.
-    var fileSize: Int { get }
+    var fileSize: Int { get throws(RealmError) }
 
     /// Names the present content of a page; 0: never written.
     func stamp(of page: Int) throws(RealmError) -> UInt64
@@ -52,7 +52,7 @@ protocol PageForm: AnyObject {
 
 extension PageForm {
     /// Bytes of data that the file has room for.
-    var dataSize: Int { pageCount * pageSize }
+    var dataSize: Int { get throws(RealmError) { try pageCount * pageSize } }
     func repair() throws(RealmError) {}
     func rewriteHeader() throws(RealmError) {}
     func findSuccessor() throws(RealmError) -> UInt64? { nil }

@@ -377,8 +377,8 @@ final class SealedForm: PageForm {
 
     // MARK: Pages
 
-    var pageCount: Int { max(grownTo, (try? root().pageCount) ?? 0) }
-    var fileSize: Int { end(of: pageCount) * Self.blockSize }
+    var pageCount: Int { get throws(RealmError) { max(grownTo, try root().pageCount) } }
+    var fileSize: Int { get throws(RealmError) { end(of: try pageCount) * Self.blockSize } }
 
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
 
@@ -458,7 +458,7 @@ final class SealedForm: PageForm {
         root.sequence &+= 1
         root.header = header
         let wasSmall = root.isSmall
-        root.pageCount = pageCount
+        root.pageCount = max(grownTo, root.pageCount)
         if root.isSmall {
             for (t, stamp) in released where t < Self.rootStamps { root.stamps[t] = stamp }
             for t in changedTables {

@@ -86,7 +86,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         guard file.tryLock(.shared) else { return nil }
         // Somebody may have come between the two locks, or removed the file before we got ours.
         let mine = try file.identity()
-        guard mine.linkCount > 0, let now = try? FileDescriptor(path: file.path, access: .readOnly).identity(), now == mine else { return nil }
+        guard mine.linkCount > 0, try FileSystem.identity(file.path) == mine else { return nil }
         guard try file.size() >= SharedState.size else { return nil }
         var head: (UInt64, UInt64) = (0, 0)
         var count = 0

@@ -50,6 +50,16 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         return error
     }
 
+    /// Whether it says of the file's content that it is wrong. Any other error says nothing of it: the content may be good, and could not be seen.
+    var isDamage: Bool { code == .invalidDatabase || code == .decryptionFailed }
+    /// What `body` finds in a file; nil where the content is damaged.
+    static func unlessDamaged<R>(_ body: () throws(RealmError) -> R?) throws(RealmError) -> R? {
+        do throws(RealmError) { return try body() } catch {
+            guard error.isDamage else { throw error }
+            return nil
+        }
+    }
+
     func with(path: String) -> RealmError {
         var copy = self
         if copy.path == nil { copy.path = path }

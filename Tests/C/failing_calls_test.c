@@ -1,0 +1,304 @@
+/*
+ * failing_calls_test.c - the disk cannot be read for a while, or the system has no memory for a map: the call that met it says so, with the
+ * system's own words, and the next one works. For every operation, every call that can fail, and failures in a row.
+ *
+ *     FAILING_EVERY=1 failing_calls_test: every single call (the first 12 of each operation and one in 7 of the others without it).
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "crealm.h"
+#include "crealm_testing.h"
+
+enum { OBJECTS = 700 };
+static char folder[64], path[128], copy[160];
+static const char* form; /* plain, crealm, realm */
+static realm_class_key_t cls;
+static realm_property_key_t number, text;
+
+/* ---- Calls that fail ------------------------------------------------------------------------------ */
+
+enum kind { NONE, READ, MAP, PROTECT };
+static const char* const kind_names[] = {"none", "pread", "mmap", "mprotect"};
+static struct { enum kind kind; long first, count, calls, failed; } plan;
+static bool fails(enum kind kind, int error) {
+    if (plan.kind != kind) return false;
+    long n = ++plan.calls;
+    if (n < plan.first || n - plan.first >= plan.count) return false;
+    plan.failed++;
+    errno = error;
+    return true;
+}
+static ssize_t failing_pread(int fd, void* to, size_t n, off_t at) { return fails(READ, EIO) ? -1 : pread(fd, to, n, at); }
+static void* failing_mmap(void* at, size_t n, int protection, int flags, int fd, off_t offset) {
+    return fails(MAP, ENOMEM) ? MAP_FAILED : mmap(at, n, protection, flags, fd, offset);
+}
+static int failing_mprotect(void* at, size_t n, int protection) { return fails(PROTECT, ENOMEM) ? -1 : mprotect(at, n, protection); }
+
+/* ---- The file ------------------------------------------------------------------------------------- */
+
+static realm_config_t* new_config(bool reading) {
+    realm_property_info_t properties[2];
+    realm_class_info_t info;
+    memset(properties, 0, sizeof properties);
+    memset(&info, 0, sizeof info);
+    for (int i = 0; i < 2; i++) {
+        properties[i].name = i ? "text" : "number";
+        properties[i].public_name = properties[i].link_target = properties[i].link_origin_property_name = "";
+        properties[i].type = i ? RLM_PROPERTY_TYPE_STRING : RLM_PROPERTY_TYPE_INT;
+    }
+    info.name = "A";
+    info.primary_key = "";
+    info.num_properties = 2;
+    const realm_property_info_t* all = properties;
+    realm_schema_t* schema = realm_schema_new(&info, 1, &all);
+    realm_config_t* config = realm_config_new();
+    realm_config_set_path(config, path);
+    realm_config_set_schema(config, schema);
+    realm_config_set_schema_version(config, 0);
+    realm_release(schema);
+    if (reading) realm_config_set_schema_mode(config, RLM_SCHEMA_MODE_READ_ONLY);
+    uint8_t key[64];
+    for (size_t i = 0; i < sizeof key; i++) key[i] = (uint8_t)(i * 5 + 3);
+    if (strcmp(form, "plain")) realm_config_set_encryption_key(config, key, sizeof key);
+    if (!strcmp(form, "realm")) crealm_config_set_page_cipher(config, CREALM_PAGE_CIPHER_REALM);
+    return config;
+}
+static realm_t* open_mode(bool reading) {
+    realm_config_t* config = new_config(reading);
+    realm_t* realm = realm_open(config);
+    realm_release(config);
+    return realm;
+}
+static void close_realm(realm_t* realm) {
+    if (realm) realm_close(realm);
+    realm_release(realm);
+}
+/* Everything that the realm shows as one number, and what its first object holds; false: an error. */
+static bool read_all(realm_t* realm, uint64_t* sum, int64_t* first) {
+    bool found, good = true;
+    realm_class_info_t info;
+    realm_property_info_t property;
+    size_t n = 0;
+    if (!realm_find_class(realm, "A", &found, &info)) return false;
+    cls = info.key;
+    if (!realm_find_property(realm, cls, "number", &found, &property)) return false;
+    number = property.key;
+    if (!realm_find_property(realm, cls, "text", &found, &property)) return false;
+    text = property.key;
+    realm_results_t* all = realm_object_find_all(realm, cls);
+    *sum = 0;
+    good = all && realm_results_count(all, &n);
+    for (size_t i = 0; good && i < n; i++) {
+        realm_value_t values[2];
+        realm_property_key_t keys[2] = {number, text};
+        realm_object_t* object = realm_results_get_object(all, i);
+        good = object && realm_get_values(object, 2, keys, values);
+        if (good && i == 0) *first = values[0].integer;
+        if (good && i > 0) *sum = *sum * 31 + (uint64_t)values[0].integer;
+        for (size_t k = 0; good && k < values[1].string.size; k++) *sum = *sum * 31 + (uint8_t)values[1].string.data[k];
+        realm_release(object);
+    }
+    realm_release(all);
+    return good;
+}
+static bool set_first(realm_t* realm, int64_t value) {
+    uint64_t sum;
+    int64_t before;
+    if (!realm_begin_write(realm)) return false;
+    realm_value_t v;
+    v.type = RLM_TYPE_INT;
+    v.integer = value;
+    realm_results_t* all = read_all(realm, &sum, &before) ? realm_object_find_all(realm, cls) : NULL;
+    realm_object_t* object = all ? realm_results_get_object(all, 0) : NULL;
+    bool good = object && realm_set_value(object, number, v, false) && realm_commit(realm);
+    realm_release(object);
+    realm_release(all);
+    if (!good && realm_is_writable(realm)) {
+        plan.kind = NONE;
+        realm_rollback(realm);
+    }
+    return good;
+}
+static void fill(void) {
+    realm_t* realm = open_mode(false);
+    uint64_t sum;
+    int64_t first;
+    if (!CHECK(realm && read_all(realm, &sum, &first) && realm_begin_write(realm))) give_up();
+    for (int i = 0; i < OBJECTS; i++) {
+        char words[400];
+        snprintf(words, sizeof words, "object %d %0*d", i, 50 + i % 300, i);
+        realm_value_t v[2];
+        v[0].type = RLM_TYPE_INT, v[0].integer = i;
+        v[1].type = RLM_TYPE_STRING, v[1].string.data = words, v[1].string.size = strlen(words);
+        realm_property_key_t keys[2] = {number, text};
+        realm_object_t* object = realm_object_create(realm, cls);
+        if (!CHECK(object && realm_set_values(object, 2, keys, v, false))) give_up();
+        realm_release(object);
+    }
+    if (!CHECK(realm_commit(realm))) give_up();
+    close_realm(realm);
+}
+/* Another process changes the first object. */
+static bool changed_elsewhere(int64_t value) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        realm_t* realm = open_mode(false);
+        bool good = realm && set_first(realm, value);
+        close_realm(realm);
+        _exit(good ? 0 : 1);
+    }
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status == 0;
+}
+
+/* ---- Operations ----------------------------------------------------------------------------------- */
+
+static uint64_t good_sum;
+static int64_t now, next;
+static realm_t* mine; /* open before the operation, where it wants one */
+
+static bool shows(realm_t* realm, int64_t value) {
+    uint64_t sum = 0;
+    int64_t first = -1;
+    return read_all(realm, &sum, &first) && result(sum == good_sum && first == value, __LINE__, "what is read is right");
+}
+static bool opens(void) {
+    realm_t* realm = open_mode(false);
+    bool good = realm && shows(realm, now);
+    if (!good && realm) realm_close(realm);
+    realm_release(realm);
+    return good;
+}
+static bool opens_for_reading(void) {
+    realm_t* realm = open_mode(true);
+    bool good = realm && shows(realm, now);
+    realm_release(realm);
+    return good;
+}
+static bool reads(void) { return shows(mine, now); }
+static bool refreshes(void) { return realm_refresh(mine, NULL) && shows(mine, now); }
+static bool writes(void) {
+    if (!set_first(mine, next)) return false;
+    now = next;
+    return true;
+}
+static bool copies(void) {
+    realm_config_t* config = new_config(false);
+    realm_config_set_path(config, copy);
+    bool good = realm_convert_with_config(mine, config, false);
+    realm_release(config);
+    unlink(copy);
+    return good;
+}
+static bool compacts(void) {
+    bool did = false;
+    return realm_compact(mine, &did);
+}
+static bool verifies(void) { return crealm_verify(mine, NULL); }
+static const struct operation {
+    const char* name;
+    bool (*run)(void);
+    bool wants_realm, wants_others;
+} operations[] = {
+    {"open", opens, false, false},        {"open for reading", opens_for_reading, false, false},
+    {"open beside", opens, true, false},  {"read", reads, true, false},
+    {"refresh", refreshes, true, true},   {"write", writes, true, false},
+    {"write after another", writes, true, true}, {"copy", copies, true, false},
+    {"compact", compacts, true, false},   {"verify", verifies, true, true},
+};
+static bool is_expected(const struct operation* o, enum kind kind, int code, const char* message) {
+    if (kind != READ) return code == RLM_ERR_OUT_OF_MEMORY || code == RLM_ERR_ADDRESS_SPACE_EXHAUSTED;
+    /* When even what a failed commit left cannot be read, nobody knows how it ended: the next transaction settles it. */
+    bool has_number = code == RLM_ERR_FILE_OPERATION_FAILED || (o->run == writes && (unsigned)code == CREALM_ERR_COMMIT_OUTCOME_UNKNOWN);
+    return has_number && strstr(message, strerror(EIO));
+}
+/* One operation with calls failing from the `first` on; whether any did. */
+static bool one_case(const struct operation* o, enum kind kind, long first, long count) {
+    char what[160];
+    snprintf(what, sizeof what, "%s file, %s, %s %ld of %ld in a row", form, o->name, kind_names[kind], first, count);
+    section = what;
+    mine = NULL;
+    if (o->wants_realm) {
+        mine = open_mode(false);
+        if (!CHECK(mine && (o->run == reads ? realm_begin_read(mine) : shows(mine, now)))) give_up();
+    }
+    if (o->wants_others) {
+        if (!CHECK(changed_elsewhere(now + 1))) give_up();
+        now++;
+        if (o->run == writes || o->run == verifies) next = now + 1;
+        if (o->run == verifies && !CHECK(realm_refresh(mine, NULL))) give_up();
+    }
+    next = now + 1;
+    realm_clear_last_error();
+    plan.first = first, plan.count = count, plan.calls = plan.failed = 0;
+    plan.kind = kind;
+    bool done = o->run();
+    plan.kind = NONE;
+    bool was_met = plan.failed > 0;
+    if (!done) {
+        realm_error_t error;
+        memset(&error, 0, sizeof error);
+        result(realm_get_last_error(&error) && was_met && is_expected(o, kind, (int)error.error, error.message), __LINE__, "the error says what failed");
+        CHECK(o->run());
+    }
+    if (mine) {
+        CHECK(realm_refresh(mine, NULL) && shows(mine, now));
+        CHECK(crealm_verify(mine, NULL));
+    }
+    close_realm(mine);
+    mine = NULL;
+    CHECK(opens());
+    return was_met;
+}
+
+int main(void) {
+    strcpy(folder, "/tmp/crealm-failing-XXXXXX");
+    if (!mkdtemp(folder)) give_up();
+    snprintf(copy, sizeof copy, "%s/copy.realm", folder);
+    bool every = getenv("FAILING_EVERY") != NULL;
+    crealm_system_calls_t calls;
+    memset(&calls, 0, sizeof calls);
+    calls.pread = failing_pread;
+    calls.mmap = failing_mmap;
+    calls.mprotect = failing_mprotect;
+    crealm_set_system_calls(&calls);
+    static const char* const forms[] = {"plain", "crealm", "realm"};
+    long cases = 0;
+    for (int f = 0; f < 3; f++) {
+        form = forms[f];
+        section = form;
+        snprintf(path, sizeof path, "%s/%s.realm", folder, form);
+        fill();
+        realm_t* realm = open_mode(false);
+        if (!CHECK(realm && read_all(realm, &good_sum, &now))) give_up();
+        close_realm(realm);
+        for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+            for (int kind = READ; kind <= PROTECT; kind++) {
+                static const long counts[] = {1, 5, 1000000};
+                for (int c = 0; c < 3; c++) {
+                    for (long n = 1; one_case(&operations[i], (enum kind)kind, n, counts[c]); n += every || n < 12 ? 1 : 7) {
+                        cases++;
+                        if (failed > 60) goto end;
+                    }
+                }
+            }
+        }
+        if (getenv("FAILING_VERBOSE")) printf("%s: %ld cases\n", form, cases);
+    }
+end:
+    crealm_set_system_calls(NULL);
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) printf("could not clean %s\n", folder);
+    printf("%ld cases with failing calls\n%d passed, %d failed\n", cases, passed, failed);
+    return failed != 0;
+}
