@@ -921,7 +921,8 @@ RLM_API const char* realm_config_get_path(const realm_config_t* config);
 
 /** Sets the path of the file. Two opens mean the same file only when they spell its path alike.
  *
- *  Errors: INVALID_ARGUMENT for NULL; nothing changes. */
+ *  Errors: INVALID_ARGUMENT for NULL; nothing changes. The same for a path that is not UTF-8: then
+ *          nothing is opened with the configuration until another path is set. */
 RLM_API void realm_config_set_path(realm_config_t* config, const char* path);
 
 /** Reads the encryption key.
@@ -1225,7 +1226,7 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *
  *  Thread: any. A call that is running on the realm's own thread meanwhile finishes first, and closes
  *          the realm on its way out: the file is let go of then.
- *  Errors: none of its own. */
+ *  Errors: none of its own: what was committed is safe since realm_commit() returned. */
 RLM_API bool realm_close(realm_t* realm);
 
 /** Whether the realm was closed. Thread: any. Errors: none. */

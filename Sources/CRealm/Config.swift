@@ -59,7 +59,12 @@ public func realm_config_get_path(_ c: OpaquePointer?) -> UnsafePointer<CChar>? 
 }
 @_cdecl("realm_config_set_path")
 public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CChar>?) {
-    with(c) { (c) throws(RealmError) in c.value.path = try text(path) }
+    with(c) { (c) throws(RealmError) in
+        guard let path else { throw nullArgument() }
+        do throws(RealmError) { c.value.path = try text(path) } catch {
+            throw c.value.refusePath(RealmError(.invalidArgument, "The path is not valid UTF-8: files with such names cannot be opened"))
+        }
+    }
 }
 @_cdecl("realm_config_get_encryption_key")
 public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UInt8>?) -> Int {
@@ -240,7 +245,7 @@ public func realm_config_get_disable_format_upgrade(_ c: OpaquePointer?) -> Bool
 public func realm_config_needs_file_format_upgrade(_ c: OpaquePointer?) -> Bool {
     anywhere(.config, c, false) { (c) throws(RealmError) in
         let settings = c.value
-        return try Database.needsFormatUpgrade(path: settings.path, encryption: try settings.encryption())
+        return try Database.needsFormatUpgrade(path: try settings.checkedPath(), encryption: try settings.encryption())
     }
 }
 @_cdecl("realm_config_set_disable_format_upgrade")

@@ -224,6 +224,68 @@ static void other_folder(void) {
     CHECK(chdir(here) == 0);
     CHECK(fresh_count(in_folder("relative.realm")) == 2);
 }
+static bool last_message_has(const char* words) {
+    realm_error_t error;
+    return realm_get_last_error(&error) && strstr(error.message, words);
+}
+static void folder_renamed(void) {
+    section = "folder renamed";
+    char before[128], after[128], file[160];
+    snprintf(before, sizeof before, "%s/before", folder);
+    snprintf(after, sizeof after, "%s/after", folder);
+    snprintf(file, sizeof file, "%s/file.realm", before);
+    CHECK(mkdir(before, 0755) == 0);
+    realm_t* realm = open_realm(file);
+    CHECK(add(realm) && rename(before, after) == 0);
+    bool says_so = false;
+    FAILS(RLM_ERR_FILE_OPERATION_FAILED, realm_begin_write(realm));
+    says_so = last_message_has("The folder") && last_message_has(before);
+    CHECK(says_so);
+    CHECK(count(realm) == 1);
+    CHECK(rename(after, before) == 0 && add(realm));
+    close_realm(realm);
+    CHECK(fresh_count(file) == 2);
+}
+/* Names that are not UTF-8 are refused: nothing is opened under the name before, nor under a name that is nearly the same. */
+static void names_that_are_no_text(void) {
+    section = "names that are no text";
+    char odd[128], inside[160];
+    snprintf(odd, sizeof odd, "%s/\xFF\xFE", folder);
+    snprintf(inside, sizeof inside, "%s/file.realm", odd);
+    CHECK(mkdir(odd, 0755) == 0);
+    realm_config_t* config = realm_config_new();
+    realm_config_set_path(config, in_folder("good.realm"));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, (realm_config_set_path(config, inside), false));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_open(config));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_config_needs_file_format_upgrade(config));
+    realm_config_set_path(config, in_folder("good.realm"));
+    realm_t* realm = realm_open(config);
+    CHECK(realm);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_convert_with_path(realm, inside, (realm_binary_t){NULL, 0}, false));
+    close_realm(realm);
+    realm_release(config);
+    bool did = true;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(inside, &did));
+    /* A good name that leads to such a folder. */
+    CHECK(symlink(odd, in_folder("way")) == 0);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, open_realm(in_folder("way/file.realm")));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_delete_files(in_folder("way/file.realm"), &did));
+    CHECK(rmdir(odd) == 0);
+}
+static void unknown_format(void) {
+    section = "unknown format";
+    const char* path = in_folder("format.realm");
+    close_realm(open_realm(path));
+    for (uint8_t format = 9; format <= 25; format += 16) {
+        uint8_t formats[2] = {format, format};
+        int fd = open(path, O_RDWR);
+        CHECK(fd >= 0 && pwrite(fd, formats, 2, 20) == 2);
+        close(fd);
+        FAILS(RLM_ERR_UNSUPPORTED_FILE_FORMAT_VERSION, open_realm(path));
+        bool says_all = last_message_has(path) && last_message_has(format == 9 ? "format 9," : "format 25,") && last_message_has(format == 9 ? "upgrades" : "newer");
+        CHECK(says_all);
+    }
+}
 static void lock_file_is_a_link(void) {
     section = "lock file is a link";
     const char* target = in_folder("precious");
@@ -371,6 +433,9 @@ int main(void) {
     lock_file_removed();
     file_replaced();
     other_folder();
+    folder_renamed();
+    names_that_are_no_text();
+    unknown_format();
     lock_file_is_a_link();
     lock_file_is_held();
     forks();

@@ -107,7 +107,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isFixedView = false
         if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
         try RealmCoordinator.check(configuration)
-        let isFirst = !RealmCoordinator.isOpen(configuration.path)
+        let isFirst = try !RealmCoordinator.isOpen(configuration.path)
         do throws(RealmError) {
             if try Self.needsReset(configuration) { _ = try Database.deleteFiles(path: configuration.path) }
             database = try Self.openDatabase(configuration)
@@ -374,7 +374,7 @@ enum RealmCoordinator {
     private static let instances = Lock(initial: [Name: [Entry]](), of: .realms)
 
     static func check(_ c: RealmConfiguration) throws(RealmError) {
-        let path = Name(FileSystem.canonical(c.path))
+        let path = Name(try FileSystem.canonical(c.path))
         let open = instances.with { ($0[path] ?? []).filter { $0.processId == Platform.processId } }
         guard let first = open.first else { return }
         let other = first.configuration
@@ -390,14 +390,14 @@ enum RealmCoordinator {
         }
     }
     /// Whether an instance of this process has the file at a path open.
-    static func isOpen(_ given: String) -> Bool {
-        let path = Name(FileSystem.canonical(given))
+    static func isOpen(_ given: String) throws(RealmError) -> Bool {
+        let path = Name(try FileSystem.canonical(given))
         return instances.with { ($0[path] ?? []).contains { $0.processId == Platform.processId } }
     }
     static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
         try check(c)
         let scheduler = c.scheduler ?? ThreadScheduler.current
-        let path = Name(FileSystem.canonical(c.path))
+        let path = Name(try FileSystem.canonical(c.path))
         for r in instances.with({ ($0[path] ?? []).filter { $0.processId == Platform.processId }.compactMap(\.cached) }) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {

@@ -11,7 +11,9 @@ public enum CommitDurability: UInt32, Sendable {
 /// How to open a Realm. A plain value; copied when the Realm opens.
 public struct RealmConfiguration: Sendable {
     /// Path of the database file.
-    public var path = ""
+    public var path = "" { didSet { refusedPath = nil } }
+    /// Why a path was refused, until another is set: nothing is opened under the one before.
+    private var refusedPath: RealmError?
     /// Classes the application uses; nil: whatever the file has.
     public var schema: Schema?
     /// Version of `schema`; all ones: none given.
@@ -74,6 +76,20 @@ public struct RealmConfiguration: Sendable {
         refusedSecret = error
         return error
     }
+    /// Notes that a path was refused, and forgets the one before. Returns the error.
+    public mutating func refusePath(_ error: RealmError) -> RealmError {
+        path = ""
+        refusedPath = error
+        return error
+    }
+    /// The path.
+    ///
+    /// - Throws: why it was refused, or that the system would see a part of it only.
+    public func checkedPath() throws(RealmError) -> String {
+        if let refusedPath { throw refusedPath }
+        guard !path.utf8.contains(0) else { throw RealmError(.invalidArgument, "A path cannot contain the character with the number 0") }
+        return path
+    }
     /// What opens the file; nil for a plain one.
     ///
     /// - Throws: why the key or passphrase was refused.
@@ -89,6 +105,7 @@ public struct RealmConfiguration: Sendable {
 
     /// Combinations refused before any file access. Rules: live-objects §2.1.
     func check() throws(RealmError) {
+        _ = try checkedPath()
         _ = try encryption()
         let fixed = schemaMode == .immutable || schemaMode == .readOnly
         if migrate != nil && (fixed || schemaMode.isAdditive) {

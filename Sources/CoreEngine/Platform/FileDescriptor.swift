@@ -196,17 +196,21 @@ enum FileSystem {
     }
     /// The one name of a file, or of one that is going to be made: absolute and without symbolic links, so that it stays right wherever the
     /// process goes. As it is when nothing can be told of its folder.
-    static func canonical(_ path: String) -> String {
+    static func canonical(_ path: String) throws(RealmError) -> String {
         if path.isEmpty { return path }
-        if let real = real(path) { return real }
-        guard let folder = real(parent(of: path)) else { return path }
+        if let real = try real(path) { return real }
+        guard let folder = try real(parent(of: path)) else { return path }
         let name = path.utf8.lastIndex(of: 0x2F).map { String(path[path.index(after: $0)...]) } ?? path
         return folder == "/" ? "/" + name : folder + "/" + name
     }
-    private static func real(_ path: String) -> String? {
+    private static func real(_ path: String) throws(RealmError) -> String? {
         guard let real = system.realpath(path, nil) else { return nil }
         defer { systemFree(real) }
-        return String(cString: real)
+        // Repaired, it would be the path of something else.
+        guard let text = String(validatingCString: real) else {
+            throw RealmError(.invalidArgument, "The path '\(path)' leads to '\(String(cString: real))', which is not valid UTF-8", path: path)
+        }
+        return text
     }
     /// Device and inode of what a path leads to; nil when nothing is there.
     static func identity(_ path: String) throws(RealmError) -> FileIdentity? {

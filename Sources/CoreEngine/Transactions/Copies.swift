@@ -22,7 +22,7 @@ extension Transaction {
 
     /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an error.
     func writeCopy(to given: String, _ encryption: Encryption?) throws(RealmError) {
-        let path = FileSystem.canonical(given)
+        let path = try FileSystem.canonical(given)
         guard stage == .reading || stage == .writing else { throw RealmError(.wrongTransactionState, "A copy needs a snapshot") }
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }

@@ -73,7 +73,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false, upgrades: Bool = true,
         encryption: Encryption? = nil
     ) throws(RealmError) -> Database {
-        let path = FileSystem.canonical(given)
+        let path = try FileSystem.canonical(given)
         if case .immutable = access { return try Database(immutable: path, encryption) }
         let gate = registry.with { (r) -> Gate in
             let known = r.gates[Name(path)].flatMap { $0.gate.generation == ForkGuard.generation ? $0 : nil }
@@ -263,8 +263,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private static func checkFormat(_ state: DatabaseFile.State, path: String, writing: Bool, upgrades: Bool) throws(RealmError) {
         if state.topRef.isNull && state.format == 0 { return }
         guard Format.isReadable(state.format) else {
+            let remedy =
+                state.format > Format.currentVersion
+                ? "it was written by a newer library; open it with that one"
+                : "open it once with a version of Realm that still reads this format and upgrades it, or restore a backup of an upgraded file"
             throw RealmError(
-                .unsupportedFileFormat, "Database has an unsupported version (\(state.format)) and cannot be opened; supported are 10, 11 and 20 to 24", path: path)
+                .unsupportedFileFormat,
+                "The Realm file at path '\(path)' has format \(state.format), and formats 10, 11 and 20 to 24 can be opened: \(remedy)", path: path)
         }
         guard writing else { return }
         guard state.historyType == History.Kind.none || state.historyType == History.Kind.inRealm else {
@@ -494,7 +499,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the database file went.
     public static func deleteFiles(path given: String) throws(RealmError) -> Bool {
-        let path = FileSystem.canonical(given)
+        let path = try FileSystem.canonical(given)
         guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
         if isOpen(path: path) { throw RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path) }
         let lockPath = path + ".lock"

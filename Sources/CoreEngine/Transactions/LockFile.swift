@@ -154,12 +154,19 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     func hold(_ claim: FileDescriptor) { claimed.with { $0 = claim } }
     /// Before anything is written: both files must still be the ones that others find under these names.
     func checkNames(_ database: FileIdentity) throws(RealmError) {
+        let folder = FileSystem.parent(of: databasePath)
+        guard try FileSystem.identity(databasePath) == database else {
+            if FileSystem.isDirectory(folder) { throw replaced() }
+            throw RealmError(
+                .fileOperationFailed,
+                "The folder '\(folder)' of the Realm file was renamed, moved or removed while the file was open: close it everywhere and open it again",
+                path: databasePath)
+        }
         guard try FileSystem.identity(file.path) == identity else {
             throw RealmError(
                 .incompatibleSession, "The lock file of '\(databasePath)' was removed or replaced while the Realm file was open: close it everywhere and open it again",
                 path: databasePath)
         }
-        guard try FileSystem.identity(databasePath) == database else { throw replaced() }
     }
     private func replaced() -> RealmError {
         RealmError(
