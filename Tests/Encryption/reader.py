@@ -351,13 +351,17 @@ class RealmForm:
         if iv2 and mac == mac2:
             return self.decrypt(p, iv2, text)
         if p == 0:
-            # security.md §5: the last page holds what page 0 was to become.
-            coming = self.page(self.pages - 1) if self.pages > 1 else None
-            for iv in [n for used in (iv1, iv2) for n in (used, used % 0xFFFFFFFF + 1) if n] if coming and coming[16:20] == b'T-DB' else []:
-                sealed = self.encrypt(0, iv, coming)
-                if hmac.new(self.key[32:], sealed, hashlib.sha224).digest() == mac1 or any(
-                        sealed[n:n + 512] == text[n:n + 512] for n in range(0, BLOCK, 512)):
-                    return coming
+            # security.md §5: one of the two last pages holds what page 0 was to become.
+            for n in range(self.pages - 1, max(0, self.pages - 3), -1):
+                try:
+                    coming = self.page(n)
+                except Bad:
+                    continue
+                for iv in [n for used in (iv1, iv2) for n in (used, used % 0xFFFFFFFF + 1) if n] if coming and coming[16:20] == b'T-DB' else []:
+                    sealed = self.encrypt(0, iv, coming)
+                    if hmac.new(self.key[32:], sealed, hashlib.sha224).digest() == mac1 or any(
+                            sealed[n:n + 512] == text[n:n + 512] for n in range(0, BLOCK, 512)):
+                        return coming
         if iv2 == 0 or not any(text):
             return None
         raise Bad(f'page {p}: fails its HMAC')

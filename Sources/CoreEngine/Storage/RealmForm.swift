@@ -2,11 +2,14 @@
 ///
 /// Like realm-core it writes an entry before its page, so that the older ciphertext still has its entry when the page write never happened.
 /// Unlike realm-core it writes no page that a reachable snapshot needs. The one exception is page 0, which holds the database header: before it
-/// is overwritten, what it is to become goes into the last page of the file (data like any other, beyond the logical end); a torn page 0 is
-/// completed from there.
+/// is overwritten, what it is to become goes into one of the two last pages of the file (data like any other, beyond the logical end), its *copy*;
+/// a torn page 0 is completed from there. A commit uses the last page and one that is taken back the page before it: while page 0 on the
+/// disk may be a mixture of what two commits wrote, the copies of both are there.
 final class RealmForm: PageForm {
     let pageSize = 4096
     private static let slots = 64
+    /// Pages behind the data for copies of page 0.
+    private static let copies = 2
     private let file: FileDescriptor
     private let encryption: Encryption
     private let cipher: RealmPageCipher
@@ -24,7 +27,9 @@ final class RealmForm: PageForm {
     private var firstCounter: UInt32?
     /// The commit in progress has begun to write page 0.
     private var isFirstPut = false
-    /// Page 0 was last read from its copy.
+    /// The copy of what page 0 was before that is on the disk.
+    private var isOldFirstSaved = false
+    /// Page 0 was last read from a copy.
     private var isFirstTorn = false
     private(set) var pageCount = 0
 
@@ -196,30 +201,11 @@ final class RealmForm: PageForm {
 
     func prepare(_ header: FileHeader, logicalSize: Int, announcing: Bool) throws(RealmError) -> Bool {
         isFirstPut = false
-        let page = first + 4096
-        if try entry(0).counter == 0 {
-            Platform.zero(page, 4096)
-        } else {
-            _ = try read(0, into: page)
-            // The copy in the last page is about to go.
-            if isFirstTorn { try repair() }
-        }
-        header.encode(into: page)
-        // Seal a copy of the entry: the real one is written after the flush.
-        var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
-        let entry = try entry(0)
-        var counter: UInt32 = 0
-        try withUnsafeMutableBytes(of: &copy) { (c) throws(RealmError) in
-            let e = Entry(at: c.baseAddress!)
-            Platform.copy(e.at, entry.at, 64)
-            try seal(page, 0, e, into: first)
-            counter = e.counter
-        }
-        firstCounter = counter
-        let needed = max(2, Format.roundUp(logicalSize, to: 4096) / 4096 + 1)
+        isOldFirstSaved = false
+        try sealFirst(header)
+        let needed = Format.roundUp(logicalSize, to: 4096) / 4096 + Self.copies
         if pageCount < needed { try resize(to: needed, filled: true) }
-        var stamp: UInt64 = 0
-        try write(pageCount - 1, 1, from: page, stamps: &stamp)
+        try writeCopy(to: pageCount - 1)
         return false
     }
     func commit() throws(RealmError) {
@@ -231,10 +217,47 @@ final class RealmForm: PageForm {
     func withdraw(_ header: FileHeader) throws(RealmError) {
         // Until page 0 is written its copy counts for nothing.
         guard isFirstPut else { return }
-        defer { isFirstPut = true }
-        _ = try prepare(header, logicalSize: 0, announcing: false)
-        try file.synchronizeData()
+        try sealFirst(header)
+        // A second attempt leaves both copies alone: page 0 on the disk may need either.
+        if !isOldFirstSaved {
+            try writeCopy(to: pageCount - 2)
+            try file.synchronizeData()
+            isOldFirstSaved = true
+        }
         try commit()
+    }
+    func rewriteHeader() throws(RealmError) {
+        // The copy that page 0 may need is about to be overwritten.
+        let e = try entry(0)
+        guard e.counter != 0, try file.read(into: buffer, count: 4096, at: position(0)) == 4096 else { return }
+        try file.write(e.at, count: 64, at: 0)
+        try file.write(buffer, count: 4096, at: position(0))
+        try file.synchronizeData()
+    }
+    /// Puts `header` into what page 0 holds, and that, encrypted under the next counter, into `first`.
+    private func sealFirst(_ header: FileHeader) throws(RealmError) {
+        let page = first + 4096
+        if try entry(0).counter == 0 {
+            Platform.zero(page, 4096)
+        } else {
+            _ = try read(0, into: page)
+            // Its copy is about to go.
+            if isFirstTorn { try repair() }
+        }
+        header.encode(into: page)
+        // Seal a copy of the entry: the real one is written after the flush.
+        var copy = (UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0), UInt64(0))
+        let entry = try entry(0)
+        try withUnsafeMutableBytes(of: &copy) { (c) throws(RealmError) in
+            let e = Entry(at: c.baseAddress!)
+            Platform.copy(e.at, entry.at, 64)
+            try seal(page, 0, e, into: first)
+            firstCounter = e.counter
+        }
+    }
+    private func writeCopy(to page: Int) throws(RealmError) {
+        var stamp: UInt64 = 0
+        try write(page, 1, from: first + 4096, stamps: &stamp)
     }
     /// Writes entry and ciphertext of page 0 from `first`.
     private func putFirst(_ counter: UInt32) throws(RealmError) {
@@ -253,31 +276,32 @@ final class RealmForm: PageForm {
         try file.synchronizeData()
         isFirstTorn = false
     }
-    /// Completes a torn page 0, in the buffer, from what the last page says it was to become; `first` holds its ciphertext then. Returns the
-    /// counter under which it was encrypted: the one whose ciphertext is what the entry announces, or shares a sector with the page. The file
-    /// stays as it is: a writer may be alive and at it.
+    /// Completes a torn page 0, in the buffer, from a copy of what it was to become; `first` holds its ciphertext then. Returns the counter under
+    /// which it was encrypted: the one whose ciphertext is what the entry announces, or shares a sector with the page. The file stays as it is:
+    /// a writer may be alive and at it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
-        guard pageCount > 1 else { return nil }
-        let torn = first + 4096
-        Platform.copy(torn, buffer, 4096)
-        let last = pageCount - 1
-        let lastEntry = try entry(last)
-        guard lastEntry.counter != 0, try file.read(into: buffer, count: 4096, at: position(last)) == 4096,
-            try open(last, lastEntry, into: first), FileHeader(bytes: first).hasMnemonic
-        else { return nil }
+        let torn = HiddenMemory(4096)
+        Platform.copy(torn.base, buffer, 4096)
         let e = try entry(0)
-        // Commits that lost their power after the entry or before it go on from either half.
-        for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)] where counter != 0 {
-            try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
-            var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
-            let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
-                cipher.mac(buffer, into: m.baseAddress!)
-                return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+        for page in stride(from: pageCount - 1, through: max(1, pageCount - Self.copies), by: -1) {
+            let copy = try entry(page)
+            guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(page)) == 4096,
+                try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
+            else { continue }
+            // Commits that lost their power after the entry or before it go on from either half.
+            for counter in [e.counter, Self.next(e.counter), e.olderCounter, Self.next(e.olderCounter)] where counter != 0 {
+                try cipher.encrypt(first, into: buffer, counter: counter, position: 0)
+                var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
+                let isAnnounced = withUnsafeMutableBytes(of: &mac) { m in
+                    cipher.mac(buffer, into: m.baseAddress!)
+                    return Crypto.isEqual(m.baseAddress!, e.mac, RealmPageCipher.macSize)
+                }
+                guard isAnnounced || stride(from: 0, to: 4096, by: 512).contains(where: { Platform.compare(buffer + $0, torn.base + $0, 512) == 0 })
+                else { continue }
+                Platform.copy(to, first, 4096)
+                Platform.copy(first, buffer, 4096)
+                return counter
             }
-            guard isAnnounced || stride(from: 0, to: 4096, by: 512).contains(where: { Platform.compare(buffer + $0, torn + $0, 512) == 0 }) else { continue }
-            Platform.copy(to, first, 4096)
-            Platform.copy(first, buffer, 4096)
-            return counter
         }
         return nil
     }
