@@ -28,7 +28,7 @@ if [ "${1:-}" = --long ]; then
 else
     run compare "${tools[@]}" --seeds 1-1
     run damage --step 997
-    run torn --commits 1
+    run torn --commits 2 --seed 3
     run together --versions 30 --size 100
 fi
 echo "$passed passed, $failed failed"

@@ -146,7 +146,12 @@ extension DatabaseFile {
     }
     /// Makes the header lead to a state found by `newestState`. Only while nobody else has the file open.
     func select(_ state: State) throws(RealmError) {
-        // It may never have been flushed.
+        // It may never have been flushed, and a flush that failed may have kept it from the disk for ever: it is written again.
+        if let pages {
+            try pages.withForm { (form) throws(RealmError) in try form.rewriteSuccessor() }
+        } else {
+            for chunk in state.ahead { try file.rewrite(chunk.offset, count: chunk.size) }
+        }
         try file.synchronizeData()
         if let pages {
             try pages.withForm { (form) throws(RealmError) in try form.adoptSuccessor() }
@@ -165,7 +170,7 @@ extension DatabaseFile {
     }
     /// The commit that the record behind a snapshot describes, if all of it is there.
     private func successor(of s: State) throws(RealmError) -> State? {
-        guard !s.topRef.isNull, !s.isStreaming, let record = try record(behind: s.topRef, physicalSize: s.physicalSize),
+        guard !s.topRef.isNull, !s.isStreaming, let (record, at) = try record(behind: s.topRef, physicalSize: s.physicalSize),
             record.baseTop == s.topRef, record.baseVersion == s.version,
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at) }),
             let fields = try RealmError.unlessDamaged({ () throws(RealmError) in try topFields(record.top, physicalSize: s.physicalSize) }),
@@ -175,11 +180,12 @@ extension DatabaseFile {
         next.topRef = record.top
         next.format = Format.currentVersion
         next.take(fields)
+        next.ahead += record.extents + [FileChunk(offset: at, size: CommitRecord.size)]
         return next
     }
     /// Where the record behind a top array has its place.
     func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int { top.offset + (try store.node(top)).size }
-    private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> CommitRecord? {
+    private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
         let store = NodeStore(space: space, fileLimit: physicalSize)
         store.move(toFileLimit: physicalSize, version: 0)
         let at = try recordPlace(behind: top, store)
@@ -187,7 +193,7 @@ extension DatabaseFile {
         let bytes = UnsafeMutableRawPointer.allocate(byteCount: CommitRecord.size, alignment: 8)
         defer { bytes.deallocate() }
         guard try file.read(into: bytes, count: CommitRecord.size, at: at) == CommitRecord.size else { return nil }
-        return CommitRecord(bytes)
+        return CommitRecord(bytes).map { ($0, at) }
     }
     /// The header was torn by a crash: the live slot leads nowhere. The other one counts if this engine wrote what it leads to.
     private func beforeTornHeader() throws(RealmError) -> State? {
@@ -195,7 +201,7 @@ extension DatabaseFile {
         guard header.hasMnemonic, !header.isStreaming else { return nil }
         header.flags ^= 1
         let state = try examine(header, readOnly: true)
-        guard !state.topRef.isNull, let record = try record(behind: state.topRef, physicalSize: state.physicalSize),
+        guard !state.topRef.isNull, let (record, _) = try record(behind: state.topRef, physicalSize: state.physicalSize),
             record.baseTop == state.topRef, record.baseVersion == state.version
         else { return nil }
         return state

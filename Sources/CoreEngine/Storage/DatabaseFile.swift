@@ -31,6 +31,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         var historyType: UInt64
         var historySchemaVersion: UInt64
         var isStreaming: Bool
+        /// Where the commits that lead from the header to here were written, with their records: nobody knows that they were ever flushed.
+        var ahead: [FileChunk] = []
 
         mutating func take(_ fields: TopFields) {
             logicalSize = fields.logicalSize

@@ -35,6 +35,8 @@ protocol PageForm: AnyObject {
     /// The sequence number of a commit that is wholly on the disk although the header does not lead to it. From then on the form reads as if it
     /// did. Only while nobody writes.
     func findSuccessor() throws(RealmError) -> UInt64?
+    /// Writes what `findSuccessor` found again, as it is: a flush that failed elsewhere may have kept it from the disk.
+    func rewriteSuccessor() throws(RealmError)
     /// Puts the header of what `findSuccessor` found in place. The caller flushes before and after it.
     func adoptSuccessor() throws(RealmError)
     /// Others may have changed the file: what is remembered of it must be read again.
@@ -56,6 +58,7 @@ extension PageForm {
     func repair() throws(RealmError) {}
     func rewriteHeader() throws(RealmError) {}
     func findSuccessor() throws(RealmError) -> UInt64? { nil }
+    func rewriteSuccessor() throws(RealmError) {}
     func adoptSuccessor() throws(RealmError) {}
 }
 
@@ -65,6 +68,15 @@ extension FileDescriptor {
         let old = try self.size()
         guard filled, size > old else { return try truncate(to: size) }
         try writeZeros(from: old, to: size)
+    }
+    /// Writes bytes that the file has already, so that the next flush takes them along.
+    func rewrite(_ offset: Int, count: Int) throws(RealmError) {
+        let memory = HiddenMemory(min(count, 256 << 10))
+        var done = 0
+        while done < count, case let n = try read(into: memory.base, count: min(memory.count, count - done), at: offset + done), n > 0 {
+            try write(memory.base, count: n, at: offset + done)
+            done += n
+        }
     }
     func writeZeros(from: Int, to end: Int) throws(RealmError) {
         let step = min(end - from, 256 << 10)

@@ -228,10 +228,8 @@ final class RealmForm: PageForm {
     }
     func rewriteHeader() throws(RealmError) {
         // The copy that page 0 may need is about to be overwritten.
-        let e = try entry(0)
-        guard e.counter != 0, try file.read(into: buffer, count: 4096, at: position(0)) == 4096 else { return }
-        try file.write(e.at, count: 64, at: 0)
-        try file.write(buffer, count: 4096, at: position(0))
+        try file.rewrite(0, count: 64)
+        try file.rewrite(position(0), count: 4096)
         try file.synchronizeData()
     }
     /// Puts `header` into what page 0 holds, and that, encrypted under the next counter, into `first`.

@@ -60,8 +60,15 @@ final class SealedForm: PageForm {
     private let seal: PageSeal
     private var known: Root?
     private var next: Root?
-    /// An announced root record that counts although it is not in its place.
-    private var accepted: Root?
+    /// An announced root record.
+    private struct Announced {
+        var root: Root
+        /// Of the announcement: another one may come to stand there.
+        var stamp: UInt64
+        var runs: [Range<Int>]
+    }
+    /// It counts although its root record is not in its place.
+    private var accepted: Announced?
     /// What the commit in progress writes over in the block of its root record, and where that is.
     private var replaced: (bytes: [UInt8], at: Int)?
     /// Pages that the commit in progress wrote, nil when there are too many to announce.
@@ -170,7 +177,7 @@ final class SealedForm: PageForm {
                 let isEven = even.sequence > odd.sequence
                 guard isEven ? even.sequence == odd.sequence &+ 1 : odd.sequence == even.sequence &+ 1 else { continue }
                 var root = isEven ? even : odd
-                if let accepted, accepted.sequence == root.sequence &+ 1 { root = accepted }
+                if let accepted, accepted.root.sequence == root.sequence &+ 1, isAnnounced(accepted) { root = accepted.root }
                 known = root
                 return root
             }
@@ -178,8 +185,8 @@ final class SealedForm: PageForm {
         // A torn record, where the disk writes less than a sector at a time.
         if let only = records.0 ?? records.1, records.0 == nil || records.1 == nil, let next = try successor(of: only) {
             accepted = next
-            known = next
-            return next
+            known = next.root
+            return next.root
         }
         throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
     }
@@ -224,6 +231,10 @@ final class SealedForm: PageForm {
 
     // MARK: Announcements
 
+    /// Whether the announcement still stands in the blocks of the root records in the buffer.
+    private func isAnnounced(_ a: Announced) -> Bool {
+        PageSeal.stamp(buffer + Int(a.root.sequence & 1) * Self.blockSize + Self.rootSize) == a.stamp
+    }
     private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
     /// Describes the coming root record and the pages below it that are new, behind the record that it is going to replace; `runs` nil takes away
     /// what an earlier commit may have left there.
@@ -252,7 +263,7 @@ final class SealedForm: PageForm {
         try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
     }
     /// The announced root record that follows `r`, if all that it names is on the disk.
-    private func successor(of r: Root) throws(RealmError) -> Root? {
+    private func successor(of r: Root) throws(RealmError) -> Announced? {
         var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
         let at = Self.rootBlock(r.sequence &+ 1)
         guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize else { return nil }
@@ -263,10 +274,12 @@ final class SealedForm: PageForm {
             else { return nil }
             return (next, Int(count))
         }
+        let stamp = PageSeal.stamp(buffer)
         guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else { return nil }
         let memory = HiddenMemory(Self.payload)
         let page = memory.base
         defer { withExtendedLifetime(memory) {} }
+        var runs: [Range<Int>] = []
         for i in 0..<count {
             let entry = plain.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self).littleEndian }
             let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)
@@ -274,21 +287,37 @@ final class SealedForm: PageForm {
             for p in first..<first + pages {
                 guard let table = try table(p / Self.fanOut, next), try read(p, table.values[p % Self.fanOut], into: page) == nil else { return nil }
             }
+            runs.append(first..<first + pages)
         }
-        return next
+        return Announced(root: next, stamp: stamp, runs: runs)
     }
     func findSuccessor() throws(RealmError) -> UInt64? {
         known = nil
         let newest = try root()
-        if let accepted, accepted.sequence == newest.sequence { return accepted.sequence }
+        if let accepted, accepted.root.sequence == newest.sequence { return newest.sequence }
         guard let next = try successor(of: newest) else { return nil }
         accepted = next
-        known = next
-        return next.sequence
+        known = next.root
+        return next.root.sequence
+    }
+    func rewriteSuccessor() throws(RealmError) {
+        guard let accepted else { return }
+        for run in accepted.runs {
+            // Pages are neighbours on disk as far as their table reaches.
+            var page = run.lowerBound
+            while page < run.upperBound {
+                let end = min(run.upperBound, (page / Self.fanOut + 1) * Self.fanOut)
+                try file.rewrite(pageBlock(page) * Self.blockSize, count: (end - page) * Self.blockSize)
+                try file.rewrite(tableBlock(page / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
+                try file.rewrite(groupBlock(page / Self.fanOut / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
+                page = end
+            }
+        }
+        try file.rewrite(Self.rootBlock(accepted.root.sequence) + Self.rootSize, count: Self.announcementSize)
     }
     func adoptSuccessor() throws(RealmError) {
         guard let accepted else { return }
-        try writeRoot(accepted)
+        try writeRoot(accepted.root)
         self.accepted = nil
         known = nil
     }
@@ -302,12 +331,20 @@ final class SealedForm: PageForm {
         accepted = nil
         // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its announcement was.
         var root = try root()
-        if root.header != header, let next = try successor(of: root) { root = next }
+        if root.header != header, let next = try successor(of: root) { root = next.root }
         guard root.header == header else { throw damaged("its newest root record was lost") }
         try writeRoot(root)
         known = nil
     }
-    func rewriteHeader() throws(RealmError) { try writeRoot(try root()) }
+    func rewriteHeader() throws(RealmError) {
+        let root = try root()
+        if let accepted, accepted.root.sequence == root.sequence {
+            // Until all of it is on the disk for certain, the tables that the record before it names must stay.
+            try rewriteSuccessor()
+            try file.synchronizeData()
+        }
+        try writeRoot(root)
+    }
     private func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
@@ -531,7 +568,11 @@ final class SealedForm: PageForm {
 
     // MARK: Copies
 
-    func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { try SealedForm(file, keyBlock, dataKey, keys) }
+    func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm {
+        let form = try SealedForm(file, keyBlock, dataKey, keys)
+        form.accepted = accepted
+        return form
+    }
     /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is meant to take.
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { try Self.create(file, keyBlock, dataKey, keys) }
     func release() throws(RealmError) {

@@ -229,9 +229,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             if !first, theirs != mine, writing || theirs == inMemory || mine == inMemory {
                 throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
             }
-            var (state, isSelected) = first ? try file.newestState(readOnly: !writing) : (try file.validate(readOnly: !writing), true)
-            // Whoever opened it first may have been unable to write.
-            if !first, shared.newest()?.topRef != state.topRef { (state, isSelected) = try file.newestState(readOnly: !writing) }
+            var state: DatabaseFile.State, isSelected = true
+            // Whoever opened it first may have been unable to write: then the header leads to an older state, or to none.
+            if !first, let found = try? file.validate(readOnly: !writing), shared.newest()?.topRef == found.topRef {
+                state = found
+            } else {
+                (state, isSelected) = try file.newestState(readOnly: !writing)
+            }
             try Self.checkFormat(state, path: path, writing: writing, upgrades: upgrades)
             if writing && first { FormatUpgrade.keepBackup(path, format: state.format) }
             if state.isStreaming && writing {
