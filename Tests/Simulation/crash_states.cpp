@@ -4,6 +4,7 @@
 
 #include "simulation.h"
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 #include <sys/stat.h>
@@ -17,11 +18,6 @@ std::string text_of(const Content& c) {
     snprintf(text, sizeof text, "%lld:%08llx", (long long)c.stamp, (unsigned long long)(c.digest & 0xFFFFFFFF));
     return text;
 }
-Image moved(const Image& image, const std::string& from, const std::string& to) {
-    Image result;
-    for (auto& [name, content] : image) result[to + name.substr(from.size())] = content;
-    return result;
-}
 static std::string list(const std::vector<Content>& all) {
     std::string text;
     for (auto& c : all) text += (text.empty() ? "" : " or ") + text_of(c);
@@ -34,15 +30,56 @@ Examiner::Examiner(const std::string& folder, Random& random) : world(folder, ra
     mkdir(folder.c_str(), 0755);
 }
 
-Content Examiner::examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets,
-                          const std::vector<Content>& allowed, const std::string& what, bool with_schema) {
-    std::string path = world.folder + name;
+/* Of the files that hold data: what else lies there is made anew. */
+static uint64_t hash(const Image& image) {
+    uint64_t h = 14695981039346656037u;
+    for (auto& [file, content] : image) {
+        if (file.size() > 5 && file.compare(file.size() - 5, 5, ".lock") == 0) continue;
+        mix(h, file.data(), file.size());
+        mix(h, content.data(), content.size());
+    }
+    return h;
+}
+/* What is there for an engine that knows no commit records: records lead nowhere. Whether there were any. */
+static bool forget_records(Image& image) {
+    static const char magic[] = "CRealmR1";
+    bool were_there = false;
+    for (auto& [file, content] : image) {
+        uint8_t *at = content.data(), *end = at + content.size();
+        while ((at = (uint8_t*)memmem(at, (size_t)(end - at), magic, sizeof magic - 1))) *at = '-', were_there = true;
+    }
+    return were_there;
+}
+
+void Examiner::examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const Survivors& allowed,
+                       const std::string& what, bool with_schema) {
+    counts->states++;
+    judge(image, name, secrets, allowed.newest, what, with_schema, true);
+    Image same = image;
+    if (!forget_records(same)) return;
+    std::vector<Content> all = allowed.newest;
+    all.insert(all.end(), allowed.older.begin(), allowed.older.end());
+    counts->without_records++;
+    judge(same, name, secrets, all, what + ", for an engine without commit records", with_schema, false);
+}
+
+void Examiner::judge(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,
+                     const std::string& what, bool with_schema, bool knows_records) {
+    auto check = [&](const Content& content) {
+        if (std::find(allowed.begin(), allowed.end(), content) == allowed.end())
+            found("%s: holds %s, not %s", what.c_str(), text_of(content).c_str(), list(allowed).c_str());
+    };
     Random& random = world.random;
+    uint64_t id = hash(image);
+    auto earlier = known.find(id);
+    if (earlier == known.end()) (knows_records ? counts->distinct : counts->distinct_without_records)++;
+    else if (!random.chance(2)) return check(earlier->second);
+    std::string path = world.folder + name;
     world.restart(image);
     process.revive(world);
     number++;
-    counts->states++;
     // Power may go while the file is opened, more than once.
+    bool is_as_it_was = true;
     for (int again = 0; again < 3 && random.chance(6); again++) {
         process.plan = Plan{Fault::power, 0, all_calls, random.below(90)};
         { Realm realm(process, path, secrets[random.below(secrets.size())], Realm::writing, with_schema); }
@@ -51,6 +88,7 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
         world.restart(world.after(random.chance(30) ? World::Choice{World::Choice::all, 0, 0, random.next()} : world.subset()));
         process.revive(world);
         counts->recoveries++;
+        is_as_it_was = false;
     }
     Content content;
     Outcome why;
@@ -59,11 +97,10 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
         why = realm.outcome();
         if (!realm.is_open()) continue;
         if (!realm.read(content)) found("%s: cannot be read: %d %s", what.c_str(), realm.outcome().code, realm.outcome().message.c_str());
-        bool is_allowed = false;
-        for (auto& c : allowed) is_allowed |= c == content;
-        if (!is_allowed) found("%s: holds %s, not %s", what.c_str(), text_of(content).c_str(), list(allowed).c_str());
+        check(content);
+        if (is_as_it_was) known[id] = content;
         std::string report;
-        if (number % 8 == 0 && !realm.verify(report)) found("%s: not sound: %s", what.c_str(), report.c_str());
+        if ((number % 8 == 0 || !knows_records) && !realm.verify(report)) found("%s: not sound: %s", what.c_str(), report.c_str());
         if (number % 4 == 0 && with_schema) {
             // A commit without changes must show the same content; then one with changes, which a new process must find.
             Content after;
@@ -79,7 +116,7 @@ Content Examiner::examine(const Image& image, const std::string& name, const std
             if (reopened != after) found("%s: after a commit: %s, not %s", what.c_str(), text_of(reopened).c_str(), text_of(after).c_str());
             if (!again.verify(report)) found("%s: not sound after a commit: %s", what.c_str(), report.c_str());
         }
-        return content;
+        return;
     }
     found("%s: does not open: %d %s", what.c_str(), why.code, why.message.c_str());
 }
@@ -94,11 +131,12 @@ struct Explorer {
     Process *writer = &processes[0], *spare = &processes[1];
     std::string name = "file.realm";
     std::vector<Secret> secrets;
-    std::vector<Content> allowed;
-    std::set<uint64_t> seen;
+    Survivors allowed;
     std::string where = "at first";
     bool is_inside = false;
-    unsigned small_commits = 10; /* percent */
+    /* Every other seed: mostly commits of one size, large for the file, so that each needs the space that one before it gave back. */
+    bool is_steady;
+    size_t note_length; /* of those commits */
     int flushes = 0; /* of the operation */
     int round = 0; /* 0: creation; then commits and other operations */
 
@@ -110,7 +148,8 @@ struct Explorer {
             w->rules.flush_takes_names = !options.plain_names;
         }
         world.clear();
-        if (seed % 2) small_commits = 80;
+        is_steady = seed % 2;
+        note_length = is_steady ? random.below(2000u << random.below(5)) : 0;
         writer->revive(world);
         spare->revive(world);
         world.before_call = [this](Process&, Call call) {
@@ -120,31 +159,17 @@ struct Explorer {
             world.rules.ignore_flushes = round >= options.from && (options.lost_flush == 0 || options.lost_flush == flushes);
         };
     }
-    static uint64_t hash(const Image& image) {
-        uint64_t h = 14695981039346656037u;
-        for (auto& [file, content] : image) {
-            if (file.size() > 5 && file.compare(file.size() - 5, 5, ".lock") == 0) continue;
-            h = (h ^ content.size()) * 1099511628211u;
-            for (size_t i = 0; i + 8 <= content.size(); i += 8) {
-                uint64_t v;
-                memcpy(&v, &content[i], 8);
-                h = (h ^ v) * 0x9E3779B97F4A7C15u, h ^= h >> 29;
-            }
-        }
-        return h;
-    }
     void explore(int subsets) {
         if (round < options.from) return;
         is_inside = true;
         auto choices = world.choices(120);
         for (int i = 0; i < subsets; i++) choices.push_back(world.subset());
+        // Different choices may leave the same.
+        std::set<uint64_t> seen;
         for (auto& choice : choices) {
             if (options.states && counts->states >= options.states) break;
             Image image = world.after(choice);
-            if (!seen.insert(hash(image)).second && !random.chance(2)) continue;
-            counts->distinct++;
-            std::string what = where + ", " + text_of(choice);
-            examiner.examine(moved(image, world.folder, examiner.world.folder), name, secrets, allowed, what);
+            if (seen.insert(hash(image)).second) examiner.examine(image, name, secrets, allowed, where + ", " + text_of(choice));
         }
         is_inside = false;
     }
@@ -153,11 +178,9 @@ struct Explorer {
         where = what;
         note("%s", what.c_str());
         body();
-        // Fewer contents are allowed now: the same states count anew.
+        // Fewer contents are allowed now.
         where = "after " + what;
-        seen.clear();
         explore(10);
-        seen.clear();
         round++;
         flushes = 0;
     }
@@ -175,7 +198,7 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
         Realm empty(processes[process_limit - 1], e.examiner.world.folder + "empty.realm", e.secrets[0]);
         Content content;
         if (!empty.is_open() || !empty.read(content)) found("a new file: %s", empty.outcome().message.c_str());
-        e.allowed = {content};
+        e.allowed.newest = {content};
         e.is_inside = false;
     }
     std::unique_ptr<Realm> realm;
@@ -188,17 +211,21 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
     };
     e.next("creation", open);
     for (int i = 1; i <= options.commits; i++) {
-        switch (i > 2 ? e.random.below(12) : 11) {
+        switch (i > 2 ? e.random.below(e.is_steady ? 36 : 12) : 11) {
             case 0:
                 e.next("compaction", [&] {
                     bool done = false;
                     must(realm->compact(done) && done, "compact");
+                    e.allowed.older.clear();
                 });
                 break;
             case 1: {
                 Secret now = e.secrets[0], other{(Form)e.random.below(form_count), now.key + 1};
                 e.secrets.push_back(other);
-                e.next(std::string("change of key to ") + form_names[other.form], [&] { must(realm->change_key(other), "change key"); });
+                e.next(std::string("change of key to ") + form_names[other.form], [&] {
+                    must(realm->change_key(other), "change key");
+                    e.allowed.older.clear();
+                });
                 e.secrets = {other};
                 e.explore(10);
                 break;
@@ -206,6 +233,8 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
             case 2:
                 e.next("closing and opening", [&] {
                     realm.reset();
+                    // A file that was closed has its header on the disk.
+                    e.allowed.older.clear();
                     open();
                 });
                 break;
@@ -215,42 +244,45 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 if (!second->is_open()) found("a second process: %s", second->outcome().message.c_str());
                 Content cut, seen, next;
                 must(realm->begin_write() && realm->change(e.random, i) && realm->read(cut), "change");
-                std::vector<Content> before = e.allowed;
-                e.allowed.push_back(cut);
+                Content before = e.allowed.newest[0];
+                e.allowed.newest.push_back(cut);
                 bool is_dead = false;
                 e.next("a commit cut short", [&] {
                     e.writer->plan = Plan{e.random.chance(50) ? Fault::killed : Fault::killed_after, 0, all_calls, e.random.below(9)};
                     bool good = realm->commit();
                     is_dead = e.writer->dead;
                     e.writer->plan = Plan();
-                    if (!is_dead) must(good, "commit"), e.allowed = {cut};
+                    if (!is_dead) must(good, "commit"), e.allowed = {{cut}, {before}};
                 });
                 realm.reset();
                 e.writer->revive(e.world);
                 std::swap(e.writer, e.spare);
                 realm = std::move(second);
                 must(realm->begin_write() && realm->read(seen), "begin write after a commit that was cut short");
-                if (seen != cut && options.strict) e.allowed = before;
-                if (seen != cut && (seen != before[0] || !is_dead)) found("after a commit that was cut short: %s", text_of(seen).c_str());
+                if (seen != cut && (seen != before || !is_dead)) found("after a commit that was cut short: %s", text_of(seen).c_str());
+                // What this writer does not find never comes.
+                if (seen != cut) e.allowed.newest = {before};
+                else e.allowed = {{cut}, {before}};
                 must(realm->change(e.random, ++i) && realm->read(next), "change");
-                e.allowed.push_back(next);
+                e.allowed.newest.push_back(next);
                 e.next("the commit after it", [&] {
                     must(realm->commit(), "commit");
-                    e.allowed = {next};
+                    e.allowed = {{next}, {seen}};
                 });
                 counts->kills += is_dead;
                 break;
             }
             default: {
                 Content content;
-                bool is_small = i > 1 && e.random.chance(e.small_commits), is_large = e.random.chance(8);
+                bool is_alike = i > 1 && e.random.chance(e.is_steady ? 95 : 10), is_large = !e.is_steady && e.random.chance(8);
                 must(realm->begin_write(), "begin write");
-                must(is_small ? realm->change_stamp(i) : realm->change(e.random, i, is_large), "change");
+                must(is_alike ? realm->change_note(i, e.note_length) : realm->change(e.random, i, is_large), "change");
                 must(realm->read(content), "read");
-                e.allowed.push_back(content);
+                Content before = e.allowed.newest[0];
+                e.allowed.newest.push_back(content);
                 e.next("commit " + std::to_string(i), [&] {
                     must(realm->commit(), "commit");
-                    e.allowed = {content};
+                    e.allowed = {{content}, {before}};
                     Content same;
                     must(realm->read(same) && same == content, "read after the commit");
                 });

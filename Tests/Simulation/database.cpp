@@ -244,9 +244,11 @@ bool Realm::create_all() {
     return did(s.p != nullptr);
 }
 
-bool Realm::change_stamp(int64_t stamp) {
+bool Realm::change_note(int64_t stamp, size_t length) {
     Held<realm_object_t> s{l, l.realm_object_find_with_primary_key(realm, state, integer(0), nullptr)};
-    return did(s.p != nullptr) && set(s, stamp_of, integer(stamp));
+    Held<realm_object_t> a{l, l.realm_object_find_with_primary_key(realm, account, integer(0), nullptr)};
+    const std::string words(length, (char)('a' + stamp % 26));
+    return did(s.p && a.p) && set(a, note, string(words)) && set(s, stamp_of, integer(stamp));
 }
 
 bool Realm::change(Random& random, int64_t stamp, bool large) {
@@ -358,7 +360,7 @@ bool Realm::change(Random& random, int64_t stamp, bool large) {
 
 // ---- Reading ----------------------------------------------------------------------------------------------------------------------
 
-static void mix(uint64_t& h, const void* data, size_t n) {
+void mix(uint64_t& h, const void* data, size_t n) {
     const uint8_t* p = (const uint8_t*)data;
     for (; n >= 8; n -= 8, p += 8) {
         uint64_t v;

@@ -65,6 +65,9 @@ struct Content {
     bool operator!=(const Content& other) const { return !(*this == other); }
 };
 
+/* Takes bytes into a hash. */
+void mix(uint64_t& hash, const void* data, size_t size);
+
 /* A realm that one of the processes has open. */
 class Realm {
 public:
@@ -89,8 +92,8 @@ public:
     bool verify(std::string& report);
     /* Random changes in a write transaction, which leave `stamp` in the file. */
     bool change(Random& random, int64_t stamp, bool large = false);
-    /* The least change there is: only the stamp. Commits of these are all of one size, and fit where others were. */
-    bool change_stamp(int64_t stamp);
+    /* The stamp, and a note of some length: commits with the same length are of one size, and fit where others were. */
+    bool change_note(int64_t stamp, size_t length);
     /* Reads everything. An error, or a state that no transaction wrote: false. */
     bool read(Content& content);
     bool was_mixed() const { return mixed; }

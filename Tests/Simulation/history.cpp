@@ -34,7 +34,7 @@ struct History {
     // What may be seen.
     Content newest;
     std::vector<Content> undecided; /* commits of which nobody knows */
-    std::vector<Content> survivors; /* what may be found after a loss of power */
+    Survivors survivors;            /* what may be found after a loss of power */
     std::vector<Secret> secrets;    /* one of them opens the file */
     bool after_power = false;       /* nobody has looked yet */
     int64_t stamp = 0;
@@ -121,11 +121,11 @@ struct History {
     /* A look at the newest version. */
     void observe(const Content& c, const char* who) {
         if (after_power) {
-            if (std::find(survivors.begin(), survivors.end(), c) == survivors.end())
+            if (std::find(survivors.newest.begin(), survivors.newest.end(), c) == survivors.newest.end())
                 found("%s finds %s after a loss of power", who, text_of(c).c_str());
             after_power = false;
             newest = c;
-            survivors = {c};
+            is_certain(c);
             undecided.clear();
             return;
         }
@@ -143,11 +143,15 @@ struct History {
         newest = c;
         undecided.clear();
     }
-    /* A writer has begun: what it did not find should not come any more. A commit of which nobody knows may still do its work as long as no
-       later one has returned; `--strict` does not allow that. */
+    /* Nothing else comes any more; the header on the disk may still lead to what came before. */
+    void is_certain(const Content& c) {
+        survivors.older.insert(survivors.older.end(), survivors.newest.begin(), survivors.newest.end());
+        survivors.newest = {c};
+    }
+    /* A writer has begun: what it did not find does not come any more. */
     void settle() {
-        if (!options.strict) return;
-        for (auto& c : undecided) survivors.erase(std::remove(survivors.begin(), survivors.end(), c), survivors.end());
+        auto& all = survivors.newest;
+        for (auto& c : undecided) all.erase(std::remove(all.begin(), all.end(), c), all.end());
         undecided.clear();
     }
 
@@ -214,7 +218,6 @@ struct History {
         if (!world.is_off) world.cut_power();
         counts->power_cuts++;
         for (auto& user : users) forget(user);
-        std::vector<Content> allowed = survivors;
         if (after_power) note("    again before anybody looked");
         // What it may have left; with one of these it goes on.
         Image chosen;
@@ -222,8 +225,7 @@ struct History {
             World::Choice choice = i == 0 ? World::Choice{World::Choice::all, 0, 0, random.next()} : world.subset();
             if (i == 1) choice = World::Choice{World::Choice::none, 0, 0, random.next()};
             Image image = world.after(choice);
-            counts->distinct++;
-            examiner.examine(moved(image, world.folder, examiner.world.folder), name, secrets, allowed, "after a loss of power, " + text_of(choice));
+            examiner.examine(image, name, secrets, survivors, "after a loss of power, " + text_of(choice));
             if (i == 0 || random.chance(30)) chosen = image;
         }
         world.restart(chosen);
@@ -311,7 +313,8 @@ struct History {
         was_revealed = false;
         if (good && !user.process->dead) {
             newest = next;
-            survivors = {next};
+            if (next == before) is_certain(next);
+            else survivors = {{next}, {before}};
             undecided.clear();
             user.seen = next;
             // (a) The same handle.
@@ -325,7 +328,7 @@ struct History {
             note("    dead while committing %s", text_of(next).c_str());
             if (was_seen) newest = next;
             else if (next != newest) undecided.push_back(next);
-            survivors.push_back(next);
+            survivors.newest.push_back(next);
             return;
         }
         Outcome why = realm.outcome();
@@ -335,7 +338,7 @@ struct History {
             counts->unknown++;
             if (was_seen) newest = next;
             else if (next != newest) undecided.push_back(next);
-            survivors.push_back(next);
+            survivors.newest.push_back(next);
             user.is_sure = false;
             return;
         }
@@ -351,7 +354,7 @@ struct History {
         if (!read_newest(user, true, "a writer after a failed commit")) return;
         if (!realm.commit()) found("an empty commit after a failed one: %d %s", realm.outcome().code, realm.outcome().message.c_str());
         read_newest(user, true, "who committed nothing after a failed commit");
-        survivors = {newest};
+        is_certain(newest);
     }
     void roll_back(User& user, const Content& before) {
         Realm& realm = *user.realm;
@@ -525,7 +528,7 @@ struct History {
             guest.die();
             guest.revive(world);
         }
-        survivors = {newest};
+        survivors.newest = {newest};
         open(users[0], options.from > 0 ? 0 : 30);
         for (int i = 0; i < options.steps; i++) {
             if (world.is_off) power_off();

@@ -2,7 +2,7 @@
  * main.cpp - runs histories of simulated processes over a simulated disk.
  *
  *     simulate crash-states|histories|nth LIBRARY [--seeds A-B | --seed N] [--jobs N] [--forms plain,xchacha,gcm,realm]
- *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--twice] [--strict] [--plain-names] [--skip FAULT]
+ *              [--commits N] [--from N] [--steps N] [--states N] [--torn] [--twice] [--plain-names] [--skip FAULT]
  *              [--lose-flush N] [--fixtures DIR] [--folder DIR] [--trace] [--here]
  *
  *     crash-states  what a loss of power may leave of every commit, compaction and change of key
@@ -14,8 +14,7 @@
  * were looked at. `--from`: only the states of the Nth operation and later. `--torn`: a sector being written may be a mixture.
  * `--twice`: commits wait for the disk twice.
  * `--plain-names`: only flushing the folder makes names durable. `--lose-flush N` is a deliberate fault: the Nth flush of each operation,
- * 0 for all of them, does nothing. `--strict`: a commit that was cut short is there for the next writer or never. `--skip`: a fault that
- * does not happen, by its name in world.cpp.
+ * 0 for all of them, does nothing. `--skip`: a fault that does not happen, by its name in world.cpp.
  */
 
 #include "simulation.h"
@@ -109,7 +108,6 @@ static void read_options(int count, char** words) {
         else if (word == "--folder") options.folder = value() + "/";
         else if (word == "--fixtures") options.fixtures = value();
         else if (word == "--twice") durability = CREALM_DURABILITY_TWO_FLUSHES;
-        else if (word == "--strict") options.strict = true;
         else if (word == "--torn") options.torn = true;
         else if (word == "--plain-names") options.plain_names = true;
         else if (word == "--trace") options.trace = true;
@@ -186,7 +184,8 @@ int main(int count, char** words) {
     Counts& c = *counts;
     printf("%s: %llu runs, %llu failed;", options.mode.c_str(), (unsigned long long)c.runs, (unsigned long long)c.failed);
     const std::pair<const char*, std::atomic<uint64_t>&> all[] = {
-        {"crash states", c.states}, {"distinct", c.distinct}, {"losses of power while opening", c.recoveries}, {"operations", c.operations},
+        {"crash states", c.states}, {"distinct", c.distinct}, {"without commit records", c.without_records},
+        {"distinct", c.distinct_without_records}, {"losses of power while opening", c.recoveries}, {"operations", c.operations},
         {"commits", c.commits}, {"failed commits", c.failed_commits}, {"of them unknown", c.unknown}, {"faults", c.faults},
         {"killed processes", c.kills}, {"losses of power", c.power_cuts}, {"refusals after a fault", c.refusals}};
     for (auto& [name, value] : all)

@@ -233,6 +233,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
     bool is_new = strcmp(op.name, "create") == 0, deletes = strcmp(op.name, "delete") == 0;
     if (is_new) s.before = s.after = created;
     Content before = s.before;
+    const std::vector<Content> older = {content, before};
 
     Outcome why;
     s.user.plan = Plan{way.fault, way.error, kinds, n, way.lasting};
@@ -263,7 +264,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
         Image left;
         for (int i = 0; i < 6; i++) {
             left = s.world.after(i == 0 ? World::Choice{World::Choice::all, 0, 0, s.random.next()} : s.world.subset());
-            s.examiner.examine(moved(left, s.world.folder, s.examiner.world.folder), s.name, s.secrets, allowed, s.what, s.with_schema);
+            s.examiner.examine(left, s.name, s.secrets, {allowed, older}, s.what, s.with_schema);
         }
         s.restart(left);
         look(s, allowed, "after the loss of power");
@@ -303,8 +304,7 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
         Image left = s.world.after(s.world.subset());
         std::vector<Content> after_power = allowed;
         if (deletes) after_power = {content, created};
-        left = moved(left, s.world.folder, s.examiner.world.folder);
-        s.examiner.examine(left, s.name, s.secrets, after_power, s.what + ", then power", s.with_schema);
+        s.examiner.examine(left, s.name, s.secrets, {after_power, older}, s.what + ", then power", s.with_schema);
     }
     if (s.random.chance(30)) {
         std::string report;
@@ -326,7 +326,7 @@ void run_nth(uint64_t seed, Form form, const std::string& folder) {
     s.restart({});
     s.what = op.name;
     if (op.fixture) {
-        image[s.path] = content_of(options.fixtures + "/sdk/" + op.fixture + ".realm");
+        image[s.name] = content_of(options.fixtures + "/sdk/" + op.fixture + ".realm");
         s.restart(image);
         s.with_schema = false;
         s.open_here();

@@ -9,6 +9,7 @@
 
 #include <atomic>
 #include <functional>
+#include <unordered_map>
 
 struct Options {
     std::string library, mode, folder = "/dev/shm/", fixtures;
@@ -17,14 +18,15 @@ struct Options {
     std::vector<std::string> skipped; /* faults that do not happen */
     std::vector<Form> forms = {plain, xchacha, gcm, realms};
     int lost_flush = -1; /* which of each operation; 0: all */
-    bool torn = false, strict = false, trace = false, in_process = false, plain_names = false;
+    bool torn = false, trace = false, in_process = false, plain_names = false;
 };
 extern Options options;
 bool is_skipped(Fault fault);
 
 /* In memory shared by all runs. */
 struct Counts {
-    std::atomic<uint64_t> runs, failed, states, distinct, commits, failed_commits, unknown, faults, kills, power_cuts, recoveries, refusals,
+    std::atomic<uint64_t> runs, failed, states, distinct, without_records, distinct_without_records;
+    std::atomic<uint64_t> commits, failed_commits, unknown, faults, kills, power_cuts, recoveries, refusals,
         operations, calls;
 };
 extern Counts* counts;
@@ -40,23 +42,33 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder);
 void run_history(uint64_t seed, Form form, const std::string& folder);
 void run_nth(uint64_t seed, Form form, const std::string& folder);
 
+/* What may be found after a loss of power. */
+struct Survivors {
+    std::vector<Content> newest; /* one of these */
+    /* An engine that knows no commit records goes by the header alone, which may be one commit behind: it finds one of `newest` or of these. */
+    std::vector<Content> older;
+};
+
 /* Checks what a loss of power left, in a world of its own. */
 class Examiner {
 public:
     Examiner(const std::string& folder, Random& random);
-    /* The file must open and hold one of these; now and then it must also take a commit, be sound, and survive losses of power while it is
-       opened. Returns what it holds. */
-    Content examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets,
-                    const std::vector<Content>& allowed, const std::string& what, bool with_schema = true);
+    /* The file must open and hold one of these, for this engine and for one that knows no commit records; now and then it must also take a
+       commit, be sound, and survive losses of power while it is opened. A state that was looked at before is only held against what is
+       allowed now. */
+    void examine(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const Survivors& allowed,
+                 const std::string& what, bool with_schema = true);
     World world;
 
 private:
     Process& process;
     uint64_t number = 0;
+    /* What the states that were looked at hold, by the hash of their files. */
+    std::unordered_map<uint64_t, Content> known;
+
+    void judge(const Image& image, const std::string& name, const std::vector<Secret>& secrets, const std::vector<Content>& allowed,
+               const std::string& what, bool with_schema, bool knows_records);
 };
 std::string text_of(const World::Choice& choice);
 std::string text_of(const Content& content);
-/* The same files in another folder. */
-Image moved(const Image& image, const std::string& from, const std::string& to);
-
 #endif

@@ -403,7 +403,7 @@ Image World::now() {
     DIR* list = opendir(folder.c_str());
     if (!list) give_up(folder.c_str());
     while (struct dirent* entry = readdir(list))
-        if (entry->d_type == DT_REG) image[folder + entry->d_name] = get(folder + entry->d_name);
+        if (entry->d_type == DT_REG) image[entry->d_name] = get(folder + entry->d_name);
     closedir(list);
     return image;
 }
@@ -422,7 +422,8 @@ void World::clear() {
 void World::fill(const Image& image) {
     clear();
     is_off = false;
-    for (auto& [name, content] : image) {
+    for (auto& [file, content] : image) {
+        std::string name = folder + file;
         put(name, content);
         struct stat info;
         if (::stat(name.c_str(), &info) != 0) give_up(name.c_str());
@@ -592,7 +593,7 @@ Image World::after(const Choice& choice) {
         first += count;
     }
     Image image;
-    for (auto& [name, id] : names) image[name] = contents[id];
+    for (auto& [name, id] : names) image[name.substr(folder.size())] = contents[id];
     return image;
 }
 

@@ -113,7 +113,7 @@ struct NameChange {
     std::string removed, added; /* either may be empty; both: a rename */
     ino_t file;                 /* of `added` */
 };
-typedef std::map<std::string, Bytes> Image; /* files by their names */
+typedef std::map<std::string, Bytes> Image; /* files by their names in the folder */
 
 /* How states after a loss of power are made. */
 struct DiskRules {
