@@ -20,6 +20,7 @@ from ._library import lib
 from ._prototypes import (
     INVALID_CLASS_KEY,
     INVALID_PROPERTY_KEY,
+    DURABILITIES,
     PAGE_CIPHERS,
     ClassInfo,
     ErrorInfo,
@@ -734,7 +735,7 @@ def set_secret(config: int, secret: Secret) -> None:
         lib.crealm_config_set_page_cipher(config, PAGE_CIPHERS[secret.page_cipher])
 
 
-def make_config(path: bytes, mode: int, secret: Secret) -> int:
+def make_config(path: bytes, mode: int, secret: Secret, durability: str = "full") -> int:
     """A config handle, to be released."""
     config: int = lib.realm_config_new()
     lib.realm_clear_last_error()
@@ -744,6 +745,7 @@ def make_config(path: bytes, mode: int, secret: Secret) -> int:
         error = last_error()
         if error:
             raise error
+        lib.crealm_config_set_durability(config, DURABILITIES[durability])
         set_secret(config, secret)
     except BaseException:
         lib.realm_release(config)

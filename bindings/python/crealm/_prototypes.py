@@ -125,12 +125,16 @@ ShouldCompact = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
 
 PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 
+# `crealm_durability_e`
+DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
+
 # Functions that a library may lack.
 OPTIONAL = frozenset({"crealm_abi_version", "crealm_find_faults"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
     ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
+    ("crealm_config_set_durability", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     (

@@ -12,6 +12,7 @@ from . import _marshal as c
 from ._handle import Owner
 from ._library import lib
 from ._prototypes import (
+    DURABILITIES,
     NO_SCHEMA_VERSION,
     SCHEMA_MODE_ADDITIVE_EXPLICIT,
     SCHEMA_MODE_AUTOMATIC,
@@ -48,6 +49,7 @@ def open(
     version: Optional[int] = None,
     migrate: Optional[Migrate] = None,
     in_memory: bool = False,
+    durability: str = "full",
     on_compact: Optional[Callable[[int, int], bool]] = None,
 ) -> Database:
     """Opens a realm file.
@@ -78,6 +80,10 @@ def open(
           the form that Realm's SDKs open. An existing file says itself what it is.
     in_memory: the data is gone when the last database on this path, in any thread, is closed. memory()
           finds a path.
+    durability: when a write is done. "full": as soon as a loss of power cannot take it back any more; a small
+          one waits for the disk once. "two_flushes": the same where a disk may write half a sector; every
+          write waits twice. "unsafe": at once; a loss of power may destroy the file, a crash of the program
+          may not. Whoever has a file open for writing at the same time must agree on "unsafe" or not.
     on_compact: called as on_compact(total, used) when the process opens the file first and it has free
           space: bytes of the file, and of those in use. True rewrites the file without the rest. If the
           function raises, the exception arrives here.
@@ -89,6 +95,10 @@ def open(
         mode = "rw" if schema is None else "rwc"
     if mode not in _SCHEMA_MODES:
         raise DataError(f'mode is "r", "immutable", "rw" or "rwc", not {mode!r}')
+    if durability not in DURABILITIES:
+        raise DataError(f"durability is one of {', '.join(DURABILITIES)}, not {durability!r}", path=where)
+    if in_memory and durability != "full":
+        raise DataError("A database in memory is on no disk: it has no durability", path=where)
     secret = c.make_secret(key, passphrase, page_cipher, where)
     if in_memory and (key is not None or passphrase is not None or mode in READING):
         raise DataError("A database in memory has no key and is no file to be read only", path=where)
@@ -113,7 +123,7 @@ def open(
         raise FileNotFound(f"No such file: {where}", code=1019, path=where)
     declared = None if schema is None else declare(schema)
 
-    config = c.make_config(for_library, _SCHEMA_MODES[mode], secret)
+    config = c.make_config(for_library, _SCHEMA_MODES[mode], secret, durability)
     kept = None
     raised: List[BaseException] = []
     try:
@@ -129,7 +139,7 @@ def open(
                     f"Schema version {target} is lower than the file's, {found}", code=2018, path=where
                 )
             if migrate is not None and found < target:
-                _migrate(where, for_library, secret, declared, target, migrate)
+                _migrate(where, for_library, secret, durability, declared, target, migrate)
             _set_schema(config, declared, target)
         if on_compact is not None:
             kept, raised = c.set_should_compact(config, on_compact)
@@ -179,13 +189,13 @@ def _remove(folder: str, process: int) -> None:
 
 
 def _migrate(
-    where: str, path: bytes, secret: c.Secret, declared: Declared, target: int, migrate: Migrate
+    where: str, path: bytes, secret: c.Secret, durability: str, declared: Declared, target: int, migrate: Migrate
 ) -> None:
     """Opens the file in the mode that migrates, and closes it again: later opens with the usual mode
     would not go together with this one."""
     run = Run(where, migrate, declared)
     kept = None
-    config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, secret)
+    config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, secret, durability)
     try:
         _set_schema(config, declared, target)
         kept = c.set_migration(config, run.call)
