@@ -95,7 +95,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
                 }
                 try db.verifyWhole()
-                let isEnough = if case .readWrite = access { db.isWritable } else { true }
+                let isEnough = if case .readWrite = access { db.isWritable } else { try db.upgradedFormat() == nil }
                 if isEnough {
                     // From now on as its most careful user asks.
                     if flushesTwice { db.flushesTwice.with { $0 = true } }
@@ -345,11 +345,17 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     // MARK: Versions
 
-    /// Another program may have upgraded a file that is read here in an older format: what it wrote since is of another format.
-    func checkUnchangedFormat() throws(RealmError) {
-        guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat, now != 0, now != format else { return }
+    /// Another program, or another open in this process, may have upgraded a file that is read here in an older format: what was written since
+    /// is of another format. Asked after the version to be read was pinned.
+    func verifyFormat() throws(RealmError) {
+        guard let now = try upgradedFormat() else { return }
         throw RealmError(
-            .incompatibleSession, "The Realm file at path '\(path)' was upgraded from format \(format) to \(now) by another program: open it again", path: path)
+            .incompatibleSession, "The Realm file at path '\(path)' was upgraded from format \(format) to \(now) while it was open: open it again", path: path)
+    }
+    /// The format that the file has now, where it is not the one in which it is read here.
+    func upgradedFormat() throws(RealmError) -> UInt8? {
+        guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat, now != 0, now != format else { return nil }
+        return now
     }
     /// Pins the newest version. - Parameter slot: the reader's slot, claimed when −1.
     func pinNewest(slot: inout Int) throws(RealmError) -> SharedState.Version {

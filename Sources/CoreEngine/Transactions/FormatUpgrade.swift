@@ -8,8 +8,10 @@ enum FormatUpgrade {
     static func run(_ db: Database) throws(RealmError) {
         let t = try Transaction(db)
         defer { t.close() }
-        _ = try t.beginWrite()
-        guard try db.file.readHeader().liveFormat != Format.currentVersion else { return try t.rollback() }
+        do throws(RealmError) { _ = try t.beginWrite() } catch {
+            if try db.upgradedFormat() != nil { return }
+            throw error
+        }
         let group = t.group
         for i in group.liveIndexes { try group.table(at: i).upgradeLinkListKeys() }
         for i in group.liveIndexes {

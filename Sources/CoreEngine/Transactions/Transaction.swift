@@ -68,7 +68,10 @@ package final class Transaction {
         guard stage == .idle else { return }
         try database.verifyWhole()
         let v = try database.pinNewest(slot: &slot)
-        do { try adopt(v) } catch {
+        do {
+            try database.verifyFormat()
+            try adopt(v)
+        } catch {
             database.unpin(slot: &slot)
             group.forgetTables()
             throw error
@@ -87,7 +90,6 @@ package final class Transaction {
         guard stage == .reading else { return false }
         try database.verifyWhole()
         guard database.newestVersion != version else { return false }
-        try database.checkUnchangedFormat()
         // The old version stays pinned until the new one is accepted.
         var newSlot = -1
         let v = try database.pinNewest(slot: &newSlot)
@@ -97,6 +99,7 @@ package final class Transaction {
         }
         let old = SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize)
         do {
+            try database.verifyFormat()
             try adopt(v)
             try accept(self)
         } catch {

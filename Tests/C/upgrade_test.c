@@ -1,0 +1,202 @@
+/*
+ * upgrade_test.c - a file of an older format is read in place by one program while another one opens it for writing, which upgrades it. The reader
+ * keeps what it sees, and is told to open the file again when it asks for more: never that the file is corrupt, and never a wrong value.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checks.h"
+
+enum { OBJECTS = 40 };
+static char folder[64], path[128];
+
+static realm_config_t* new_config(realm_schema_mode_e mode) {
+    realm_config_t* config = realm_config_new();
+    realm_config_set_path(config, path);
+    realm_config_set_schema_mode(config, mode);
+    return config;
+}
+static realm_t* open_mode(realm_schema_mode_e mode) {
+    realm_config_t* config = new_config(mode);
+    if (mode == RLM_SCHEMA_MODE_AUTOMATIC) {
+        realm_property_info_t property;
+        realm_class_info_t info;
+        memset(&property, 0, sizeof property);
+        memset(&info, 0, sizeof info);
+        property.name = "n";
+        property.public_name = property.link_target = property.link_origin_property_name = info.primary_key = "";
+        property.type = RLM_PROPERTY_TYPE_INT;
+        info.name = "A";
+        info.num_properties = 1;
+        const realm_property_info_t* properties = &property;
+        realm_schema_t* schema = realm_schema_new(&info, 1, &properties);
+        realm_config_set_schema(config, schema);
+        realm_config_set_schema_version(config, 0);
+        realm_release(schema);
+    }
+    realm_t* realm = realm_open(config);
+    realm_release(config);
+    return realm;
+}
+static void close_realm(realm_t* realm) {
+    if (realm) realm_close(realm);
+    realm_release(realm);
+}
+static long count(realm_t* realm) {
+    realm_class_info_t info;
+    bool found;
+    size_t n;
+    if (!realm || !realm_find_class(realm, "A", &found, &info) || !found || !realm_get_num_objects(realm, info.key, &n)) return -1;
+    return (long)n;
+}
+static long sum(realm_t* realm) {
+    realm_class_info_t info;
+    bool found;
+    long sum = 0;
+    realm_property_info_t property;
+    if (!realm_find_class(realm, "A", &found, &info) || !found || !realm_find_property(realm, info.key, "n", &found, &property)) return -1;
+    realm_results_t* all = realm_object_find_all(realm, info.key);
+    size_t n = 0;
+    if (!all || !realm_results_count(all, &n)) sum = -1;
+    for (size_t i = 0; i < n && sum >= 0; i++) {
+        realm_object_t* object = realm_results_get_object(all, i);
+        realm_value_t value;
+        sum = object && realm_get_value(object, property.key, &value) ? sum + (long)value.integer : -1;
+        realm_release(object);
+    }
+    realm_release(all);
+    return sum;
+}
+static bool add(realm_t* realm, int number) {
+    realm_class_info_t info;
+    realm_property_info_t property;
+    bool found;
+    if (!realm || !realm_begin_write(realm)) return false;
+    realm_value_t value;
+    value.type = RLM_TYPE_INT;
+    value.integer = number;
+    realm_find_class(realm, "A", &found, &info);
+    realm_find_property(realm, info.key, "n", &found, &property);
+    realm_object_t* object = realm_object_create(realm, info.key);
+    bool good = object && realm_set_value(object, property.key, value, false);
+    realm_release(object);
+    return good && realm_commit(realm);
+}
+/* A file of an older format: of what such a class needs, only the number in the header differs. */
+static void make_old(uint8_t format) {
+    snprintf(path, sizeof path, "%s/format-%d.realm", folder, format);
+    unlink(path);
+    realm_t* realm = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    for (int i = 0; i < OBJECTS; i++) {
+        if (!CHECK(add(realm, i))) give_up();
+    }
+    close_realm(realm);
+    uint8_t formats[2] = {format, format};
+    int fd = open(path, O_RDWR);
+    CHECK(fd >= 0 && pwrite(fd, formats, 2, 20) == 2);
+    close(fd);
+}
+static bool in_child(bool (*body)(void)) {
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) _exit(body() ? 0 : 1);
+    int status = -1;
+    waitpid(child, &status, 0);
+    return status == 0;
+}
+static bool upgrades(void) {
+    realm_t* realm = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    bool good = realm && count(realm) == OBJECTS;
+    close_realm(realm);
+    return good;
+}
+static bool upgrades_and_adds(void) {
+    realm_t* realm = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    bool good = realm && count(realm) == OBJECTS;
+    for (int i = 0; i < 5; i++) good = good && add(realm, 1000);
+    close_realm(realm);
+    return good;
+}
+static bool says_open_again(void) {
+    realm_error_t error;
+    return realm_get_last_error(&error) && strstr(error.message, "upgraded") && strstr(error.message, path) && strstr(error.message, "open it again");
+}
+#define TOLD(call) (FAILS(RLM_ERR_INCOMPATIBLE_SESSION, call), told = says_open_again(), CHECK(told))
+
+static void read_beside(uint8_t format, bool (*other)(void)) {
+    static char name[60];
+    snprintf(name, sizeof name, "format %d, another process %s", format, other == upgrades ? "upgrades" : "upgrades and writes");
+    section = name;
+    make_old(format);
+    bool told, did;
+    enum { SUM = OBJECTS * (OBJECTS - 1) / 2 };
+    realm_t *reading = open_mode(RLM_SCHEMA_MODE_READ_ONLY), *idle = open_mode(RLM_SCHEMA_MODE_READ_ONLY);
+    if (!CHECK(reading && idle && sum(reading) == SUM)) give_up();
+    CHECK(in_child(other));
+    /* Who has a snapshot keeps it. */
+    CHECK(sum(reading) == SUM && count(reading) == OBJECTS);
+    TOLD(realm_refresh(reading, &did));
+    CHECK(sum(reading) == SUM);
+    TOLD(realm_refresh(reading, &did));
+    /* Who has none gets none. */
+    TOLD(realm_begin_read(idle));
+    TOLD(realm_refresh(idle, &did));
+    TOLD(realm_object_find_all(idle, 0));
+    /* Opening again is enough, while the others are still open too. */
+    realm_t* again = open_mode(RLM_SCHEMA_MODE_READ_ONLY);
+    CHECK(again && count(again) == (other == upgrades ? OBJECTS : OBJECTS + 5) && sum(again) == SUM + (other == upgrades ? 0 : 5000));
+    CHECK(realm_refresh(again, NULL));
+    CHECK(sum(reading) == SUM);
+    TOLD(realm_refresh(reading, &did));
+    close_realm(idle);
+    close_realm(reading);
+    CHECK(sum(again) == SUM + (other == upgrades ? 0 : 5000));
+    close_realm(again);
+    again = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    CHECK(again && add(again, 1));
+    close_realm(again);
+}
+
+/* Programs that open the file for writing at the same moment: one of them upgrades it, all of them have it. */
+static void upgraded_by_many(int round) {
+    section = "many upgrade";
+    make_old((uint8_t)(20 + round % 4));
+    pid_t children[6];
+    int gate[2];
+    if (!CHECK(pipe(gate) == 0)) give_up();
+    fflush(stdout);
+    for (int i = 0; i < 6; i++) {
+        if ((children[i] = fork()) != 0) continue;
+        char go;
+        close(gate[1]);
+        if (read(gate[0], &go, 1) != 0) _exit(2);
+        _exit(upgrades() ? 0 : 1);
+    }
+    close(gate[0]);
+    close(gate[1]);
+    for (int i = 0; i < 6; i++) {
+        int status = -1;
+        waitpid(children[i], &status, 0);
+        CHECK(status == 0);
+    }
+    CHECK(upgrades());
+}
+
+int main(void) {
+    strcpy(folder, "/tmp/crealm-upgrade-XXXXXX");
+    if (!mkdtemp(folder)) give_up();
+    for (uint8_t format = 20; format < 24; format++) {
+        read_beside(format, upgrades);
+        read_beside(format, upgrades_and_adds);
+    }
+    for (int round = 0; round < 12; round++) upgraded_by_many(round);
+    char command[100];
+    snprintf(command, sizeof command, "rm -rf '%s'", folder);
+    if (system(command) != 0) printf("could not clean %s\n", folder);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
