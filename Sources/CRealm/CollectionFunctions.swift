@@ -103,7 +103,9 @@ private func resolve(_ door: Place, _ p: OpaquePointer?, _ target: OpaquePointer
         let isHere = try h.isThere()
         try visit(.realm, target) { (r, _) throws(RealmError) in
             let copy = CollectionHandle(h.kind, r.box, h.path)
-            if isHere, try copy.isThere() { out.pointee = copy.out() }
+            // Whatever comes of it, the other Realm has been asked: it begins to read.
+            let isThere = try copy.isThere()
+            if isHere && isThere { out.pointee = copy.out() }
         }
     }
 }

@@ -77,7 +77,9 @@ public func realm_object_resolve_in(_ o: OpaquePointer?, _ target: OpaquePointer
         // An object that is gone here leads nowhere, wherever its key may lead by now.
         let isHere = try realm.isAlive(o.table, o.key)
         try visit(.realm, target) { (r, other) throws(RealmError) in
-            if isHere, try other.isAlive(o.table, o.key) { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
+            // Whatever comes of it, the other Realm has been asked: it begins to read.
+            let isThere = try other.isAlive(o.table, o.key)
+            if isHere && isThere { out.pointee = ObjectHandle.make(r.box, o.table, o.key) }
         }
     }
 }
@@ -130,6 +132,7 @@ public func realm_set_values(
 ) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard count >= 0, count == 0 || (properties != nil && values != nil) else { throw nullArgument() }
+        try realm.verifyAlive(o.table, o.key)
         guard let properties, let values else { return }
         // All are checked before the first is written.
         for i in 0..<count { try realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }

@@ -202,6 +202,63 @@ static void nowhere(realm_t* other, realm_object_t* o, realm_list_t* l, realm_se
     CHECK(realm_dictionary_resolve_in(d, other, &to_map) && !to_map);
     CHECK(realm_list_resolve_in(nested, other, &to_list) && !to_list);
 }
+static bool is_reading(realm_t* r) {
+    bool reading = false;
+    realm_version_id_t version;
+    CHECK(realm_get_version_id(r, &reading, &version));
+    return reading;
+}
+/* Who is asked where a handle leads begins to read, also where it leads nowhere. */
+static void asked(void) {
+    section = "asked";
+    CHECK(realm_begin_write(realm));
+    realm_object_t* o = make();
+    realm_list_t* l = realm_get_list(o, key("ints"));
+    realm_set_t* s = realm_get_set(o, key("set"));
+    realm_dictionary_t* d = realm_get_dictionary(o, key("map"));
+    CHECK(realm_object_delete(o) && realm_commit(realm));
+    for (int i = 0; i < 4; i++) {
+        realm_t* fresh = open_file(true);
+        realm_object_t* to_object = NULL;
+        realm_list_t* to_list = NULL;
+        realm_set_t* to_set = NULL;
+        realm_dictionary_t* to_map = NULL;
+        CHECK(fresh && !is_reading(fresh));
+        CHECK(i == 0   ? realm_object_resolve_in(o, fresh, &to_object)
+              : i == 1 ? realm_list_resolve_in(l, fresh, &to_list)
+              : i == 2 ? realm_set_resolve_in(s, fresh, &to_set)
+                       : realm_dictionary_resolve_in(d, fresh, &to_map));
+        CHECK(!to_object && !to_list && !to_set && !to_map && is_reading(fresh));
+        realm_release(fresh);
+    }
+    realm_release(o), realm_release(l), realm_release(s), realm_release(d);
+}
+/* Nothing is set, summed or deleted where nothing is left: which of that is an error. */
+static void nothing_left(void) {
+    section = "nothing left";
+    CHECK(realm_begin_write(realm));
+    realm_object_t *o = make(), *target = make();
+    realm_list_t* links = realm_get_list(o, key("links"));
+    realm_results_t* targets = realm_list_to_results(links);
+    CHECK(realm_list_insert(links, 0, link_to(main_class, realm_object_get_key(target))));
+    realm_results_t* kept = realm_results_snapshot(targets);
+    realm_value_t sum = of_type(RLM_TYPE_NULL);
+    bool found = false;
+    CHECK(realm_object_delete(target));
+    /* The snapshot has a row, which is null; the list has none. */
+    CHECK(realm_results_sum(kept, key("i"), &sum, &found) && found && sum.type == RLM_TYPE_INT && sum.integer == 0);
+    CHECK(realm_results_max(kept, key("i"), &sum, &found) && !found && sum.type == RLM_TYPE_NULL);
+    CHECK(realm_results_sum(targets, key("i"), &sum, &found) && !found && sum.type == RLM_TYPE_INT && sum.integer == 0);
+    CHECK(realm_object_delete(o));
+    CHECK(realm_results_delete_all(targets));
+    realm_property_key_t k = key("i");
+    realm_value_t v = integer(1);
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(o, 0, NULL, NULL, false));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(o, 0, &k, &v, false));
+    CHECK(realm_commit(realm));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(o, 0, NULL, NULL, false));
+    realm_release(o), realm_release(target), realm_release(links), realm_release(targets), realm_release(kept);
+}
 static void gone_objects(realm_t* other) {
     for (int committed = 0; committed < 2; committed++) {
         section = committed ? "deleted" : "rolled back";
@@ -365,6 +422,8 @@ int main(void) {
     values_nobody_wants(o);
     failed_searches(o, gone);
     gone_objects(other);
+    asked();
+    nothing_left();
     queries();
     null_keys();
     negative_zero();

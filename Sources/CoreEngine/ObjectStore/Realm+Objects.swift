@@ -37,6 +37,10 @@ extension Realm {
     package func isAlive(_ table: TableKey, _ object: ObjKey) throws(RealmError) -> Bool {
         try reading().group.table(table)?.isValid(object) ?? false
     }
+    /// Throws 2010 where there is no such object (any more).
+    package func verifyAlive(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
+        guard try isAlive(table, object) else { throw invalidated() }
+    }
     package func objectCount(_ table: TableKey) throws(RealmError) -> Int { try self.table(table).count() }
     /// Key of the object at an index in key order.
     @inline(__always) package func objectKey(_ table: TableKey, at index: Int) throws(RealmError) -> ObjKey {

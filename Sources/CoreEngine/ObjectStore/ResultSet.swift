@@ -326,7 +326,9 @@ package final class ResultSet {
             }
             return
         }
-        if query.isAll, query.orderings.isEmpty, !isFixed, case .collection(let path) = source, case .dictionary? = try realm.collection(path) {
+        if query.isAll, query.orderings.isEmpty, !isFixed, case .collection(let path) = source, try realm.isAlive(path.table, path.object),
+            case .dictionary? = try realm.collection(path)
+        {
             try realm.clear(path, .dictionary)
             return
         }
@@ -347,6 +349,8 @@ package final class ResultSet {
         let group = try realm.reading().group
         let op: AggregateKind = kind == .min ? .min : (kind == .max ? .max : (kind == .sum ? .sum : .average))
         var values: [Mixed] = []
+        // Objects of a snapshot that were deleted since count as null.
+        var deleted = 0
         let type: ValueType
         let name: String
         if let table {
@@ -362,7 +366,7 @@ package final class ResultSet {
                 return total.result
             }
             try update()
-            for k in rows where !k.isNull { if let v = try t.rows.peek(k, column.index) { values.append(v) } }
+            for k in rows { if !k.isNull, let v = try t.rows.peek(k, column.index) { values.append(v) } else { deleted += 1 } }
         } else {
             let path: CollectionPath
             switch source {
@@ -377,7 +381,7 @@ package final class ResultSet {
             name = "elements"
             try Self.check(kind, type, false, name)
         }
-        if values.isEmpty { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, false) }
+        if values.isEmpty { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, kind == .sum && deleted > 0) }
         let v = Aggregate.over(op, type, values[...])
         return (v, kind == .sum ? true : !v.isNull)
     }
