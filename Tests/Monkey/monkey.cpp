@@ -243,6 +243,7 @@ constexpr size_t most_handles = 24;
 /* What is known of the elements of a collection: not every library answers that question. */
 struct Facts { realm_property_type_e type; int flags; };
 const Facts anything = {RLM_PROPERTY_TYPE_MIXED, RLM_PROPERTY_NULLABLE};
+const Facts of_objects = {RLM_PROPERTY_TYPE_OBJECT, 0};
 std::unordered_map<const void*, Facts> known;
 /* A new handle takes the place of another one when there are many. */
 template <class T> void hold(std::vector<T*>& all, T* handle, Facts facts = anything) {
@@ -270,10 +271,15 @@ void drop_everything() { drop_all(objects), drop_all(lists), drop_all(sets), dro
 realm_value_t any_link() {
     realm_value_t v = of_type(RLM_TYPE_LINK);
     if (!objects.empty() && chance(90)) {
-        v.link = F(realm_object_as_link)(objects[below(objects.size())]);
-        if (gentle && (v.link.target_table == classes[3] || v.link.target_table == classes[4])) v.link.target_table = classes[0];
+        const realm_object_t* target = objects[below(objects.size())];
+        v.link = F(realm_object_as_link)(target);
+        /* Elsewhere a link that is refused because its object is gone leaves backlinks that are wrong. */
+        bool embedded = v.link.target_table == classes[3] || v.link.target_table == classes[4];
+        if (gentle && (embedded || !F(realm_object_is_valid)(target))) return of_type(RLM_TYPE_NULL);
+    } else if (gentle) {
+        return of_type(RLM_TYPE_NULL);
     } else {
-        v.link.target_table = chance(80) ? classes[below(gentle ? 3 : 5)] : 9999, v.link.target = int64_t(below(12)) - 1;
+        v.link.target_table = chance(80) ? classes[below(5)] : 9999, v.link.target = int64_t(below(12)) - 1;
     }
     return v;
 }
@@ -490,6 +496,8 @@ void object_call() {
         case 3: case 4: case 5: case 6: case 7: {
             realm_property_key_t k = single_property(o, &info);
             realm_value_t v = value_for({info.type, info.flags});
+            /* Elsewhere it may give two objects one primary key. */
+            if (gentle && (info.flags & RLM_PROPERTY_PRIMARY_KEY) && chance(90)) return say("left out");
             say("set_value "), say_value(v), say(" "), told(F(realm_set_value)(o, k, v, chance(10)));
             break;
         }
@@ -502,6 +510,7 @@ void object_call() {
                 keys[i] = single_property(o, &info), values[i] = value_for({info.type, info.flags});
                 say_value(values[i]), say(" ");
             }
+            if (gentle && (info.flags & RLM_PROPERTY_PRIMARY_KEY) && chance(90)) return say("left out");
             told(F(realm_set_values)(o, n, keys, values, false));
             break;
         }
@@ -556,7 +565,7 @@ void object_call() {
         case 17: {
             int c = int(below(2));
             realm_property_key_t k = c ? property_named(1, chance(50) ? "all" : "many") : property_named(0, chance(50) ? "to" : "lo");
-            say("get_backlinks %d ", c), hold(results, made(F(realm_get_backlinks)(o, classes[c], k)));
+            say("get_backlinks %d ", c), hold(results, made(F(realm_get_backlinks)(o, classes[c], k)), of_objects);
             break;
         }
         case 18: {
@@ -618,7 +627,7 @@ void realm_call() {
         }
         case 8: {
             realm_class_key_t c = any_class();
-            say("find_all "), hold(results, made(F(realm_object_find_all)(r, c)));
+            say("find_all "), hold(results, made(F(realm_object_find_all)(r, c)), of_objects);
             break;
         }
         case 9: {
@@ -675,7 +684,7 @@ void list_call() {
         }
         case 16: say("list_get_linked_object %zu ", i), hold(objects, made(F(realm_list_get_linked_object)(l, i))); break;
         case 17: say("list_is_valid -> %d", F(realm_list_is_valid)(l)); break;
-        case 18: say("list_to_results "), hold(results, made(F(realm_list_to_results)(l))); break;
+        case 18: say("list_to_results "), hold(results, made(F(realm_list_to_results)(l)), facts); break;
         case 19: {
             bool list = chance(50);
             if (gentle && !holds(l, i, list ? RLM_TYPE_LIST : RLM_TYPE_DICTIONARY)) return say("left out");
@@ -726,7 +735,7 @@ void set_call() {
             break;
         }
         case 9:
-            if (chance(50)) say("set_to_results "), hold(results, made(F(realm_set_to_results)(s)));
+            if (chance(50)) say("set_to_results "), hold(results, made(F(realm_set_to_results)(s)), facts);
             else say("set_is_valid -> %d", F(realm_set_is_valid)(s));
             break;
     }
@@ -758,7 +767,8 @@ void dictionary_call() {
         case 8: say("dictionary_insert_list "), hold(lists, made(F(realm_dictionary_insert_list)(d, k))); break;
         case 9: say("dictionary_insert_dictionary "), hold(dictionaries, made(F(realm_dictionary_insert_dictionary)(d, k))); break;
         case 10:
-            if (gentle && !F(realm_dictionary_is_valid)(d)) return say("left out");
+            /* A refused key leaves an object behind elsewhere. */
+            if (gentle && (!F(realm_dictionary_is_valid)(d) || k.type != RLM_TYPE_STRING || strpbrk(k.string.data, ".$"))) return say("left out");
             say("dictionary_insert_embedded "), hold(objects, made(F(realm_dictionary_insert_embedded)(d, k))); break;
         case 11: {
             realm_value_t got = of_type(RLM_TYPE_NULL);
@@ -789,7 +799,7 @@ void results_call() {
         size_t n = 0;
         switch (below(4)) {
             case 0: say("query_count "), told(F(realm_query_count)(q, &n)), say(" %zu", n); break;
-            case 1: say("query_find_all "), hold(results, made(F(realm_query_find_all)(q))); break;
+            case 1: say("query_find_all "), hold(results, made(F(realm_query_find_all)(q)), of_objects); break;
             case 2: {
                 realm_value_t v = of_type(RLM_TYPE_NULL);
                 bool found = false;
@@ -797,12 +807,14 @@ void results_call() {
                 if (found) say_value(v);
                 break;
             }
-            case 3: if (chance(30)) say("query_delete_all "), told(F(realm_query_delete_all)(q)); break;
+            case 3: if (chance(30) && !gentle) say("query_delete_all "), told(F(realm_query_delete_all)(q)); break;
         }
         return;
     }
     realm_results_t* r = pick(results);
     if (!r) return;
+    Facts facts = known[r];
+    bool live_only = gentle && facts.type != OBJECT; /* of values: elsewhere a snapshot follows them, and a limit is forgotten */
     size_t n = 0;
     switch (below(14)) {
         case 0: case 1: say("results_count "), told(F(realm_results_count)(r, &n)), say(" %zu", n); break;
@@ -816,21 +828,30 @@ void results_call() {
         case 4: case 5: {
             if (!F(realm_results_count)(r, &n)) error_number();
             size_t i = any_index(n);
+            realm_value_t v = of_type(RLM_TYPE_NULL);
+            /* Elsewhere a row that is null leads to an object handle without a class. */
+            if (gentle && (F(realm_results_get)(r, i, &v) || (error_number(), false)) && v.type == RLM_TYPE_NULL) return say("left out");
             say("results_get_object %zu ", i), hold(objects, made(F(realm_results_get_object)(r, i)));
             break;
         }
         case 6: if (chance(30)) say("results_delete_all "), told(F(realm_results_delete_all)(r)); break;
-        case 7: say("results_snapshot "), hold(results, made(F(realm_results_snapshot)(r))); break;
-        case 8: say("results_limit "), hold(results, made(F(realm_results_limit)(r, below(4)))); break;
+        case 7:
+            if (live_only) return say("left out");
+            say("results_snapshot "), hold(results, made(F(realm_results_snapshot)(r)), facts);
+            break;
+        case 8:
+            if (live_only) return say("left out");
+            say("results_limit "), hold(results, made(F(realm_results_limit)(r, below(4))), facts);
+            break;
         case 9: {
             static const char* const orders[] = {"n DESC", "s ASC, n ASC", "none ASC", "to.n ASC", "self ASC"};
             const char* order = orders[below(5)];
-            say("results_sort %s ", order), hold(results, made(F(realm_results_sort)(r, order)));
+            say("results_sort %s ", order), hold(results, made(F(realm_results_sort)(r, order)), facts);
             break;
         }
         case 10: {
             realm_query_t* q = pick(queries);
-            if (q && !gentle) say("results_filter "), hold(results, made(F(realm_results_filter)(r, q)));
+            if (q && !gentle) say("results_filter "), hold(results, made(F(realm_results_filter)(r, q)), facts);
             break;
         }
         case 11: { bool valid = false; say("results_is_valid "), told(F(realm_results_is_valid)(r, &valid)), say(" %d", valid); break; }

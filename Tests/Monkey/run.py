@@ -122,8 +122,8 @@ def differences(monkey, folder, seed):
 
 
 def batch(monkey, first, last):
-    """Faults by seed, and kinds of differences by seed."""
-    faults, kinds = collections.defaultdict(list), {}
+    """Faults by seed, kinds of differences by seed, and the seeds in which the second library died."""
+    faults, kinds, died = collections.defaultdict(list), {}, []
     with tempfile.TemporaryDirectory(dir='/dev/shm' if os.path.isdir('/dev/shm') else None) as name:
         folder = pathlib.Path(name)
         at, digests = first, {}
@@ -154,19 +154,20 @@ def batch(monkey, first, last):
                 theirs.update(run.digests)
                 if run.died is None:
                     break
+                died.append(run.died)
                 kinds[run.died] = differences(monkey, folder, run.died)
                 at = run.died + 1
             for seed in range(first, last + 1):
                 if seed in digests and seed in theirs and digests[seed] != theirs[seed]:
                     kinds[seed] = differences(monkey, folder, seed)
-    return {seed: found for seed, found in faults.items() if found}, kinds
+    return {seed: found for seed, found in faults.items() if found}, kinds, died
 
 
 def main():
     first, last = (int(n) for n in (options.seeds.split('-') * 2)[:2])
     if options.keep:
         options.keep.mkdir(parents=True, exist_ok=True)
-    failed, counted, example, differing = set(), collections.Counter(), {}, 0
+    failed, counted, example, differing, cut = set(), collections.Counter(), {}, 0, 0
     with tempfile.TemporaryDirectory() as folder:
         monkey = pathlib.Path(folder) / 'monkey'
         subprocess.run(['c++', '-O1', '-g', '-std=c++17', '-Wall', '-Wextra', '-Werror', '-I', HERE.parent.parent / 'include',
@@ -174,7 +175,8 @@ def main():
         with concurrent.futures.ProcessPoolExecutor(options.jobs) as pool:
             batches = [pool.submit(batch, monkey, at, min(at + BATCH - 1, last)) for at in range(first, last + 1, BATCH)]
             for done in concurrent.futures.as_completed(batches):
-                faults, kinds = done.result()
+                faults, kinds, died = done.result()
+                cut += len([seed for seed in died if kinds[seed][-1] is None])
                 for seed, found in sorted(faults.items()):
                     failed.add(seed)
                     for line in found:
@@ -191,7 +193,7 @@ def main():
         print(f'{"known" if why else "DIFFERS"} {n:6} seed {example[what]}: {what}' + (f'  ({why})' if why else ''))
     total = last - first + 1
     if options.second:
-        print(f'{total - differing} of {total} sequences agree to the end')
+        print(f'{total - differing - cut} of {total} sequences agree to the end, {cut} up to where the second library died')
     print(f'{total - len(failed)} passed, {len(failed)} failed')
     return 1 if failed else 0
 
