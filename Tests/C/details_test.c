@@ -382,6 +382,82 @@ static void negative_zero(void) {
     realm_release(o);
 }
 
+/* ---- Links to nothing ---------------------------------------------------------------------------------- */
+
+static void links_to_nothing(realm_object_t* o) {
+    section = "links to nothing";
+    realm_value_t v = of_type(RLM_TYPE_BOOL);
+    CHECK(realm_begin_write(realm));
+    const char* const names[] = {"to", "m"};
+    for (int i = 0; i < 2; i++) {
+        CHECK(realm_set_value(o, key(names[i]), link_to(main_class, realm_object_get_key(o)), false));
+        CHECK(realm_set_value(o, key(names[i]), link_to(main_class, -1), false));
+        CHECK(realm_get_value(o, key(names[i]), &v) && v.type == RLM_TYPE_NULL);
+    }
+    CHECK(realm_commit(realm));
+}
+
+/* ---- Other formats --------------------------------------------------------------------------------------- */
+
+static realm_t* open_in_place(const char* file) {
+    realm_config_t* c = realm_config_new();
+    realm_config_set_path(c, file);
+    realm_config_set_schema_mode(c, RLM_SCHEMA_MODE_IMMUTABLE);
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    return r;
+}
+/* What is read in place shows primary keys as it would after the upgrade: with an index. */
+static void keys_of_older_formats(const char* fixtures) {
+    section = "keys of older formats";
+    static const char* const files[] = {"f10-swift-all-types", "f11-swift-converter-dogs", "f20-swift-embedded", "f22-kotlin-entities", "f22-js-self-links",
+                                        "f22-dotnet-mixed-collections"};
+    int keys = 0;
+    for (size_t f = 0; f < sizeof files / sizeof *files; f++) {
+        char file[1000];
+        snprintf(file, sizeof file, "%s/sdk/%s.realm", fixtures, files[f]);
+        if (access(file, R_OK) != 0) continue;
+        realm_t* r = open_in_place(file);
+        if (!CHECK(r)) continue;
+        realm_class_key_t classes[200];
+        size_t count = 0;
+        CHECK(realm_get_class_keys(r, classes, 200, &count));
+        for (size_t i = 0; i < count; i++) {
+            realm_class_info_t info;
+            realm_property_info_t p;
+            bool found = false;
+            if (!CHECK(realm_get_class(r, classes[i], &info)) || !*info.primary_key) continue;
+            CHECK(realm_find_property(r, classes[i], info.primary_key, &found, &p) && found);
+            CHECK((p.flags & RLM_PROPERTY_PRIMARY_KEY) && (p.flags & RLM_PROPERTY_INDEXED));
+            keys++;
+        }
+        realm_release(r);
+    }
+    if (keys == 0) printf("!!! NO FIXTURES at %s: older formats were not looked at. Set CREALM_FIXTURES. !!!\n", fixtures);
+}
+/* A file of a format that cannot be read: the message says which file, and what to do. */
+static void formats_that_are_not_read(void) {
+    section = "formats that are not read";
+    char copy[80];
+    snprintf(copy, sizeof copy, "%s/format.realm", folder);
+    static const struct { unsigned char format; const char* advice; } table[] = {{9, "upgrades it"}, {25, "newer library"}};
+    for (int i = 0; i < 2; i++) {
+        CHECK(realm_convert_with_path(realm, copy, (realm_binary_t){NULL, 0}, false));
+        FILE* file = fopen(copy, "r+b");
+        if (!CHECK(file)) return;
+        fseek(file, 20, SEEK_SET);
+        fputc(table[i].format, file), fputc(table[i].format, file);
+        fclose(file);
+        FAILS(RLM_ERR_UNSUPPORTED_FILE_FORMAT_VERSION, open_in_place(copy));
+        realm_error_t error;
+        CHECK(!open_in_place(copy));
+        realm_release(open_in_place(copy));
+        if (result(realm_get_last_error(&error), __LINE__, "an error"))
+            result(strstr(error.message, copy) && strstr(error.message, table[i].advice), __LINE__, "a message with path and advice");
+        unlink(copy);
+    }
+}
+
 /* ---- Refreshing --------------------------------------------------------------------------------------- */
 
 static void first_refresh(void) {
@@ -407,7 +483,7 @@ static void first_refresh(void) {
     realm_release(with);
 }
 
-int main(void) {
+int main(int count, char** arguments) {
     if (!mkdtemp(folder)) { perror(folder); return 2; }
     snprintf(path, sizeof path, "%s/details.realm", folder);
     realm = open_file(true);
@@ -427,6 +503,9 @@ int main(void) {
     queries();
     null_keys();
     negative_zero();
+    links_to_nothing(o);
+    keys_of_older_formats(count > 1 ? arguments[1] : "../shared/fixtures");
+    formats_that_are_not_read();
     first_refresh();
     CHECK(crealm_verify(realm, NULL));
     realm_release(o);
