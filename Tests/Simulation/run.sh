@@ -30,9 +30,9 @@ must_find() { # must_find NAME LIBRARY ARGUMENT...: a deliberate fault, found be
 }
 fixtures=${CREALM_FIXTURES:-../shared/fixtures}
 if [ "$long" = --long ]; then
-    run crash-states crash-states --seeds 1-200 --commits 40 --jobs 2
+    run crash-states crash-states --seeds 1-50 --commits 40 --jobs 2
     run crash-states-plain-names crash-states --seeds 1001-1010 --commits 20 --jobs 2 --plain-names
-    run histories histories --seeds 1-5000 --jobs 2
+    run histories histories --seeds 1-2500 --jobs 2
     run nth nth --seeds 0-19 --jobs 2
     run nth-upgrades nth --seeds 20-23 --forms plain --fixtures "$fixtures" --jobs 2
     # Space that is used again one commit early, put into a copy of the sources.
