@@ -48,6 +48,7 @@ def kind(c_type):
         "realm_schema_mode_e": "int32",
         "realm_log_level_e": "int32",
         "crealm_page_cipher_e": "int32",
+        "crealm_durability_e": "int32",
     }[words[0]]
 
 
