@@ -25,6 +25,8 @@ final class ChangesetEncoder: MutationLog {
     private var memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer
     private var capacity: Int
+    /// Why the log is not complete.
+    private var shortage: RealmError?
     private var count = 0
     private var selectedTable: TableKey?
     private var selectedCollection: CollectionPlace? { didSet { plainColumn = .null } }
@@ -40,17 +42,25 @@ final class ChangesetEncoder: MutationLog {
     /// The object created last in each table (by table index), whose further changes are not logged; −1 for none.
     private var newest: [Int64] = []
 
-    override init() {
-        memory = HiddenMemory(4096)
+    /// - Parameter memory: what it begins with; more is taken as needed.
+    init(_ memory: HiddenMemory) {
+        self.memory = memory
         buffer = memory.base
         capacity = memory.count
     }
 
     /// The bytes so far; good until the next instruction.
-    var bytes: Bytes { Bytes(start: buffer, count: count) }
-    var isEmpty: Bool { count == 0 }
+    ///
+    /// - Throws: when memory was short for some of them.
+    var bytes: Bytes {
+        get throws(RealmError) {
+            if let shortage { throw shortage }
+            return Bytes(start: buffer, count: count)
+        }
+    }
     func reset() {
         count = 0
+        shortage = nil
         selectedTable = nil
         setColumn = .null
         selectedCollection = nil
@@ -61,7 +71,13 @@ final class ChangesetEncoder: MutationLog {
         if count &+ n > capacity { grow(n) }
     }
     @inline(never) private func grow(_ n: Int) {
-        let bigger = HiddenMemory(max(capacity * 2, count + n))
+        let bigger: HiddenMemory
+        do throws(RealmError) { bigger = try HiddenMemory(max(capacity * 2, count + n)) } catch {
+            // Whoever changes something cannot be told here: the commit is. The log starts over, since it is of no use any more.
+            shortage = error
+            count = 0
+            return
+        }
         Platform.copy(bigger.base, buffer, count)
         memory = bigger
         buffer = bigger.base

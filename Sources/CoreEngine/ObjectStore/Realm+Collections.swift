@@ -64,7 +64,7 @@ extension Realm {
                 guard let c = t.facts(path.column), let shape = c.shape else { return false }
                 if c.key.index < t.indexRoots.count, !t.indexRoots[c.key.index].isNull { return false }
                 try t.checkElement(value, of: c, shape, level: 1)
-                value = t.store.stable(value)
+                value = try t.store.stable(value)
             }
             let i = list.count
             let (done, moved) = try changing { () throws(RealmError) in try list.append(value) }

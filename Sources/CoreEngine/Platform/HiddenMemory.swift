@@ -13,30 +13,16 @@
 final class HiddenMemory {
     let base: UnsafeMutableRawPointer
     let count: Int
-    private let isMapped: Bool
 
     /// - Parameter count: at least so many bytes; zero at first.
-    init(_ count: Int) {
+    init(_ count: Int) throws(RealmError) {
         self.count = (max(count, 1) + Platform.pageSize - 1) / Platform.pageSize * Platform.pageSize
-        if let p = system.mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), p != MAP_FAILED {
-            base = p
-            isMapped = true
-            Self.hide(p, self.count)
-        } else {
-            // The heap says for itself when it has nothing left.
-            base = .allocate(byteCount: self.count, alignment: Platform.pageSize)
-            isMapped = false
-            Platform.zero(base, self.count)
-        }
+        let p = system.mmap(nil, self.count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)
+        guard let p, p != MAP_FAILED else { throw Platform.error(errno, "No memory for \(self.count) bytes", path: nil) }
+        base = p
+        Self.hide(p, self.count)
     }
-    deinit {
-        if isMapped {
-            _ = system.munmap(base, count)
-        } else {
-            Platform.zero(base, count)
-            base.deallocate()
-        }
-    }
+    deinit { _ = system.munmap(base, count) }
     /// Leaves memory of whole pages out of core dumps.
     static func hide(_ at: UnsafeMutableRawPointer, _ count: Int) {
         #if !canImport(Darwin)

@@ -65,7 +65,7 @@ struct CommitWriter {
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         if leavesRecord, total <= CommitRecord.contentLimit { content = Digest() }
         bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
-        buffer = file.commitMemory(bufferSize).base
+        buffer = try file.commitMemory(bufferSize).base
     }
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
@@ -180,7 +180,7 @@ struct CommitWriter {
             for i in 0..<count { target.put(i, value(i)) }
             buffered += padded
         } else {
-            let memory = HiddenMemory(padded + 8)
+            let memory = try HiddenMemory(padded + 8)
             let temporary = memory.base
             defer { withExtendedLifetime(memory) {} }
             let target = Node(address: temporary, ref: .null, count: count, width: width, flags: 0)

@@ -24,7 +24,7 @@ struct CopyWriter {
     private let target: DatabaseFile
     /// Where the next node goes.
     private var at: Int
-    private let bufferMemory = HiddenMemory(bufferSize)
+    private let bufferMemory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer { bufferMemory.base }
     private static let bufferSize = 1 << 20
     /// Position in the file of the buffer's first byte, and bytes in it.
@@ -37,7 +37,7 @@ struct CopyWriter {
     /// Bytes of nodes that may still be read.
     private var readable: Int
     /// Elements of the arrays of refs on the way down, one array after the other.
-    private var elementMemory = HiddenMemory(2048)
+    private var elementMemory: HiddenMemory
     private var elements: UnsafeMutablePointer<Int64> { elementMemory.base.assumingMemoryBound(to: Int64.self) }
     private var elementCapacity: Int { elementMemory.count / 8 }
     private var elementCount = 0
@@ -80,13 +80,15 @@ struct CopyWriter {
         if !content.topRef.isNull { fields = try view.topFields(store, content.topRef, physicalSize: content.logicalSize) }
         if let running = content.running { (fields.names, fields.tables) = (running.names, running.tables) }
         target.pages?.beginWrite(others: false)
-        var writer = CopyWriter(store, content.running?.store, target, isEncrypted: view.isEncrypted)
+        var writer = try CopyWriter(store, content.running?.store, target, isEncrypted: view.isEncrypted)
         defer { writer.dispose() }
         let slots = try writer.trees(fields, keepsSyncFileId: content.keepsSyncFileId)
         return try writer.finish(slots)
     }
 
-    private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool) {
+    private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool) throws(RealmError) {
+        bufferMemory = try HiddenMemory(Self.bufferSize)
+        elementMemory = try HiddenMemory(2048)
         self.store = store
         self.running = running
         slabStart = running?.slabStart ?? .max
@@ -130,7 +132,7 @@ struct CopyWriter {
         guard n.hasRefs else { return Ref(try emit(n)) }
         let first = elementCount, count = n.count
         guard first + count <= Self.elementLimit else { throw .corrupt("array of refs with too many elements", at: ref.offset) }
-        if first + count > elementCapacity { growElements(first + count) }
+        if first + count > elementCapacity { try growElements(first + count) }
         elementCount += count
         for i in 0..<count { elements[first + i] = try n.slot(i).raw }
         let flags = n.flags
@@ -146,8 +148,8 @@ struct CopyWriter {
         elementCount = first
         return Ref(try emit(elements + first, count, flags: flags))
     }
-    private mutating func growElements(_ needed: Int) {
-        let new = HiddenMemory(max(needed, elementCapacity * 2) * 8)
+    private mutating func growElements(_ needed: Int) throws(RealmError) {
+        let new = try HiddenMemory(max(needed, elementCapacity * 2) * 8)
         Platform.copy(new.base, elements, elementCount * 8)
         elementMemory = new
     }
@@ -209,7 +211,7 @@ struct CopyWriter {
         put(NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count).diskWord)
         guard 8 + padded <= Self.bufferSize else {
             try flush()
-            let memory = HiddenMemory(padded + 8)
+            let memory = try HiddenMemory(padded + 8)
             let large = memory.base
             defer { withExtendedLifetime(memory) {} }
             Self.fill(large, values, count, width, padded)
@@ -298,11 +300,11 @@ struct CopyWriter {
     }
     private mutating func emitArray(_ values: [Int64], flags: UInt8, width: Int) throws(RealmError) -> Int {
         let count = values.count
-        growScratch(count)
+        try growScratch(count)
         for i in 0..<count { elements[i] = values[i] }
         return try emit(elements, count, flags: flags, width: width)
     }
-    private mutating func growScratch(_ count: Int) {
-        if count > elementCapacity { growElements(count) }
+    private mutating func growScratch(_ count: Int) throws(RealmError) {
+        if count > elementCapacity { try growElements(count) }
     }
 }

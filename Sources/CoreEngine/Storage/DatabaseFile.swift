@@ -113,9 +113,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     // MARK: Bytes
 
     /// At least `count` bytes for a commit to put together what it writes, kept for the next one.
-    func commitMemory(_ count: Int) -> HiddenMemory {
+    func commitMemory(_ count: Int) throws(RealmError) -> HiddenMemory {
         if let memory = commitBuffer, memory.count >= count { return memory }
-        let memory = HiddenMemory(count)
+        let memory = try HiddenMemory(count)
         commitBuffer = memory
         return memory
     }

@@ -389,22 +389,22 @@ final class NodeStore {
     enum ScratchRole: Int { case value, key, moved }
 
     /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
-    @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchRole = .value) -> Bytes {
+    @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchRole = .value) throws(RealmError) -> Bytes {
         guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
         let distance = UInt(bitPattern: p) &- UInt(bitPattern: base + slabStart)
         guard distance < UInt(slabEnd &- slabStart) else { return bytes }
-        return copied(bytes, role)
+        return try copied(bytes, role)
     }
-    @inline(__always) func stable(_ value: Mixed) -> Mixed {
+    @inline(__always) func stable(_ value: Mixed) throws(RealmError) -> Mixed {
         switch value {
-        case .string(let b): .string(stable(b))
-        case .binary(let b): .binary(stable(b))
+        case .string(let b): .string(try stable(b))
+        case .binary(let b): .binary(try stable(b))
         default: value
         }
     }
-    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchRole) -> Bytes {
+    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchRole) throws(RealmError) -> Bytes {
         let i = role.rawValue
-        if scratch[i]?.count ?? 0 < bytes.count { scratch[i] = HiddenMemory(bytes.count) }
+        if scratch[i]?.count ?? 0 < bytes.count { scratch[i] = try HiddenMemory(bytes.count) }
         guard let to = scratch[i], let from = bytes.baseAddress else { return bytes }
         Platform.copy(to.base, from, bytes.count)
         return Bytes(start: to.base, count: bytes.count)

@@ -22,7 +22,7 @@ final class RealmForm: PageForm {
     private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * 4096, alignment: 4096)
     private static let batch = 64
     /// Ciphertext of the coming page 0, and behind it what it says.
-    private let firstMemory = HiddenMemory(2 * 4096)
+    private let firstMemory: HiddenMemory
     private var first: UnsafeMutableRawPointer { firstMemory.base }
     private var firstCounter: UInt32?
     /// The commit in progress has begun to write page 0.
@@ -50,6 +50,7 @@ final class RealmForm: PageForm {
         self.file = file
         encryption = e
         cipher = try RealmPageCipher(key)
+        firstMemory = try HiddenMemory(2 * 4096)
         pageCount = Self.pages(inFileOf: try file.size())
     }
     /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
@@ -278,7 +279,7 @@ final class RealmForm: PageForm {
     /// which it was encrypted: the one whose ciphertext is what the entry announces, or shares a sector with the page. The file stays as it is:
     /// a writer may be alive and at it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
-        let torn = HiddenMemory(4096)
+        let torn = try HiddenMemory(4096)
         Platform.copy(torn.base, buffer, 4096)
         let e = try entry(0)
         for page in stride(from: pageCount - 1, through: max(1, pageCount - Self.copies), by: -1) {

@@ -276,7 +276,7 @@ final class SealedForm: PageForm {
         }
         let stamp = PageSeal.stamp(buffer)
         guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else { return nil }
-        let memory = HiddenMemory(Self.payload)
+        let memory = try HiddenMemory(Self.payload)
         let page = memory.base
         defer { withExtendedLifetime(memory) {} }
         var runs: [Range<Int>] = []

@@ -111,7 +111,7 @@ struct CollectionEditor {
     }
 
     mutating func insert(_ i: Int, _ value: Mixed) throws(RealmError) {
-        let v = store.stable(element(value))
+        let v = try store.stable(element(value))
         let at = try position(i, "insert", end: true)
         var tree = try treeToFill()
         try enterWord(v)
@@ -122,7 +122,7 @@ struct CollectionEditor {
         log(.insert(at))
     }
     mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
-        let v = store.stable(element(value))
+        let v = try store.stable(element(value))
         let at = try position(i, "set")
         guard var tree else { return }
         try replace(&tree, at, v)
@@ -226,7 +226,7 @@ struct CollectionEditor {
     }
     /// - Returns: where the value stands among the visible elements, and whether it is new.
     mutating func insertUnique(_ value: Mixed) throws(RealmError) -> (index: Int, inserted: Bool) {
-        let v = store.stable(element(value))
+        let v = try store.stable(element(value))
         var (at, equal) = (0, false)
         if let tree { (at, equal) = try lowerBound(tree, v) }
         if !equal {
@@ -280,7 +280,7 @@ struct CollectionEditor {
     }
     /// - Returns: where the key stands, and whether it is new.
     mutating func setValue(_ value: Mixed, for name: Bytes) throws(RealmError) -> (index: Int, inserted: Bool) {
-        let v = store.stable(value), name = store.stable(name, .key)
+        let v = try store.stable(value), name = try store.stable(name, .key)
         if root.isNull {
             let keys = try BPlusTree.create(store, kind: .string), values = try BPlusTree.create(store, kind: .mixed)
             root = try store.makeRefs([RefOrTagged(keys.root), RefOrTagged(values.root)]).ref

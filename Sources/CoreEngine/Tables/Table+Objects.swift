@@ -172,7 +172,7 @@ extension Table {
 
     /// Stores a checked value; false when there is no such object.
     func set(_ key: ObjKey, _ c: ColumnFacts, _ value: Mixed) throws(RealmError) -> Bool {
-        let value = store.stable(value)
+        let value = try store.stable(value)
         let column = c.key.index
         switch c.type {
         case .link:

@@ -386,7 +386,7 @@ final class Table {
     private func copyValue(_ key: ObjKey, from old: Column, to new: Column) throws(RealmError) {
         guard let value = try rows.get(key, old.index) else { return }
         guard let shape = new.shape else {
-            _ = try rows.set(key, new.index, value.isNull ? new.initial : store.stable(value))
+            _ = try rows.set(key, new.index, value.isNull ? new.initial : try store.stable(value))
             return
         }
         guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind else { return }
@@ -406,7 +406,7 @@ final class Table {
         var to = try BPlusTree.create(store, kind: newKind)
         for i in 0..<(try from.count()) {
             let v = try from.get(i)
-            try to.append(v.isNull && !new.isNullable ? new.initialElement : store.stable(v))
+            try to.append(v.isNull && !new.isNullable ? new.initialElement : try store.stable(v))
         }
         _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
     }

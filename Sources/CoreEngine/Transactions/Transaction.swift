@@ -21,7 +21,7 @@ package final class Transaction {
     private(set) var topRef: Ref = .null
     private(set) var logicalSize = 0
     private var slot = -1
-    private let encoder = ChangesetEncoder()
+    private let encoder: ChangesetEncoder
     /// Why the write in progress can only be rolled back: a change ended halfway, so that nodes may hang between old and new.
     private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
     private(set) var isDamaged = false
@@ -29,6 +29,7 @@ package final class Transaction {
     private var birth: Birth?
 
     init(_ database: Database) throws(RealmError) {
+        encoder = ChangesetEncoder(try HiddenMemory(4096))
         database.enter()
         self.database = database
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize, pages: database.file.pages)
@@ -261,7 +262,7 @@ package final class Transaction {
             if !top.evacuation.isNull { try store.destroy(top.evacuation) }
             recordAt = try file.recordPlace(behind: topRef, store)
         }
-        history = try History.append(store, root: history, changeset: encoder.bytes, version: next, oldestLive: pinned.first ?? version)
+        history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         let free = try FreeSpace(
             store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, base: version, pinned: pinned,
             pageSize: file.isEncrypted ? file.pageSize : nil)

@@ -304,7 +304,7 @@ struct BPlusTree {
             try set(at, value)
             try setKey(at, key)
         default:
-            try insert(at, store.stable(value))
+            try insert(at, try store.stable(value))
         }
         try erase(source)
     }
