@@ -41,6 +41,7 @@ below Query 'Realm|Schema|Transaction|Database'
 found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
 [ -z "$found" ] || complain "paths of a machine" "$found"
 found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
+found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
 [ "$failed" = 0 ] && echo "  ok"
 echo "$((failed == 0)) passed, $failed failed"
 [ "$failed" = 0 ]

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Whether what the sources say about the documents is there.
+
+  check_documents.py     from the root of the sources; one line for each fault
+
+1. A section that a comment names, "storage §3.5" or "query-language §6", is in that document: as a heading that begins with the number, or,
+   for its last part, as an item of that number in a list of the section ("logical §10.6", "storage §1.4.2").
+2. A link from one document to a file of the repository leads to a file.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+DOCUMENTS = {
+    "storage": "docs/format/storage.md", "logical": "docs/format/logical.md", "old-formats": "docs/format/old-formats.md",
+    "live-objects": "docs/live-objects.md", "query-language": "docs/query-language.md", "security": "docs/security.md",
+}
+NAMED = re.compile(r"\b(" + "|".join(DOCUMENTS) + r")(?:\.md)?((?:(?:,| and|–|-| to)? ?§ ?\d+(?:\.\d+)*)+)")
+
+
+def sections(text):
+    """The text under each numbered heading, up to the next heading of the same or a higher level."""
+    found = {}
+    headings = [(m.start(), len(m.group(1)), m.group(2)) for m in re.finditer(r"^(#+) (?:(\d+(?:\.\d+)*)\.? )?", text, re.M)]
+    for i, (start, level, number) in enumerate(headings):
+        end = next((s for s, other, _ in headings[i + 1:] if other <= level), len(text))
+        if number:
+            found[number] = text[start:end]
+    return found
+
+
+def has(found, number):
+    if number in found:
+        return True
+    section, _, item = number.rpartition(".")
+    return section in found and re.search(rf"^ *(?:\| *)?{item}(?:\.| \|) ?", found[section], re.M) is not None
+
+
+def main():
+    faults = []
+    documents = {name: sections(pathlib.Path(path).read_text()) for name, path in DOCUMENTS.items()}
+    files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.split("\n")
+    count = 0
+    for name in files:
+        if not name.endswith((".swift", ".h", ".c", ".cpp", ".py", ".sh", ".md")) or not pathlib.Path(name).is_file():
+            continue
+        text = pathlib.Path(name).read_text()
+        for m in NAMED.finditer(text):
+            for number in re.findall(r"\d+(?:\.\d+)*", m.group(2)):
+                count += 1
+                if not has(documents[m.group(1)], number):
+                    line = text.count("\n", 0, m.start()) + 1
+                    faults.append(f"{name}:{line}: {DOCUMENTS[m.group(1)]} has no section {number}")
+        if name.endswith(".md"):
+            for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
+                if "://" not in link and not (pathlib.Path(name).parent / link).exists():
+                    faults.append(f"{name}: leads to {link}, which is not there")
+    for fault in faults:
+        print(fault)
+    if not count:
+        print("no comment names a section: this check looks in vain")
+    return 1 if faults or not count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
