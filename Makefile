@@ -9,12 +9,8 @@ LIB := $(BUILD)/libCRealm.so
 OUT := .build/out
 CC ?= cc
 CFLAGS := -O2 -Wall -Wextra -Werror -Iinclude
-FIXTURES := $(or $(CREALM_FIXTURES),$(abspath ../shared/fixtures))
-CHECKERS := $(or $(CREALM_CHECKERS),$(abspath ../shared/tools))
 PYTHON := $(shell if [ -x .build/venv/bin/python ]; then echo .build/venv/bin/python; else echo python3; fi)
 export CREALM_LIBRARY := $(abspath $(LIB))
-export CREALM_FIXTURES := $(FIXTURES)
-export CREALM_CHECKERS := $(CHECKERS)
 export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
@@ -67,13 +63,13 @@ test-fixtures: lib
 
 # Longer runs, for before a release.
 test-fuzz: lib
-	@Tests/Fuzz/run.sh $(SANITIZE) $(FIXTURES) $(or $(COUNT),20000) $(or $(SEED),1)
+	@Tests/Fuzz/run.sh $(SANITIZE) $$(Scripts/fixtures.sh) $(or $(COUNT),20000) $(or $(SEED),1)
 
 # The plain file, then both encrypted forms.
 test-crash: lib
-	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50
-	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher xchacha
-	@$(PYTHON) Tests/Crash/run.py $(LIB) --tools $(CHECKERS) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
+	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50
+	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher xchacha
+	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
 	@Tests/Crash/storm.sh $(LIB) $(or $(KILLS),700)
 
 test-simulation: lib

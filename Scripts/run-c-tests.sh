@@ -4,6 +4,8 @@ set -u
 cd "$(dirname "$0")/.."
 lib=.build/release out=.build/out/c
 mkdir -p "$out"
+fixtures=$(Scripts/fixtures.sh)
+export CREALM_CHECKERS=$PWD/Tests/Tools
 passed=0 failed=0
 run() {
     local name=$1
@@ -18,7 +20,7 @@ flags=(-O1 -g -Wall -Wextra -Werror -Iinclude)
 link=(-L"$lib" -lCRealm -Wl,-rpath,"$PWD/$lib" -lpthread)
 for source in Tests/C/*_test.c; do
     name=$(basename "$source" .c)
-    run "build-$name" "${CC:-cc}" -std=gnu11 "${flags[@]}" "$source" -o "$out/$name" "${link[@]}" && [ -x "$out/$name" ] && run "$name" "$out/$name" "${CREALM_FIXTURES:-../shared/fixtures}"
+    run "build-$name" "${CC:-cc}" -std=gnu11 "${flags[@]}" "$source" -o "$out/$name" "${link[@]}" && [ -x "$out/$name" ] && run "$name" "$out/$name" "$fixtures"
     run "c++-$name" "${CXX:-c++}" -std=c++17 -x c++ -fsyntax-only "${flags[@]}" "$source"
 done
 echo "$passed passed, $failed failed"

@@ -10,8 +10,7 @@ if ! "$python" -c 'import cryptography' 2>/dev/null; then
     echo "0 passed, 0 failed"
     exit 0
 fi
-lib=$PWD/.build/release/libCRealm.so tools=${CREALM_CHECKERS:-../shared/tools} passed=0 failed=0
-[ -f "$tools/realm_data_check.py" ] && tools=(--tools "$tools") || { echo "!!! NO CHECKERS at $tools: decrypted files were not checked !!!" && tools=(); }
+lib=$PWD/.build/release/libCRealm.so passed=0 failed=0
 run() {
     local out
     out=$("$python" "Tests/Encryption/$1.py" "$lib" "${@:2}" 2>&1)
@@ -21,12 +20,12 @@ run() {
 }
 if [ "${1:-}" = --long ]; then
     long=1
-    run compare "${tools[@]}" --seeds 1-8 --big
+    run compare --seeds 1-8 --big
     run damage --full
     for seed in 1 2 3; do run torn --commits 12 --seed $seed; done
     run together --versions 600 --size 400
 else
-    run compare "${tools[@]}" --seeds 1-1
+    run compare --seeds 1-1
     run damage --step 997
     run torn --commits 2 --seed 3
     run together --versions 30 --size 100

@@ -41,18 +41,14 @@ final class TemporaryFolder {
 
 let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
-/// Our verifier, and both independent checkers when they are there.
+/// Our verifier, and both independent checkers.
 func checkFile(_ path: String) throws {
     let t = try Transaction(try Database.open(path: path, access: .immutable))
     try t.beginRead()
     let faults = try Verifier(t).run()
     #expect(faults.count == 0, "\(faults.report ?? "")")
     t.close()
-    let tools = ProcessInfo.processInfo.environment["CREALM_CHECKERS"] ?? repository.appendingPathComponent("../shared/tools").path
-    guard FileManager.default.fileExists(atPath: tools + "/realm_storage_check.py") else {
-        print("!!! no independent checkers at \(tools): only the built-in verifier ran !!!")
-        return
-    }
+    let tools = repository.appendingPathComponent("Tests/Tools").path
     for arguments in [["\(tools)/realm_storage_check.py", path], ["\(tools)/realm_data_check.py", "--check", path]] {
         let p = Process()
         p.executableURL = URL(fileURLWithPath: "/usr/bin/env")

@@ -7,7 +7,7 @@ One writer commits to a ledger (ledger.h) and notes each commit that returned; r
 snapshot they see. The writer is killed with SIGKILL at random moments, at least --kills times and for
 at least --seconds, and the next one checks, with the readers still running, that nothing noted is lost.
 Now and then a reader is killed, too. Every few kills, while no writer runs, the file is copied: the copy
-must pass realm_storage_check.py and realm_data_check.py of --tools and a check through the library. No
+must pass realm_storage_check.py and realm_data_check.py of --tools (Tests/Tools) and a check through the library. No
 refresh may take longer than a second. With --cipher the file is encrypted; its copies are decrypted by
 ../Encryption/reader.py first. With --keep the file is kept after a failure.
 Prints a line per failure and 'N passed, M failed'."""
@@ -28,7 +28,7 @@ COPY_EVERY = 5  # kills
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument('library', type=pathlib.Path)
-arguments.add_argument('--tools', type=pathlib.Path)
+arguments.add_argument('--tools', type=pathlib.Path, default=HERE.parent / 'Tools')
 arguments.add_argument('--seconds', type=float, default=60)
 arguments.add_argument('--readers', type=int, default=4)
 arguments.add_argument('--kills', type=int, default=50)
@@ -121,7 +121,7 @@ class Ledger:
             run = subprocess.run([sys.executable, reader, copy, '--key', self.key, '--used', '--out', plain], capture_output=True, text=True)
             if not check(f'{label}: reader.py', run.returncode == 0, (run.stdout + run.stderr).strip()[-300:]):
                 plain = None
-        if options.tools and plain:
+        if plain:
             for tool in ['realm_storage_check.py'], ['realm_data_check.py', '--check']:
                 run = subprocess.run([sys.executable, options.tools / tool[0], *tool[1:], plain], capture_output=True, text=True)
                 good = check(f'{label}: {tool[0]}', run.returncode == 0, (run.stdout + run.stderr).strip()[-300:])

@@ -3,7 +3,7 @@
 
     compare.py LIBRARY [--tools DIR] [--seeds 1-3] [--big]
 
-The plain file that the reader makes must pass the checkers of --tools and hold the same data, read through the library, as
+The plain file that the reader makes must pass the checkers of --tools (Tests/Tools) and hold the same data, read through the library, as
 the encrypted one; a damaged copy must be refused by the reader as well."""
 import argparse
 import pathlib
@@ -15,7 +15,7 @@ from probe import FORMS, INCLUDE, PLAIN, Count, Probe, scratch
 
 arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 arguments.add_argument('library', type=pathlib.Path)
-arguments.add_argument('--tools', type=pathlib.Path)
+arguments.add_argument('--tools', type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent / 'Tools')
 arguments.add_argument('--seeds', default='1-3')
 arguments.add_argument('--big', action='store_true', help='also files that need groups of tables')
 options = arguments.parse_args()
@@ -75,7 +75,7 @@ def main():
                     probe.write(file, form, seed * 10 + step, 5 * step, largest=300 if seed % 2 else 30000)
                     if not decrypt(label, file, secret, plain):
                         break
-                    if options.tools and step == 3:
+                    if step == 3:
                         checked(label, plain)
                     ours, theirs = probe.read(file, how, secret), probe.read(plain, PLAIN, b'')
                     check(label, ours[0] == 0 and ours == theirs, f'{ours} {theirs}')
@@ -84,8 +84,7 @@ def main():
                 if form != 'realm':
                     raw[2 * reader.BLOCK + 100] ^= 1
                     refused(f'{label}: a damaged root record', raw, secret, folder)
-        if options.tools and (options.tools / 'ops.c').exists():
-            histories(folder)
+        histories(folder)
         if options.big:
             for form in 'gcm', 'realm':
                 grown(probe, folder, form)
@@ -104,8 +103,7 @@ def grown(probe, folder, form):
             megabytes = file.stat().st_size >> 20
             label = f'big {form}, {megabytes} MB'
             if decrypt(label, file, secret, plain):
-                if options.tools:
-                    checked(label, plain)
+                checked(label, plain)
                 ours, theirs = probe.read(file, how, secret, verify=True), probe.read(plain, PLAIN, b'')
                 check(label, ours[0] == 0 and ours == theirs, f'{ours} {theirs}')
                 print(f'  {label}: {ours[0] == 0 and ours == theirs}')

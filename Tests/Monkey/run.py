@@ -5,7 +5,7 @@
            [--jobs 2] [--keep DIR]
 
 monkey.cpp makes random calls, a sequence for each seed. A sequence fails when the program dies in it, when
-crealm_verify finds a fault at its end, or when one of the checkers of --tools (realm_storage_check.py and
+crealm_verify finds a fault at its end, or when one of the checkers of --tools (Tests/Tools: realm_storage_check.py and
 realm_data_check.py, which run on every --check-every'th file) does. With --second gentler sequences,
 which other libraries survive, run on another library, too, which must answer every call alike as long as it
 lives. What differs is sorted into kinds (call and both outcomes) and counted, up to the first call that one
@@ -31,7 +31,7 @@ TIME_LIMIT = 1800  # seconds after which a process is taken for one that never e
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
-parser.add_argument('--tools', type=pathlib.Path)
+parser.add_argument('--tools', type=pathlib.Path, default=HERE.parent / 'Tools')
 parser.add_argument('--second', type=pathlib.Path)
 parser.add_argument('--seeds', default='1-300', help='one number, or first-last')
 parser.add_argument('--calls', type=int, default=200)
@@ -49,7 +49,7 @@ def load(name):
     return module
 
 
-storage, data = (load('realm_storage_check'), load('realm_data_check')) if options.tools else (None, None)
+storage, data = load('realm_storage_check'), load('realm_data_check')
 manner = ['--gentle'] if options.second else []
 known = [line.rstrip('\n').split('\t') for line in open(HERE / 'known.txt') if line.count('\t') == 2]
 
@@ -139,7 +139,7 @@ def batch(monkey, first, last):
             if seed not in digests and seed not in faults:
                 faults[seed].append('the sequence did not run')
             path = folder / f'{seed}.realm'
-            if storage and seed % options.check_every == 0 and path.exists():
+            if seed % options.check_every == 0 and path.exists():
                 found = judge(path)
                 if found:
                     faults[seed].append(found)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Asks a reference library and a library under test the same random queries and compares the answers.
 
-    run.py REFERENCE LIBRARY --fixtures DIR [--files full-*,deep-full] [--edge 3] [--count 200000] [--seed 1]
+    run.py REFERENCE LIBRARY [--fixtures DIR] [--files full-*,deep-full] [--edge 3] [--count 200000] [--seed 1]
            [--jobs 2] [--queries FILE] [--classes All,Str] [--wrong 10] [--describe] [--stages] [--differences FILE]
            [--keep DIR]
 
@@ -46,7 +46,7 @@ GROUPS, EXAMPLES = 40, 2
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('reference', type=pathlib.Path)
 parser.add_argument('library', type=pathlib.Path)
-parser.add_argument('--fixtures', type=pathlib.Path, required=True)
+parser.add_argument('--fixtures', type=pathlib.Path, default=HERE.parent / 'Fixtures' / 'ops')
 parser.add_argument('--files', default=FILES, help='patterns of names without .realm, comma-separated')
 parser.add_argument('--edge', type=int, default=3)
 parser.add_argument('--count', type=int, default=200000)

@@ -31,7 +31,7 @@ sys.path[:0] = [str(HERE), str(HERE.parent.parent / 'bindings' / 'python')]
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
-parser.add_argument('--fixtures', type=pathlib.Path)
+parser.add_argument('--fixtures', type=pathlib.Path, default=HERE.parent / 'Fixtures' / 'ops')
 parser.add_argument('--files', default='full-*,nested-*,scalar-*', help='patterns of names without .realm, comma-separated')
 parser.add_argument('--count', type=int, default=20000)
 parser.add_argument('--own', type=int, default=2)
@@ -232,9 +232,7 @@ def run_beside_writer(path, refreshes, each):
 
 def main():
     started = time.monotonic()
-    fixtures = []
-    if options.fixtures:
-        fixtures = sorted({f for p in options.files.split(',') for f in options.fixtures.glob(p + '.realm')})
+    fixtures = sorted({f for p in options.files.split(',') for f in options.fixtures.glob(p + '.realm')})
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         files = len(fixtures) + options.own

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Random schemas and migrations on a library with Realm's C API, alone or beside another one.
 
-    run.py LIBRARY [OTHER] --tools DIR [--seeds 1-200] [--steps 6] [--jobs 2] [--seconds N] [--keep DIR] [--verbose]
+    run.py LIBRARY [OTHER] [--tools DIR] [--seeds 1-200] [--steps 6] [--jobs 2] [--seconds N] [--keep DIR] [--verbose]
 
 Each seed is a file and 3 to 6 programs that open it one after the other (plan.py): every kind of change of the schema,
 every mode and version, functions that rename, copy, create, delete and fail, transactions, updates of the schema of an
-open Realm. After each program both checkers of DIR (realm_storage_check.py, realm_data_check.py) must find the file
+open Realm. After each program both checkers of DIR (Tests/Tools: realm_storage_check.py, realm_data_check.py) must find the file
 sound, a program that was refused must have left the content as it was, a column key must not come back after it went,
 the live schema must agree with the file, and without a function every value must be what the rules for schema changes say.
 
@@ -35,7 +35,7 @@ TIME_LIMIT = 1800  # seconds after which a step is taken for one that never ends
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
 parser.add_argument('library', type=pathlib.Path)
 parser.add_argument('other', type=pathlib.Path, nargs='?')
-parser.add_argument('--tools', type=pathlib.Path, required=True)
+parser.add_argument('--tools', type=pathlib.Path, default=HERE.parent / 'Tools')
 parser.add_argument('--seeds', default='1-200', help='one number, or first-last')
 parser.add_argument('--steps', type=int, default=6, help='most programs for each seed')
 parser.add_argument('--jobs', type=int, default=2)

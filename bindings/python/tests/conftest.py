@@ -2,7 +2,7 @@
 end, and the folder with files that other implementations wrote."""
 
 import gc
-import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Optional
@@ -15,17 +15,13 @@ sys.path.insert(0, str(PACKAGE_ROOT))
 
 import crealm  # noqa: E402
 
-FIXTURES = Path(os.environ.get("CREALM_FIXTURES", REPOSITORY.parent / "shared" / "fixtures"))
+# With `ops`, histories; and `sdk`, files of Realm's SDKs, where they were found.
+FIXTURES = Path(subprocess.run([REPOSITORY / "Scripts/fixtures.sh"], capture_output=True, text=True, check=True).stdout.strip())
 
 
 def pytest_terminal_summary(terminalreporter):
-    if not FIXTURES.is_dir():
-        terminalreporter.write_line(
-            f"!!! NO FIXTURES at {FIXTURES}: files of other implementations were NOT read. "
-            "Set CREALM_FIXTURES. !!!",
-            red=True,
-            bold=True,
-        )
+    if not (FIXTURES / "sdk").is_dir():
+        terminalreporter.write_line("skipped: files of Realm's SDKs (no folder sdk in CREALM_FIXTURES or ../shared/fixtures)")
 
 
 @pytest.fixture

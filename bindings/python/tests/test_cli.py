@@ -121,7 +121,6 @@ def test_a_reader_that_stops_early(file):
     assert done.stdout == "Item: 12 objects, primary key id\n" and done.stderr == ""
 
 
-@pytest.mark.skipif(not FIXTURES.is_dir(), reason="no fixtures")
 def test_show_every_fixture(tmp_path, capsys):
     for source in [*FIXTURES.glob("sdk/*.realm"), *FIXTURES.glob("ops/[!d]*.realm")]:
         file = tmp_path / "file.realm"

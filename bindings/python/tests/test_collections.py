@@ -11,7 +11,6 @@ import crealm
 from conftest import FIXTURES
 
 VIEWS = (crealm.List, crealm.Dictionary)
-needs_fixtures = pytest.mark.skipif(not FIXTURES.is_dir(), reason="no fixtures")
 
 
 @pytest.fixture
@@ -28,7 +27,6 @@ def longest(db, name):
     return max(db["All"], key=lambda obj: len(obj[name]))
 
 
-@needs_fixtures
 def test_lists(full):
     obj = longest(full, "l_in")
     items = obj.l_in
@@ -71,7 +69,6 @@ def test_lists(full):
     assert all(o.class_name == "Emb" and o.x == o["x"] for o in longest(full, "l_emb").l_emb)
 
 
-@needs_fixtures
 def test_sets(full):
     for name in ("e_i", "e_s", "e_u"):
         values = longest(full, name)[name]
@@ -94,7 +91,6 @@ def test_sets(full):
     assert list(longest(full, "e_i").e_i) == sorted(longest(full, "e_i").e_i)
 
 
-@needs_fixtures
 def test_dictionaries(full):
     pairs = longest(full, "h_i").h_i
     plain = dict(pairs)
@@ -114,7 +110,6 @@ def test_dictionaries(full):
         hash(pairs)
 
 
-@needs_fixtures
 def test_views_are_live_and_end_with_their_object(full):
     obj = longest(full, "l_link")
     links, numbers, values, pairs = obj.l_link, obj.l_i, obj.e_i, obj.h_i
@@ -134,7 +129,6 @@ def test_views_are_live_and_end_with_their_object(full):
     assert kept is not None
 
 
-@needs_fixtures
 def test_backlinks(full):
     wanted = {}
     for obj in full["All"]:
@@ -161,7 +155,6 @@ def test_backlinks(full):
     assert list(found) == []
 
 
-@needs_fixtures
 @pytest.mark.parametrize("number", [1, 2, 3])
 def test_nested_collections(tmp_path, number):
     file = tmp_path / "nested.realm"

@@ -58,7 +58,6 @@ print("done")
 """
 
 
-@pytest.mark.skipif(not FIXTURES.is_dir(), reason="no fixtures")
 @pytest.mark.parametrize(
     "name",
     [
@@ -70,13 +69,16 @@ print("done")
     ],
 )
 def test_damaged(name, tmp_path):
+    source = FIXTURES / (name + ".realm")
+    if not source.exists():
+        pytest.skip("no file of this SDK")
     seed, count = os.environ.get("CREALM_SEED", "1"), os.environ.get("CREALM_COUNT", "60")
     done = subprocess.run(
         [
             sys.executable,
             "-c",
             CODE,
-            str(FIXTURES / (name + ".realm")),
+            str(source),
             str(tmp_path / "damaged.realm"),
             seed,
             count,
