@@ -1,5 +1,4 @@
-# make demo | make demo FILE=x.realm | make test | make bench | make install PREFIX=/usr/local
-# Every verb first makes sure that what it needs is there.
+# `make help` lists the verbs. Each first makes sure that what it needs is there.
 
 SHELL := /bin/bash
 PREFIX ?= /usr/local
@@ -15,16 +14,26 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
 
 all: lib
 
+##   make lib                        the library, .build/release/libCRealm.so
 lib:
 	@Scripts/need.sh swift cc sodium openssl
-	@swift build -c release --product CRealm --quiet
-	@ln -sf libCRealm.so $(BUILD)/libCRealm.so.1
-	@mkdir -p $(OUT)
+	@Scripts/build.sh release
 
+##   make debug                      the same for the quick loop, .build/debug/libCRealm.so
+debug:
+	@Scripts/need.sh swift cc sodium openssl
+	@Scripts/build.sh debug
+
+##   make help                       this list
+help:
+	@sed -n 's/^##//p' $(MAKEFILE_LIST)
+	@echo "CONTRIBUTING.md says how long each takes."
+
+##   make demo [FILE=x.realm]        a database through C, Python and Swift; or the content of a file
 demo: lib
 	@Scripts/need.sh python3
 ifdef FILE
@@ -38,33 +47,48 @@ else
 	@.build/examples/debug/people $(OUT)/demo/people.realm
 endif
 
+##   make test-one T=name [CONFIG=release]
+##                                   one C, Swift or Python test, by file or function; with the debug library
+test-one:
+	@Scripts/need.sh swift cc sodium openssl python3 pytest
+	@Scripts/test-one.sh "$(T)" "$(or $(CONFIG),debug)"
+
+##   make test                       everything but the long runs
 # Each part prints its own summary; the last line counts the parts.
 test: lib
 	@Scripts/need.sh python3 pytest
 	@Scripts/run-tests.sh
 
+##   make test-abi                   exports and signatures against the headers
 test-abi: lib
 	@Scripts/check-abi.sh $(LIB) $$(find .build -path '*release*' -name CRealm-Swift.h | head -1)
 	@Scripts/test_abi_check.sh
 
+##   make test-c                     the C programs in Tests/C
 test-c: lib
 	@Scripts/run-c-tests.sh
 
+##   make test-swift                 the engine's own tests
 test-swift:
 	@Scripts/need.sh swift sodium openssl
 	@swift test --quiet
 
+##   make test-python                the Python package
 test-python: lib
 	@Scripts/need.sh python3 pytest
 	@$(PYTHON) -m pytest -q bindings/python/tests
 
+##   make test-fixtures              files of other engines, histories
 test-fixtures: lib
 	@Scripts/run-fixture-tests.sh
 
 # Longer runs, for before a release.
+##   make test-fuzz [COUNT=20000] [SANITIZE=--sanitize]
+##                                   damaged files and queries
 test-fuzz: lib
 	@Tests/Fuzz/run.sh $(SANITIZE) $$(Scripts/fixtures.sh) $(or $(COUNT),20000) $(or $(SEED),1)
 
+##   make test-crash [SECONDS_=60]   killed writers, long
 # The plain file, then both encrypted forms.
 test-crash: lib
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50
@@ -72,28 +96,36 @@ test-crash: lib
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
 	@Tests/Crash/storm.sh $(LIB) $(or $(KILLS),700)
 
+##   make test-simulation            simulated machines, long
 test-simulation: lib
 	@Tests/Simulation/run.sh $(LIB) --long
 
+##   make test-encryption            both encrypted forms, long
 test-encryption: lib
 	@Scripts/run-encryption-tests.sh --long
 
+##   make tsan                       the thread tests under ThreadSanitizer
 # The thread tests under ThreadSanitizer; and as they are, with 40 million calls.
 tsan:
 	@Scripts/need.sh swift sodium openssl
 	@Scripts/run-tsan.sh
 
+##   make test-threads               threads: 40 million calls
 test-threads: lib
 	@$(CC) -std=gnu11 $(CFLAGS) Tests/C/threads_test.c -o $(OUT)/threads_test -L$(BUILD) -lCRealm -Wl,-rpath,$(abspath $(BUILD)) -lpthread
 	@$(OUT)/threads_test none $(or $(CALLS),40000000) $(or $(ROUNDS),10000)
 
+##   make bench [N=1000000]          the workloads of the README, against SQLite
 bench: lib
 	@Scripts/need.sh cc sqlite python3
 	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000)
 
+##   make tidy                       the structure: rooms, doors, comments that lead to documents
 tidy:
 	@Scripts/tidy.sh
 
+##   make install [PREFIX=/usr/local] [DESTDIR=]
+##                                   library, headers, pkg-config file
 install: lib
 	@install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
 	@install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libCRealm.so.$(VERSION)
@@ -102,5 +134,6 @@ install: lib
 	@install -m 644 include/realm.h include/realm_planned.h include/crealm.h $(DESTDIR)$(PREFIX)/include
 	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' bindings/c/crealm.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/crealm.pc
 
+##   make clean                      removes what was built
 clean:
-	@rm -rf .build examples/swift/.build
+	@rm -rf .build .build-tsan examples/swift/.build

@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Builds the library.   build.sh [release|debug]
+# What a build leaves knows the folder it was made in: in a checkout that was moved it is stale, which the compiler says in many words.
+set -eu
+cd "$(dirname "$0")/.."
+configuration=${1:-release} plan=.build/${1:-release}.yaml
+if [ -f "$plan" ]; then
+    was=$(grep -om1 '"/[^"]*/\.build/' "$plan" | head -1 | sed 's|^"||; s|/\.build/$||')
+    if [ -n "$was" ] && [ "$was" != "$PWD" ]; then
+        echo "stale: .build was made in $was, and this checkout is now $PWD. Remove it (make clean) and build again." >&2
+        exit 1
+    fi
+fi
+swift build -c "$configuration" --product CRealm --quiet
+ln -sf libCRealm.so ".build/$configuration/libCRealm.so.1"
+mkdir -p .build/out

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# One test, with a library that is built first.   test-one.sh NAME [debug|release]
+#
+# NAME is a C program of Tests/C ("threads" or "threads_test"), a Python file ("test_reading") or test function of bindings/python/tests, or a
+# Swift file ("TreesTests") or test function of Tests/CoreEngineTests. Everything of that name is run; no such name is a failure.
+set -eu
+cd "$(dirname "$0")/.."
+[ $# -ge 1 ] && [ -n "$1" ] || { echo "which test? make test-one T=name [CONFIG=release]" >&2; exit 2; }
+name=$1 configuration=${2:-debug} lib=.build/${2:-debug} out=.build/out/one
+base=${name%.*}
+base=${base##*/}
+
+c_test=Tests/C/${base%_test}_test.c
+python_file=bindings/python/tests/$base.py
+python_function=$(grep -lE "^ *def $base\(" bindings/python/tests/test_*.py || true)
+swift_file=Tests/CoreEngineTests/$base.swift
+# The test functions of the Swift file of this name, or the one of this name.
+swift_functions() { grep -hE -A1 '@Test' "$1" | grep -oE 'func [A-Za-z0-9_]+' | sed 's/func //' | sort -u; }
+swift=()
+if [ -f "$swift_file" ]; then
+    mapfile -t swift < <(swift_functions "$swift_file")
+else
+    for file in Tests/CoreEngineTests/*Tests.swift; do
+        if swift_functions "$file" | grep -qx "$base"; then swift=("$base"); fi
+    done
+fi
+[ -f "$c_test" ] || [ -f "$python_file" ] || [ -n "$python_function" ] || [ ${#swift[@]} -gt 0 ] || {
+    echo "no C, Swift or Python test is called '$name'. Alike:" >&2
+    { ls Tests/C/*_test.c bindings/python/tests/test_*.py Tests/CoreEngineTests/*Tests.swift | sed 's|.*/||'
+      grep -hoE '^def test_\w+' bindings/python/tests/test_*.py | sed 's/def //'
+      for file in Tests/CoreEngineTests/*Tests.swift; do swift_functions "$file"; done; } | grep -iF -- "${base:0:5}" | head -10 | sed 's/^/    /' >&2
+    exit 1
+}
+
+mkdir -p "$out"
+if [ -f "$c_test" ] || [ -f "$python_file" ] || [ -n "$python_function" ]; then
+    Scripts/build.sh "$configuration"
+    CREALM_FIXTURES=$(Scripts/fixtures.sh)
+    export CREALM_LIBRARY=$PWD/$lib/libCRealm.so CREALM_FIXTURES CREALM_CHECKERS=$PWD/Tests/Tools PYTHONPATH=$PWD/bindings/python
+    export PYTHONDONTWRITEBYTECODE=1 SWIFT_BACKTRACE=enable=no
+fi
+if [ -f "$c_test" ]; then
+    "${CC:-cc}" -std=gnu11 -O1 -g -Wall -Wextra -Werror -Iinclude "$c_test" -o "$out/${base%_test}_test" -L"$lib" -lCRealm -Wl,-rpath,"$PWD/$lib" -lpthread
+    "$out/${base%_test}_test" "$CREALM_FIXTURES"
+fi
+if [ -f "$python_file" ] || [ -n "$python_function" ]; then
+    python=python3
+    [ -x .build/venv/bin/python ] && python=.build/venv/bin/python
+    if [ -f "$python_file" ]; then "$python" -m pytest -q "$python_file"; else "$python" -m pytest -q "${python_function%%$'\n'*}" -k "$base"; fi
+fi
+if [ ${#swift[@]} -gt 0 ]; then
+    pattern=$(IFS='|'; echo "${swift[*]}")
+    swift test -c "$configuration" --filter "CoreEngineTests\.($pattern)\b"
+fi
