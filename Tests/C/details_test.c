@@ -259,6 +259,30 @@ static void nothing_left(void) {
     FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_set_values(o, 0, NULL, NULL, false));
     realm_release(o), realm_release(target), realm_release(links), realm_release(targets), realm_release(kept);
 }
+/* Results of a nested collection are not those of another kind of collection that takes its place. */
+static void replaced_collections(void) {
+    section = "replaced collections";
+    CHECK(realm_begin_write(realm));
+    realm_object_t* o = make();
+    realm_dictionary_t* map = realm_get_dictionary(o, key("mixed_map"));
+    realm_dictionary_t* inner = realm_dictionary_insert_dictionary(map, text("k"));
+    CHECK(realm_dictionary_insert(inner, text("x"), integer(1), NULL, NULL));
+    realm_results_t* values = realm_dictionary_to_results(inner);
+    bool valid = false;
+    size_t size = 0;
+    CHECK(realm_results_is_valid(values, &valid) && valid && realm_results_count(values, &size) && size == 1);
+    realm_list_t* list = realm_dictionary_insert_list(map, text("k"));
+    CHECK(list && realm_list_insert(list, 0, integer(5)) && realm_list_insert(list, 1, integer(6)));
+    realm_results_t* elements = realm_list_to_results(list);
+    CHECK(realm_results_is_valid(values, &valid) && !valid);
+    FAILS(RLM_ERR_STALE_ACCESSOR, realm_results_count(values, &size));
+    FAILS(RLM_ERR_STALE_ACCESSOR, realm_results_get(values, 0, NULL));
+    CHECK(realm_results_is_valid(elements, &valid) && valid && realm_results_count(elements, &size) && size == 2);
+    realm_release(realm_dictionary_insert_dictionary(map, text("k")));
+    CHECK(realm_results_is_valid(elements, &valid) && !valid);
+    CHECK(realm_rollback(realm));
+    realm_release(o), realm_release(map), realm_release(inner), realm_release(values), realm_release(list), realm_release(elements);
+}
 static void gone_objects(realm_t* other) {
     for (int committed = 0; committed < 2; committed++) {
         section = committed ? "deleted" : "rolled back";
@@ -500,6 +524,7 @@ int main(int count, char** arguments) {
     gone_objects(other);
     asked();
     nothing_left();
+    replaced_collections();
     queries();
     null_keys();
     negative_zero();

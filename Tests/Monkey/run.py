@@ -101,7 +101,7 @@ def kind(ours, theirs):
         return re.sub(r'-?\d{5,}|#\d+', 'N', line.split('-> ', 1)[1]) if '-> ' in line else line
     call = re.sub(r'^\d+ ', '', ours.split('-> ')[0])
     call = re.sub(r'#\d+ ', '', call)
-    call = re.sub(r"[ub]?'.*'|@\d+/-?\d+|\bt-?\d[\d.-]*|\bo\d-\d|\bu\d-\d|D[0-9a-f]+:[0-9a-f]+|-?\d[\de.+-]*[df]?\b", '.', call)
+    call = re.sub(r"[ub]?'.*?'|@\d+/-?\d+|\bt-?\d[\d.-]*|\bo\d-\d|\bu\d-\d|D[0-9a-f]+:[0-9a-f]+|-?\d[\de.+-]*[df]?\b", '.', call)
     return f'{call}| {outcome(ours)[:60]} | {outcome(theirs)[:60]}'
 
 

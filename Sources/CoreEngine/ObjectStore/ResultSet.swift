@@ -27,6 +27,8 @@ package final class ResultSet {
     private let arena = ConstantArena()
     /// Most values that value results show.
     private let valueLimit: Int
+    /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is not the same collection.
+    private let ofDictionary: Bool?
 
     package init(_ realm: Realm, _ source: Source) throws(RealmError) {
         self.realm = realm
@@ -36,6 +38,11 @@ package final class ResultSet {
         case .backlinks(_, _, let t, _): table = t
         case .collection(let path): table = try realm.linkTarget(path)
         case .keys: table = nil
+        }
+        if table == nil, case .collection(let path) = source, realm.isValid(path.table, path.object), let content = try realm.collection(path) {
+            if case .dictionary = content { ofDictionary = true } else { ofDictionary = false }
+        } else {
+            ofDictionary = nil
         }
         query = BoundQuery.all(table ?? .null)
         isFixed = false
@@ -52,6 +59,7 @@ package final class ResultSet {
         fixedValues = []
         fixedPaths = [:]
         self.valueLimit = valueLimit ?? other.valueLimit
+        ofDictionary = other.ofDictionary
     }
     private init(fixing other: ResultSet, rows: [ObjKey], values: [Mixed] = [], paths: [Int: CollectionPath] = [:]) {
         realm = other.realm
@@ -60,6 +68,7 @@ package final class ResultSet {
         query = other.query
         isFixed = true
         valueLimit = other.valueLimit
+        ofDictionary = other.ofDictionary
         var kept: [Mixed] = []
         for v in values { kept.append(arena.keep(v)) }
         fixedValues = kept
@@ -129,7 +138,10 @@ package final class ResultSet {
         default: throw stale()
         }
         guard realm.isValid(path.table, path.object), let c = try realm.collection(path) else { throw stale() }
-        return c
+        switch c {
+        case .list where ofDictionary == true, .dictionary where ofDictionary == false: throw stale()
+        default: return c
+        }
     }
     package func count() throws(RealmError) -> Int {
         if isFixed { return table == nil ? fixedValues.count : rows.count }
