@@ -225,11 +225,12 @@ extension Verifier {
         if stated.ends != ends.dropLast().map({ UInt64($0) }) { report(.tree, "offsets of a tree that contradict its leaves", here, offset: ref.offset) }
         return total
     }
+    /// - Parameter depth: 0 for the dictionary of a property, else that of its elements.
     private func walkDictionary(
         _ root: Ref, _ c: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
     ) throws(RealmError) -> Bool {
         let element = { (v: Mixed) throws(RealmError) -> Void in
-            if !(try self.checkElement(v, c, origin, here, depth: depth + 1)) { self.unread.insert(origin) }
+            if !(try self.checkElement(v, c, origin, here, depth: max(depth, 1))) { self.unread.insert(origin) }
         }
         if group.format < 23 && depth == 0 {
             let whole: Void? = try reading(here) { () throws(RealmError) in
