@@ -50,7 +50,8 @@ extension Group {
     /// After the function: removed columns go, primary keys and class types become what the target says, indexes are put right; then primary
     /// keys must be unique.
     func finish(_ target: Schema, _ handlesBacklinks: Bool) throws(RealmError) {
-        for change in SchemaChange.between(try readSchema(), target) {
+        let changes = SchemaChange.between(try readSchema(), target)
+        for change in changes {
             switch change {
             case .removeProperty(let c, let p):
                 if let t = try table(named: c.tableName), let column = t.column(named: p.name) { try t.removeColumn(column.key) }
@@ -63,8 +64,10 @@ extension Group {
             case .addClass, .addInitialProperties, .addProperty, .changeType, .makeNullable, .makeRequired, .removeClass: try apply([change])
             }
         }
-        // Taking a key off may have taken an index that the target wants.
-        for change in SchemaChange.between(try readSchema(), target) where change.isIndexChange { try applyIndex(change) }
+        if !changes.isEmpty {
+            // Taking a key off may have taken an index that the target wants.
+            for change in SchemaChange.between(try readSchema(), target) where change.isIndexChange { try applyIndex(change) }
+        }
         for c in target.classes { try table(named: c.tableName)?.checkPrimaryKeysAreUnique() }
     }
 

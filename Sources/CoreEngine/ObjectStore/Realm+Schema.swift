@@ -37,10 +37,13 @@ extension Realm {
 
     /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves the file as it was.
     ///
-    /// - Parameter inTransaction: the changes become part of the write transaction that is open; a failure leaves it fit for a rollback only.
-    func bringSchema(to requested: Schema, _ step: SchemaStep, inTransaction: Bool = false) throws(RealmError) {
-        var file = try reading().group.readSchema()
-        var fileVersion = try reading().group.readSchemaVersion()
+    /// - Parameters:
+    ///   - present, presentVersion: what the file has.
+    ///   - inTransaction: the changes become part of the write transaction that is open; a failure leaves it fit for a rollback only.
+    func bringSchema(
+        to requested: Schema, _ step: SchemaStep, from present: Schema, fileVersion presentVersion: UInt64, inTransaction: Bool = false
+    ) throws(RealmError) {
+        var (file, fileVersion) = (present, presentVersion)
         let wanted = Self.relevant(requested, step.mode, file)
         var changes = SchemaChange.between(file, wanted)
         if fileVersion == step.version && changes.isEmpty { return try adopt(requested, file, version: fileVersion) }
@@ -290,11 +293,13 @@ extension Realm {
         if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }
+        let group = try reading().group
         try bringSchema(
             to: wanted,
             SchemaStep(
                 mode: configuration.schemaMode, version: version, migrate: migrate, initialize: initialize,
-                handlesBacklinks: configuration.handlesBacklinksAutomatically), inTransaction: inTransaction)
+                handlesBacklinks: configuration.handlesBacklinksAutomatically),
+            from: try group.readSchema(), fileVersion: try group.readSchemaVersion(), inTransaction: inTransaction)
         if !wasReading { transaction.endRead() }
     }
 

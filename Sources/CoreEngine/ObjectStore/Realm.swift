@@ -91,7 +91,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Opens, or finds the cached instance.
     public static func open(_ configuration: RealmConfiguration) throws(RealmError) -> Realm {
         try configuration.check()
-        if configuration.isCached, let cached = try RealmCoordinator.cached(configuration) { return cached }
+        if configuration.isCached, let cached = try RealmCoordinator.cached(configuration, Name(try FileSystem.canonical(configuration.path))) { return cached }
         let realm = try Realm(opening: configuration)
         return realm
     }
@@ -106,11 +106,12 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isDynamic = configuration.schema == nil
         isFixedView = false
         if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
-        try RealmCoordinator.check(configuration)
-        let isFirst = try !RealmCoordinator.isOpen(configuration.path)
+        let path = try FileSystem.canonical(configuration.path)
+        try RealmCoordinator.check(configuration, Name(path))
+        let isFirst = !RealmCoordinator.isOpen(Name(path))
         do throws(RealmError) {
-            if try Self.needsReset(configuration) { _ = try Database.deleteFiles(path: configuration.path) }
-            database = try Self.openDatabase(configuration)
+            if try Self.needsReset(configuration, path) { _ = try Database.deleteFiles(path: path) }
+            database = try Self.openDatabase(configuration, path)
         } catch { throw error.with(path: configuration.path) }
         transaction = try Transaction(database)
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
@@ -121,9 +122,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         do throws(RealmError) {
             if isFirst { try offerCompaction() }
             try readFileSchema()
-            if let wanted = configuration.schema {
-                try bringSchema(to: wanted, SchemaStep(configuration))
-            }
+            if let wanted = configuration.schema { try bringSchema(to: wanted, SchemaStep(configuration), from: boundFile, fileVersion: schemaVersion) }
             if isDynamic { shownVersion = transaction.version }
             transaction.endRead()
             try verifyWhole()
@@ -137,23 +136,24 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isOpen = true
         RealmCoordinator.register(self)
     }
-    private static func openDatabase(_ c: RealmConfiguration) throws(RealmError) -> Database {
+    /// - Parameter path: the canonical one.
+    private static func openDatabase(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Database {
         let access: Database.Access
         switch c.schemaMode {
         case .immutable: access = .immutable
-        case .readOnly: access = FileSystem.exists(c.path) ? .readOnly : .readWrite(create: true)
+        case .readOnly: access = FileSystem.exists(path) ? .readOnly : .readWrite(create: true)
         default: access = .readWrite(create: true)
         }
         let durability: Durability = c.isInMemory ? .memoryOnly : c.durability == .unsafe ? .unsafe : .full
         return try Database.open(
-            path: c.path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes, upgrades: !c.disablesFormatUpgrade,
+            canonical: path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes, upgrades: !c.disablesFormatUpgrade,
             encryption: try c.encryption())
     }
     /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects §2.2.
-    private static func needsReset(_ c: RealmConfiguration) throws(RealmError) -> Bool {
-        guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema, FileSystem.exists(c.path) else { return false }
-        if try Database.needsFormatUpgrade(path: c.path, encryption: try c.encryption()) { return true }
-        let t = try Transaction(try openDatabase(c))
+    private static func needsReset(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Bool {
+        guard c.schemaMode == .softResetFile || c.schemaMode == .hardResetFile, let wanted = c.schema, FileSystem.exists(path) else { return false }
+        if try Database.needsFormatUpgrade(path: path, encryption: try c.encryption()) { return true }
+        let t = try Transaction(try openDatabase(c, path))
         defer { t.close() }
         try t.beginRead()
         return c.schemaMode.resets(SchemaChange.between(try t.group.readSchema(), wanted), from: try t.group.readSchemaVersion(), to: c.schemaVersion)
@@ -365,17 +365,21 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
 enum RealmCoordinator {
     private struct Entry {
         let id: ObjectIdentifier
+        /// The canonical one.
+        let path: Name
         var configuration: RealmConfiguration
         var schemaVersion: UInt64
         /// Instances of a parent process do not count.
         let processId = Platform.processId
         weak var cached: Realm?
     }
-    private static let instances = Lock(initial: [Name: [Entry]](), of: .realms)
+    /// A process has few open: the list is searched from end to end.
+    private static let instances = Lock(initial: [Entry](), of: .realms)
 
-    static func check(_ c: RealmConfiguration) throws(RealmError) {
-        let path = Name(try FileSystem.canonical(c.path))
-        let open = instances.with { ($0[path] ?? []).filter { $0.processId == Platform.processId } }
+    /// - Parameter path: the canonical one.
+    private static func open(_ path: Name) -> [Entry] { instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } } }
+    static func check(_ c: RealmConfiguration, _ path: Name) throws(RealmError) {
+        let open = open(path)
         guard let first = open.first else { return }
         let other = first.configuration
         func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
@@ -390,15 +394,11 @@ enum RealmCoordinator {
         }
     }
     /// Whether an instance of this process has the file at a path open.
-    static func isOpen(_ given: String) throws(RealmError) -> Bool {
-        let path = Name(try FileSystem.canonical(given))
-        return instances.with { ($0[path] ?? []).contains { $0.processId == Platform.processId } }
-    }
-    static func cached(_ c: RealmConfiguration) throws(RealmError) -> Realm? {
-        try check(c)
+    static func isOpen(_ path: Name) -> Bool { !open(path).isEmpty }
+    static func cached(_ c: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
+        try check(c, path)
         let scheduler = c.scheduler ?? ThreadScheduler.current
-        let path = Name(try FileSystem.canonical(c.path))
-        for r in instances.with({ ($0[path] ?? []).filter { $0.processId == Platform.processId }.compactMap(\.cached) }) {
+        for r in open(path).compactMap(\.cached) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
                 throw RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened on current thread with different schema.")
@@ -409,23 +409,22 @@ enum RealmCoordinator {
     }
     static func register(_ r: Realm) {
         let entry = Entry(
-            id: ObjectIdentifier(r), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
-        instances.with { $0[Name(r.database.path), default: []].append(entry) }
+            id: ObjectIdentifier(r), path: Name(r.database.path), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
+        instances.with { $0.append(entry) }
     }
     /// The instance noticed another schema version, or has another key.
     static func update(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = Name(r.database.path), version = r.schemaVersion, configuration = r.configuration
+        let id = ObjectIdentifier(r), version = r.schemaVersion, configuration = r.configuration
         instances.with { all in
-            guard let i = all[path]?.firstIndex(where: { $0.id == id }) else { return }
-            all[path]?[i].schemaVersion = version
-            all[path]?[i].configuration = configuration
+            guard let i = all.firstIndex(where: { $0.id == id }) else { return }
+            all[i].schemaVersion = version
+            all[i].configuration = configuration
         }
     }
     static func unregister(_ r: Realm) {
-        let id = ObjectIdentifier(r), path = Name(r.database.path)
+        let id = ObjectIdentifier(r)
         instances.with { all in
-            all[path]?.removeAll { $0.id == id }
-            if all[path]?.isEmpty ?? false { all[path] = nil }
+            if let i = all.firstIndex(where: { $0.id == id }) { all.remove(at: i) }
         }
     }
 }

@@ -117,12 +117,8 @@ public struct Schema: Sendable, Equatable {
     public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { $0.name < $1.name } }
 
     package func index(named name: Name) -> Int? {
-        var low = 0, high = classes.count
-        while low < high {
-            let mid = (low + high) / 2
-            if classes[mid].name < name { low = mid + 1 } else { high = mid }
-        }
-        return low < classes.count && classes[low].name == name ? low : nil
+        let at = classes.place { $0.name < name }
+        return at < classes.count && classes[at].name == name ? at : nil
     }
     public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
@@ -157,16 +153,20 @@ extension Schema {
         }
     }
 
+    /// What a sorted array holds more than once.
+    private static func repeated(_ names: [Name]) -> [Name] {
+        var found: [Name] = []
+        for i in names.indices.dropFirst() where names[i] == names[i - 1] && found.last != names[i] { found.append(names[i]) }
+        return found
+    }
     private func check(_ c: ObjectSchema, _ mode: ValidationMode, _ problems: inout [String]) {
         let all = c.properties + c.computedProperties
-        var aliases: [Name: Int] = [:], names: [Name: Int] = [:]
-        for p in all {
-            names[p.name, default: 0] += 1
-            if !p.publicName.isEmpty { aliases[p.publicName, default: 0] += 1 }
-        }
-        for (alias, n) in aliases.sorted(by: { $0.key < $1.key }) where n > 1 { problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.") }
-        for (name, n) in names.sorted(by: { $0.key < $1.key }) where n > 1 { problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.") }
-        for p in all where !p.publicName.isEmpty && names[p.publicName] != nil {
+        let names = all.map(\.name).sorted(), aliases = all.map(\.publicName).filter { !$0.isEmpty }.sorted()
+        for alias in Self.repeated(aliases) { problems.append("Alias '\(alias)' appears more than once in the schema for type '\(c.name)'.") }
+        for name in Self.repeated(names) { problems.append("Property '\(name)' appears more than once in the schema for type '\(c.name)'.") }
+        for p in all where !p.publicName.isEmpty {
+            let at = names.place { $0 < p.publicName }
+            guard at < names.count, names[at] == p.publicName else { continue }
             problems.append("Property '\(c.name).\(p.name)' has an alias '\(p.publicName)' that conflicts with a property of the same name.")
         }
         var primary: Name?
@@ -195,7 +195,7 @@ extension Schema {
     }
 
     private func check(_ p: Property, in c: ObjectSchema, _ primary: inout Name?, _ problems: inout [String]) {
-        let name = "'\(c.name).\(p.name)'"
+        var name: String { "'\(c.name).\(p.name)'" }
         if p.isNullable && ((p.type == .object && (p.collection == .list || p.collection == .set)) || p.type == .linkingObjects) {
             problems.append("Property \(name) of type '\(p.typeText)' cannot be nullable.")
         } else if !p.isNullable && p.type == .object && (p.collection == .none || p.collection == .dictionary) {

@@ -170,9 +170,10 @@ extension DatabaseFile {
     }
     /// The commit that the record behind a snapshot describes, if all of it is there.
     private func successor(of s: State) throws(RealmError) -> State? {
-        guard !s.topRef.isNull, !s.isStreaming, let (record, at) = try record(behind: s.topRef, physicalSize: s.physicalSize),
+        guard !s.isStreaming, let (record, at) = try record(behind: s.topRef, physicalSize: s.physicalSize),
             record.baseTop == s.topRef, record.baseVersion == s.version,
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at) }),
+            case _ = try ensureMapped(s.physicalSize),
             let fields = try RealmError.unlessDamaged({ () throws(RealmError) in try topFields(record.top, physicalSize: s.physicalSize) }),
             fields.version == s.version + 1
         else { return nil }
@@ -183,8 +184,10 @@ extension DatabaseFile {
         next.ahead += record.extents + [FileChunk(offset: at, size: CommitRecord.size)]
         return next
     }
-    /// Where the record behind a top array has its place.
-    func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int { top.offset + (try store.node(top)).size }
+    /// Where the record behind a top array has its place. Before the first commit it lies behind the header.
+    func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int {
+        top.isNull ? Format.headerSize : top.offset + (try store.node(top)).size
+    }
     private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
         let store = NodeStore(space: space, fileLimit: physicalSize)
         store.move(toFileLimit: physicalSize, version: 0)
@@ -201,7 +204,7 @@ extension DatabaseFile {
         guard header.hasMnemonic, !header.isStreaming else { return nil }
         header.flags ^= 1
         let state = try examine(header, readOnly: true)
-        guard !state.topRef.isNull, let (record, _) = try record(behind: state.topRef, physicalSize: state.physicalSize),
+        guard let (record, _) = try record(behind: state.topRef, physicalSize: state.physicalSize),
             record.baseTop == state.topRef, record.baseVersion == state.version
         else { return nil }
         return state

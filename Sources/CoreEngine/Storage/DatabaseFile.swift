@@ -325,7 +325,10 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             var page = [UInt8](repeating: 0, count: Platform.pageSize)
             page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
             try write(page, at: 0)
-            if durable { try file.synchronizeData() }
+            if durable {
+                try file.synchronizeData()
+                headerState = .onDisk
+            }
             return
         }
         if encryption.cipher == .realm { return try adopt(try RealmForm.create(file, encryption, durable: durable)) }
@@ -351,7 +354,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         defer { start.deallocate() }
         Platform.zero(start, 2 * 4096)
         let size = try file.size()
-        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize), try file.read(into: start, count: 2 * 4096, at: 0) > 0 else { return false }
+        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize), try file.read(into: start, count: min(size, 2 * 4096), at: 0) > 0 else {
+            return false
+        }
         // A plain file is a page that was written at once.
         guard encryption != nil else { return size <= Platform.pageSize && Platform.isZero(start, min(size, 2 * 4096)) }
         // In both forms the first block comes last.

@@ -45,12 +45,12 @@ struct FreeSpace {
             end = at + length
             let version = versions.map { UInt64(bitPattern: $0.get(i)) } ?? 0
             let chunk = FileChunk(offset: Int(at), size: Int(length))
-            if version <= steps[0] { append(chunk) } else { lock(chunk, steps.first { version <= $0 } ?? version) }
+            if version <= steps[0] { append(chunk) } else { lockAtEnd(chunk, version: steps.first { version <= $0 } ?? version) }
         }
         if let pageSize { keepWholePages(pageSize) }
     }
     /// Adds a chunk that lies behind all others.
-    private mutating func lock(_ chunk: FileChunk, _ version: UInt64) {
+    mutating func lockAtEnd(_ chunk: FileChunk, version: UInt64) {
         if let before = locked.last, before.version == version, before.chunk.end == chunk.offset {
             locked[locked.count - 1].chunk.size += chunk.size
         } else {

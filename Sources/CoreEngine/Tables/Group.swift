@@ -19,7 +19,8 @@ final class Group {
     /// The same by index without counting references, for reading single values; null where `tables` is nil.
     private var fast: UnsafeMutablePointer<Unmanaged<Table>?> = .allocate(capacity: 1)
     private var fastCount = 0
-    private var byName: [Name: Int] = [:]
+    /// Indexes of the tables in use, in the order of their names.
+    private var byName: [Int] = []
     /// The arrays of names and tables are to be written.
     var isModified = false
     private var namesModified = false
@@ -62,7 +63,7 @@ final class Group {
         isModified = false
         namesModified = false
         guard !newTables.isNull else {
-            (names, slots, tables, byName) = ([], [], [], [:])
+            (names, slots, tables, byName) = ([], [], [], [])
             (namesRef, tablesRef) = (.null, .null)
             updateFast()
             return
@@ -79,12 +80,9 @@ final class Group {
             let n = try store.node(newNames)
             guard n.count == newSlots.count else { throw .corrupt("table names and tables do not match", at: newNames.offset) }
             names = []
-            byName = [:]
-            for i in 0..<n.count {
-                let name = try store.name(n, i)
-                names.append(name)
-                if !newSlots[i].isTagged && byName[name] == nil { byName[name] = i }
-            }
+            for i in 0..<n.count { names.append(try store.name(n, i)) }
+            // Where a damaged file has a name twice, the lower index comes first.
+            byName = newSlots.indices.filter { !newSlots[$0].isTagged }.sorted { names[$0] == names[$1] ? $0 < $1 : names[$0] < names[$1] }
         }
         slots = newSlots
         tables = kept
@@ -93,7 +91,7 @@ final class Group {
     }
     /// Forgets all table objects: the nodes they describe moved or were rolled back.
     func forgetTables() {
-        (names, slots, tables, byName) = ([], [], [], [:])
+        (names, slots, tables, byName) = ([], [], [], [])
         updateFast()
         (namesRef, tablesRef) = (.null, .null)
         changeCount += 1
@@ -112,7 +110,12 @@ final class Group {
     /// Table indexes in use.
     var liveIndexes: [Int] { slots.indices.filter { !slots[$0].isTagged } }
     func name(at index: Int) -> Name { names[index] }
-    func tableIndex(named name: Name) -> Int? { byName[name] }
+    func tableIndex(named name: Name) -> Int? {
+        let at = place(of: name)
+        return at < byName.count && names[byName[at]] == name ? byName[at] : nil
+    }
+    /// Where in `byName` the table with this name is, or would be.
+    private func place(of name: Name) -> Int { byName.place { names[$0] < name } }
 
     /// The table at a live index.
     @inline(__always) func table(at index: Int) throws(RealmError) -> Table {
@@ -134,7 +137,7 @@ final class Group {
         return t.key == key ? t : nil
     }
     func table(named name: Name) throws(RealmError) -> Table? {
-        guard let i = byName[name] else { return nil }
+        guard let i = tableIndex(named: name) else { return nil }
         return try table(at: i)
     }
 
@@ -154,13 +157,14 @@ final class Group {
         guard name.utf8.count <= 63 else {
             throw RealmError(.invalidName, "The name '\(name.after(Tables.classPrefix) ?? name)' is too long")
         }
-        guard byName[name] == nil else { throw RealmError(.invalidName, "A table named '\(name)' exists already") }
+        guard tableIndex(named: name) == nil else { throw RealmError(.invalidName, "A table named '\(name)' exists already") }
         try ensureArrays()
         let index = slots.firstIndex(where: \.isTagged) ?? slots.count
         guard index < 0xFFFF else { throw RealmError(.limitExceeded, "A file cannot have more than 65535 tables") }
         let tag = index < slots.count ? UInt32(truncatingIfNeeded: slots[index].number ?? 0) & 0x7FFF : 0
         let key = TableKey(tag << 16 | UInt32(index))
         let ref = try Table.create(store, key: key, kind: kind)
+        let place = place(of: name)
         if index == slots.count {
             slots.append(RefOrTagged(ref))
             names.append(name)
@@ -170,7 +174,7 @@ final class Group {
             names[index] = name
             tables[index] = nil
         }
-        byName[name] = index
+        byName.insert(index, at: place)
         isModified = true
         namesModified = true
         let t = try Table(group: self, index: index, name: name, ref: ref)
@@ -186,7 +190,7 @@ final class Group {
         try t.destroyAll()
         slots[index] = RefOrTagged(tagged: UInt64((key.raw >> 16 &+ 1) & 0x7FFF))
         tables[index] = nil
-        byName[names[index]] = nil
+        byName.removeAll { $0 == index }
         names[index] = ""
         updateFast()
         isModified = true

@@ -52,6 +52,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     // MARK: Opening
 
     private struct Registered {
+        let identity: FileIdentity
         weak var database: Database?
     }
     /// One file is opened by one thread at a time; the registry is not held meanwhile: deriving a key or upgrading a file takes its time.
@@ -60,10 +61,35 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         /// A thread of the parent process never comes out in its child.
         let generation = ForkGuard.generation
     }
+    /// A process has few files open: the lists are searched from end to end.
     private struct Registry {
-        var files = [FileIdentity: Registered]()
-        /// By path, with the number of threads at each.
-        var gates = [Name: (gate: Gate, users: Int)]()
+        private var files: [Registered] = []
+        /// With the number of threads at each.
+        private var gates: [(path: Name, gate: Gate, users: Int)] = []
+
+        func database(_ identity: FileIdentity) -> Database? { files.first { $0.identity == identity }?.database }
+        /// The entry of a database that is gone makes room.
+        mutating func register(_ database: Database, as identity: FileIdentity) {
+            files.removeAll { $0.database == nil || $0.identity == identity }
+            files.append(Registered(identity: identity, database: database))
+        }
+        mutating func unregister(_ identity: FileIdentity) { files.removeAll { $0.identity == identity } }
+
+        mutating func comeToGate(_ path: Name) -> Gate {
+            gates.removeAll { $0.gate.generation != ForkGuard.generation }
+            if let i = gates.firstIndex(where: { $0.path == path }) {
+                gates[i].users += 1
+                return gates[i].gate
+            }
+            let gate = Gate()
+            gates.append((path, gate, 1))
+            return gate
+        }
+        mutating func leaveGate(_ path: Name) {
+            guard let i = gates.firstIndex(where: { $0.path == path }) else { return }
+            gates[i].users -= 1
+            if gates[i].users == 0 { gates.remove(at: i) }
+        }
     }
     private static let registry = Lock(initial: Registry(), of: .databases)
 
@@ -73,19 +99,15 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false, upgrades: Bool = true,
         encryption: Encryption? = nil
     ) throws(RealmError) -> Database {
-        let path = try FileSystem.canonical(given)
+        try open(
+            canonical: try FileSystem.canonical(given), access: access, durability: durability, flushesTwice: flushesTwice, upgrades: upgrades, encryption: encryption)
+    }
+    static func open(
+        canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?
+    ) throws(RealmError) -> Database {
         if case .immutable = access { return try Database(immutable: path, encryption) }
-        let gate = registry.with { (r) -> Gate in
-            let known = r.gates[Name(path)].flatMap { $0.gate.generation == ForkGuard.generation ? $0 : nil }
-            let entry = known ?? (Gate(), 0)
-            r.gates[Name(path)] = (entry.gate, entry.users + 1)
-            return entry.gate
-        }
-        defer {
-            registry.with { r in
-                if let entry = r.gates[Name(path)] { r.gates[Name(path)] = entry.users > 1 ? (entry.gate, entry.users - 1) : nil }
-            }
-        }
+        let gate = registry.with { $0.comeToGate(Name(path)) }
+        defer { registry.with { $0.leaveGate(Name(path)) } }
         return try gate.lock.with { (_) throws(RealmError) in
             if let db = registered(at: path), !db.users.with({ $0.isAbandoned }) {
                 guard db.durability == durability else {
@@ -105,10 +127,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             do throws(RealmError) {
                 let db = try upgraded(path, access, durability, upgrades, encryption)
                 if flushesTwice { db.flushesTwice.with { $0 = true } }
-                registry.with { r in
-                    r.files = r.files.filter { $0.value.database != nil }
-                    r.files[db.identity] = Registered(database: db)
-                }
+                registry.with { $0.register(db, as: db.identity) }
                 return db
             } catch {
                 guard case .readOnly = access, error.code == .permissionDenied else { throw error }
@@ -121,7 +140,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     /// The open database of this process whose file is at `path`, under whatever name it was opened.
     private static func registered(at path: String) -> Database? {
-        guard let identity = try? FileSystem.identity(path), let db = registry.with({ $0.files[identity]?.database }), db.belongsToThisProcess else { return nil }
+        guard let identity = try? FileSystem.identity(path), let db = registry.with({ $0.database(identity) }), db.belongsToThisProcess else { return nil }
         return db
     }
     private static func upgraded(
@@ -252,6 +271,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 shared.publish(SharedState.Version(
                     number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
                 shared.durability.store(UInt64(durability.rawValue))
+                // What is known of the header so far stays known until another process writes.
+                if writing { shared.lastWriter.store(shared.owner) }
                 shared.database = identity
                 shared.initialised.store(1)
             }
@@ -336,9 +357,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// The file at the path is another one now.
     func noteIdentity(_ new: FileIdentity) {
         Self.registry.with { r in
-            if r.files[identity]?.database === self { r.files[identity] = nil }
+            if r.database(identity) === self { r.unregister(identity) }
             identity = new
-            if r.files[new]?.database == nil { r.files[new] = Registered(database: self) }
+            if r.database(new) == nil { r.register(self, as: new) }
         }
     }
     var belongsToThisProcess: Bool { Platform.processId == processId }

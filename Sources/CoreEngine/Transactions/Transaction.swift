@@ -248,7 +248,6 @@ package final class Transaction {
         try database.verifySession(slot: slot, at: version)
         var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
         var history = Ref.null
-        var recordAt = 0
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
         slots[10] = RefOrTagged(tagged: 0)
         if !topRef.isNull {
@@ -260,20 +259,25 @@ package final class Transaction {
             if top.historyType != History.Kind.inRealm { try store.destroy(top.history) }
             slots[10] = RefOrTagged(tagged: top.syncFileId)
             if !top.evacuation.isNull { try store.destroy(top.evacuation) }
-            recordAt = try file.recordPlace(behind: topRef, store)
         }
+        let leavesRecord = !file.isEncrypted && database.durability == .full
+        var recordAt = try file.recordPlace(behind: topRef, store)
         history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
-        let free = try FreeSpace(
-            store, lists, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, base: version, pinned: pinned,
-            pageSize: file.isEncrypted ? file.pageSize : nil)
+        var used = topRef.isNull ? Format.headerSize : logicalSize
+        var free = try FreeSpace(store, lists, logicalSize: used, base: version, pinned: pinned, pageSize: file.isEncrypted ? file.pageSize : nil)
+        let recordPlace = FileChunk(offset: recordAt, size: CommitRecord.size)
+        if topRef.isNull, leavesRecord, recordPlace.end <= physical {
+            free.lockAtEnd(recordPlace, version: next)
+            used = recordPlace.end
+        }
         // Other engines leave no such place, or something else where it would be.
-        if !free.isLocked(FileChunk(offset: recordAt, size: CommitRecord.size), version: next) { recordAt = 0 }
+        if !free.isLocked(recordPlace, version: next) { recordAt = 0 }
         try store.free(topRef)
         for r in [lists.positions, lists.lengths, lists.versions] { try store.free(r) }
 
         var writer = try CommitWriter(
-            store, file, free: free, logicalSize: topRef.isNull ? Format.headerSize : logicalSize, physicalSize: physical,
-            roots: [group.namesRef, group.tablesRef, history], leavesRecord: !file.isEncrypted && database.durability == .full, recordAt: recordAt)
+            store, file, free: free, logicalSize: used, physicalSize: physical, roots: [group.namesRef, group.tablesRef, history],
+            leavesRecord: leavesRecord, recordAt: recordAt)
         slots[0] = RefOrTagged(try writer.write(group.namesRef))
         slots[1] = RefOrTagged(try writer.write(group.tablesRef))
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)

@@ -9,17 +9,44 @@ public struct Name: Hashable, Comparable, Sendable {
     public var utf8: String.UTF8View { text.utf8 }
     public var isEmpty: Bool { text.isEmpty }
 
-    public static func == (a: Name, b: Name) -> Bool { a.utf8.count == b.utf8.count && a.utf8.elementsEqual(b.utf8) }
-    public static func < (a: Name, b: Name) -> Bool { a.utf8.lexicographicallyPrecedes(b.utf8) }
+    public static func == (a: Name, b: Name) -> Bool {
+        a.utf8.count == b.utf8.count && a.withBytes { a in b.withBytes { b in Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0 } }
+    }
+    public static func < (a: Name, b: Name) -> Bool {
+        a.withBytes { a in
+            b.withBytes { b in
+                let order = Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
+                return order != 0 ? order < 0 : a.count < b.count
+            }
+        }
+    }
     public func hash(into hasher: inout Hasher) {
-        for byte in utf8 { hasher.combine(byte) }
+        withBytes { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         hasher.combine(0xFF as UInt8)
+    }
+
+    /// Runs `body` on the bytes, which lie where they are for as long as it runs.
+    @inline(__always) private func withBytes<R>(_ body: (UnsafeBufferPointer<UInt8>) -> R) -> R {
+        var text = text
+        return text.withUTF8(body)
     }
 
     static func + (a: Name, b: Name) -> Name { Name(a.text + b.text) }
     func hasPrefix(_ prefix: Name) -> Bool { utf8.starts(with: prefix.utf8) }
     /// What follows `prefix`; nil when the name does not begin with it.
     func after(_ prefix: Name) -> Name? { hasPrefix(prefix) ? Name(String(decoding: utf8.dropFirst(prefix.utf8.count), as: UTF8.self)) : nil }
+}
+
+extension Array {
+    /// Where the elements end that come before something, in an array that is sorted that way.
+    @inline(__always) func place(_ isBefore: (Element) -> Bool) -> Int {
+        var low = 0, high = count
+        while low < high {
+            let mid = (low + high) / 2
+            if isBefore(self[mid]) { low = mid + 1 } else { high = mid }
+        }
+        return low
+    }
 }
 
 extension Name: ExpressibleByStringLiteral, CustomStringConvertible {
