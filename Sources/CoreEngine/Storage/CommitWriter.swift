@@ -91,23 +91,22 @@ struct CommitWriter {
         guard n.hasRefs else { return n.size }
         guard n.width == 64 || n.count == 0 else { throw .corrupt("array of refs in memory of an impossible width", at: ref.offset) }
         var total = 0
-        var bits: UInt64 = 0, signs: Int64 = 0
-        var hasChildren = false
-        // Arrays of refs in the slab are 64 bits wide.
+        // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches, two at a time.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
+        var bits: Int64 = 0, signs: Int64 = 0, refs: Int64 = 0, inSlab: Int64 = 0
         for i in 0..<n.count {
-            let v = p[i]
-            if v & 1 != 0 || v == 0 {
-                bits |= UInt64(bitPattern: v ^ (v >> 63))
-                signs |= v
-            } else {
-                hasChildren = true
-                if v >= slab { total += try measure(store, Ref(Int(v)), wide: wide, depth: depth + 1) }
-            }
+            let v = p[i], number = 0 &- (v & 1)
+            bits |= (v ^ (v >> 63)) & number
+            signs |= v & number
+            refs |= v & ~number
+            inSlab |= (slab &- 1 &- v) & ~number
         }
-        var width = Widths.minimal(forBits: bits, anyNegative: signs < 0)
-        if hasChildren { width = max(width, wide ? 64 : 32) }
+        if inSlab < 0 {
+            for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab { total += try measure(store, Ref(Int(p[i])), wide: wide, depth: depth + 1) }
+        }
+        var width = Widths.minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)
+        if refs != 0 { width = max(width, wide ? 64 : 32) }
         return total + 8 + Format.padded((n.count * width + 7) >> 3)
     }
 
@@ -127,19 +126,15 @@ struct CommitWriter {
             return Ref(at)
         }
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
-        var bits: UInt64 = 0, signs: Int64 = 0
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
+        for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab { p[i] = Int64(try write(Ref(Int(p[i])), depth: depth + 1).offset) }
+        var bits: Int64 = 0, signs: Int64 = 0
         for i in 0..<n.count {
-            var v = p[i]
-            if v & 1 == 0 && v >= slab {
-                v = Int64(try write(Ref(Int(v)), depth: depth + 1).offset)
-                p[i] = v
-            }
-            bits |= UInt64(bitPattern: v ^ (v >> 63))
-            signs |= v
+            bits |= p[i] ^ (p[i] >> 63)
+            signs |= p[i]
         }
-        return Ref(try emitNarrowed(n, width: Widths.minimal(forBits: bits, anyNegative: signs < 0)))
+        return Ref(try emitNarrowed(n, width: Widths.minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)))
     }
 
     /// Writes a 64-bit slab array at a width that holds its values; returns its position.

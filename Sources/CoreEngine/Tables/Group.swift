@@ -56,8 +56,8 @@ final class Group {
         return try table(key).map { Unmanaged.passUnretained($0) }
     }
 
-    /// Moves to another snapshot. Tables whose ref is unchanged are kept: their nodes cannot have been reused, because the old snapshot was
-    /// pinned until now.
+    /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their nodes cannot have been
+    /// reused, because the old snapshot was pinned until now.
     func load(names newNames: Ref, tables newTables: Ref) throws(RealmError) {
         changeCount += 1
         isModified = false
@@ -75,7 +75,10 @@ final class Group {
         for i in 0..<refs.count { newSlots.append(try refs.slot(i)) }
         let sameNames = newNames == namesRef && newSlots.count == names.count && zip(newSlots, slots).allSatisfy { $0.isTagged == $1.isTagged }
         var kept = [Table?](repeating: nil, count: newSlots.count)
-        for i in newSlots.indices where i < slots.count && newSlots[i] == slots[i] && sameNames { kept[i] = tables[i] }
+        for i in newSlots.indices where i < slots.count && sameNames {
+            guard let t = tables[i] else { continue }
+            if newSlots[i] == slots[i] { kept[i] = t } else if !newSlots[i].isTagged, try t.move(to: newSlots[i].ref) { kept[i] = t }
+        }
         if !sameNames {
             let n = try store.node(newNames)
             guard n.count == newSlots.count else { throw .corrupt("table names and tables do not match", at: newNames.offset) }

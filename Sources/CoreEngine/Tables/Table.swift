@@ -18,6 +18,8 @@ final class Table {
     let name: Name
     let key: TableKey
     private(set) var topRef: Ref
+    /// Where the columns were read from.
+    private var spec = SpecRefs()
     /// What the top array says.
     private var written = State()
     private(set) var columns: [Column] = []
@@ -66,42 +68,86 @@ final class Table {
         self.name = name
         className = name.after(Tables.classPrefix)
         topRef = ref
-        let s = store
-        let top = try s.refsNode(ref)
-        guard top.count >= 5, top.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
+        let top = try Top(store, ref)
+        key = try top.key(at: index)
+        rows = ClusterTree(store, root: .null, columns: [])
+        spec = try SpecRefs(top)
+        widestIndex = try readSpec(spec)
+        try read(top)
+    }
+    /// Moves to where the table stands in another snapshot, if its columns are the same there. After an error the table is good for nothing.
+    func move(to ref: Ref) throws(RealmError) -> Bool {
+        let top = try Top(store, ref)
+        guard !specModified, try SpecRefs(top) == spec, try top.key(at: tableIndex) == key else { return false }
+        topRef = ref
+        (pendingObject, pendingColumns, madeSequences) = (.null, [], [])
+        try read(top)
+        return true
+    }
+
+    /// The top array, checked.
+    private struct Top {
+        let node: Node
+        init(_ store: NodeStore, _ ref: Ref) throws(RealmError) {
+            node = try store.refsNode(ref)
+            guard node.count >= 5, node.count <= 16 else { throw .corrupt("table of an impossible size", at: ref.offset) }
+        }
         func number(_ i: Int) throws(RealmError) -> UInt64? {
-            guard i < top.count else { return nil }
-            let v = try top.slot(i)
-            guard v.subtree == nil else { throw .corrupt("a ref stands where a number is expected", at: ref.offset) }
+            guard i < node.count else { return nil }
+            let v = try node.slot(i)
+            guard v.subtree == nil else { throw .corrupt("a ref stands where a number is expected", at: node.ref.offset) }
             return v.number
         }
-        func child(_ i: Int) throws(RealmError) -> Ref { i < top.count ? try top.child(i) : .null }
-        let rawKey = try number(3) ?? 0
-        guard rawKey <= 0x7FFF_FFFF, Int(rawKey & 0xFFFF) == index else { throw .corrupt("table with the key of another", at: ref.offset) }
-        key = TableKey(UInt32(rawKey))
-        rows = ClusterTree(s, root: try child(2), columns: [])
-        columnKeyCounter = try number(5) ?? 0
-        contentVersion = try number(6) ?? 0
-        sequence = try number(9) ?? 0
-        collisionMap = try child(10)
-        let keyColumn = try number(11)
-        guard let kind = Kind(rawValue: (try number(12) ?? 0) & 3) else { throw .corrupt("table of unknown type", at: ref.offset) }
-        self.kind = kind
-        tombstones = try child(13)
-        try readSpec(try child(0), oppositeTables: try child(7), oppositeColumns: try child(8))
-        if let keyColumn {
-            guard let c = column(ColKey(Int64(bitPattern: keyColumn))), !c.isCollection else { throw .corrupt("primary key without its column", at: ref.offset) }
+        func child(_ i: Int) throws(RealmError) -> Ref { i < node.count ? try node.child(i) : .null }
+        func key(at index: Int) throws(RealmError) -> TableKey {
+            let raw = try number(3) ?? 0
+            guard raw <= 0x7FFF_FFFF, Int(raw & 0xFFFF) == index else { throw .corrupt("table with the key of another", at: node.ref.offset) }
+            return TableKey(UInt32(raw))
+        }
+    }
+    /// Where the columns are described.
+    private struct SpecRefs: Equatable {
+        var spec = Ref.null
+        var oppositeTables = Ref.null
+        var oppositeColumns = Ref.null
+        init() {}
+        init(_ top: Top) throws(RealmError) {
+            spec = try top.child(0)
+            oppositeTables = try top.child(7)
+            oppositeColumns = try top.child(8)
+        }
+    }
+    /// Reads what the top array says of the columns that are known already.
+    private func read(_ top: Top) throws(RealmError) {
+        rows.setRoot(try top.child(2))
+        columnKeyCounter = try top.number(5) ?? 0
+        contentVersion = try top.number(6) ?? 0
+        sequence = try top.number(9) ?? 0
+        collisionMap = try top.child(10)
+        let before = primaryKey
+        primaryKey = nil
+        if let raw = try top.number(11) {
+            guard let c = column(ColKey(Int64(bitPattern: raw))), !c.isCollection else { throw .corrupt("primary key without its column", at: topRef.offset) }
             primaryKey = c.key
         }
-        let indexes = try child(4)
+        guard let kind = Kind(rawValue: (try top.number(12) ?? 0) & 3) else { throw .corrupt("table of unknown type", at: topRef.offset) }
+        self.kind = kind
+        tombstones = try top.child(13)
+        let indexes = try top.child(4)
         indexRoots = [Ref](repeating: .null, count: byIndex.count)
         if !indexes.isNull {
-            let n = try s.refsNode(indexes)
+            let n = try store.refsNode(indexes)
             widestIndex = max(widestIndex, n.count)
             for i in 0..<min(n.count, byIndex.count) where byIndex[i] >= 0 { indexRoots[i] = try n.child(i) }
         }
-        refreshDerived()
+        if facts.count != byIndex.count || primaryKey != before || !isIndexed(indexed) { refreshDerived() }
         written = state
+    }
+    /// Whether exactly these columns have an index.
+    private func isIndexed(_ columns: [Int]) -> Bool {
+        var known = columns.makeIterator()
+        for i in indexRoots.indices where !indexRoots[i].isNull && known.next() != i { return false }
+        return known.next() == nil
     }
 
     /// What the top array says besides the spec.
@@ -123,8 +169,9 @@ final class Table {
     /// Whether the top array is to be written: it is new, or no longer says what is.
     var isModified: Bool { !store.isInFile(topRef) || specModified || state != written }
 
-    private func readSpec(_ ref: Ref, oppositeTables: Ref, oppositeColumns: Ref) throws(RealmError) {
-        let s = store
+    /// Reads the columns. Returns the length of the arrays of opposite tables and columns.
+    private func readSpec(_ refs: SpecRefs) throws(RealmError) -> Int {
+        let s = store, ref = refs.spec
         let spec = try s.refsNode(ref)
         guard spec.count >= 6 else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
         let types = try s.integers(try spec.child(0)), names = try s.node(try spec.child(1))
@@ -137,9 +184,8 @@ final class Table {
             let n = try s.refsNode(enumeratedKeysRef)
             for i in 0..<min(n.count, names.count) { enumeratedKeys.append(try n.child(i)) }
         }
-        let tables = oppositeTables.isNull ? nil : try s.integers(oppositeTables)
-        let cols = oppositeColumns.isNull ? nil : try s.integers(oppositeColumns)
-        widestIndex = max(tables?.count ?? 0, cols?.count ?? 0)
+        let tables = refs.oppositeTables.isNull ? nil : try s.integers(refs.oppositeTables)
+        let cols = refs.oppositeColumns.isNull ? nil : try s.integers(refs.oppositeColumns)
         columns.reserveCapacity(types.count)
         for i in 0..<types.count {
             let key = ColKey(keys.get(i))
@@ -158,6 +204,7 @@ final class Table {
             columns.append(c)
         }
         try mapColumns()
+        return max(tables?.count ?? 0, cols?.count ?? 0)
     }
     /// Rebuilds what follows from `columns`.
     private func mapColumns() throws(RealmError) {

@@ -227,8 +227,8 @@ package final class Transaction {
         database.moveOwnPin(slot: &slot, to: written)
         database.unlockForWriting()
         (version, topRef, logicalSize) = (written.number, written.topRef, written.logicalSize)
-        // The commit is done whatever happens now; what cannot be read is said by the next call.
-        try? restore()
+        // The commit is done whatever happens now; what cannot be read is read again, or complained of, by the next call.
+        if (try? adopt(written)) != nil { stage = .reading }
     }
 
     private func write(_ next: UInt64) throws(RealmError) -> SharedState.Version {
