@@ -118,7 +118,7 @@ test-threads: lib
 ##   make bench [N=1000000]          the workloads of the README, against SQLite
 bench: lib
 	@Scripts/need.sh cc sqlite python3
-	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000)
+	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE))
 
 ##   make tidy                       the structure: rooms, doors, comments that lead to documents
 tidy:
