@@ -125,14 +125,9 @@ tidy:
 	@Scripts/tidy.sh
 
 ##   make install [PREFIX=/usr/local] [DESTDIR=]
-##                                   library, headers, pkg-config file
+##                                   library, headers, files for pkg-config and CMake
 install: lib
-	@install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
-	@install -m 755 $(LIB) $(DESTDIR)$(PREFIX)/lib/libCRealm.so.$(VERSION)
-	@ln -sf libCRealm.so.$(VERSION) $(DESTDIR)$(PREFIX)/lib/libCRealm.so.1
-	@ln -sf libCRealm.so.1 $(DESTDIR)$(PREFIX)/lib/libCRealm.so
-	@install -m 644 include/realm.h include/realm_planned.h include/crealm.h $(DESTDIR)$(PREFIX)/include
-	@sed -e 's|@PREFIX@|$(PREFIX)|; s|@VERSION@|$(VERSION)|' bindings/c/crealm.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/crealm.pc
+	@Scripts/install.sh $(LIB) $(VERSION) $(PREFIX) $(DESTDIR)
 
 ##   make clean                      removes what was built
 clean:
