@@ -70,8 +70,7 @@
  *      single    any thread, but never two at once on the same handle.
  *      confined  on the thread of the scheduler the realm was opened with. Off that thread the call
  *                fails with WRONG_THREAD and touches nothing; realm_release() and realm_clone() may
- *                be called anywhere. Handles of a frozen realm may be used on any thread and by
- *                several at once.
+ *                be called anywhere.
  *
  * 6. Errors. "Errors:" leaves out the prefix RLM_ERR_ and abbreviates four groups.
  *      [realm]   WRONG_THREAD; CLOSED_REALM after realm_close().
@@ -836,10 +835,10 @@ RLM_API void* realm_clone(const void* ptr);
  *  Errors:  none. */
 RLM_API bool realm_equals(const void* a, const void* b);
 
-/** Tells whether a handle belongs to a frozen realm. True only for a frozen realm itself and for
- *  the objects, lists, sets, dictionaries and results reached through it.
+/** Tells whether a handle belongs to a frozen realm. There is no function yet that makes one
+ *  (realm_planned.h), so the answer is always false.
  *
- *  Thread: any. Errors: none; false for all other handle types. */
+ *  Thread: any. Errors: none. */
 RLM_API bool realm_is_frozen(const void* ptr);
 
 /* ------------------------------------------------------------------------------------------------
@@ -1023,11 +1022,12 @@ RLM_API bool realm_config_needs_file_format_upgrade(const realm_config_t* config
 /** Forbids upgrading older files: opening one then fails with FILE_FORMAT_UPGRADE_REQUIRED. */
 RLM_API void realm_config_set_disable_format_upgrade(realm_config_t* config, bool disable);
 
-/** Whether changes made elsewhere are noticed without asking. */
+/** What realm_config_set_automatic_change_notifications() set; true at first. */
 RLM_API bool realm_config_get_automatic_change_notifications(const realm_config_t* config);
 
-/** Switches the watching of the file on or off. Off: callbacks run only inside realm_refresh(),
- *  realm_begin_write() and realm_commit(). */
+/** Says whether the file is to be watched for the commits of others. That is kept with the config,
+ *  and without effect yet: whatever it says, a realm moves, and callbacks run, only inside
+ *  realm_refresh(), realm_begin_write() and realm_commit(). */
 RLM_API void realm_config_set_automatic_change_notifications(realm_config_t* config,
                                                              bool automatic);
 
@@ -1098,9 +1098,8 @@ RLM_API void realm_config_set_automatic_backlink_handling(realm_config_t* config
  *  is_on_thread: is this the scheduler's thread? NULL: never, so that every confined call fails.
  *  is_same_as: asked only for two schedulers with the same functions and different userdata. NULL:
  *              they differ.
- *  can_deliver_notifications: will notify ever be answered? NULL or false: callbacks run only
- *              inside realm_refresh(), realm_begin_write() and realm_commit(), and there are no
- *              asynchronous writes.
+ *  can_deliver_notifications: will notify ever be answered? NULL: false. Notifications and
+ *              asynchronous writes, which are not there yet, will ask.
  *  userdata_free: runs when the last reference to the scheduler is gone, on whatever thread that
  *              is.
  *  Returns:    an own handle.
@@ -1128,7 +1127,7 @@ RLM_API void realm_scheduler_perform_work(realm_work_queue_t* work_queue);
  *  Errors:  SYSTEM_ERROR when no descriptor is to be had. */
 RLM_API realm_scheduler_t* realm_scheduler_make_default(void);
 
-/** Reserved. Frozen realms need no scheduler.
+/** Reserved.
  *
  *  Returns: always NULL, without an error.
  *  Thread:  any. */
@@ -1222,7 +1221,7 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
 
 /** Closes a realm, whoever else holds handles to it. A running write transaction is rolled back.
  *  Objects and collections of the realm are invalid from now on, results are stale; all handles
- *  still have to be released. Frozen realms made from it live on. Closing again does nothing.
+ *  still have to be released. Closing again does nothing.
  *
  *  Thread: any. A call that is running on the realm's own thread meanwhile finishes first, and closes
  *          the realm on its way out: the file is let go of then.
@@ -1242,7 +1241,7 @@ RLM_API bool realm_begin_read(realm_t* realm);
  *  The callbacks due for that move run inside this call.
  *
  *  Thread: confined.
- *  Errors: [realm]; WRONG_TRANSACTION_STATE when already writing, when the realm is frozen,
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE when already writing, when the realm is
  *          immutable or read-only, or when the file holds too many versions; INVALID_SCHEMA_CHANGE
  *          when another program removed a class or property that this realm uses. */
 RLM_API bool realm_begin_write(realm_t* realm);
@@ -1271,7 +1270,7 @@ RLM_API bool realm_rollback(realm_t* realm);
  *
  *  did_refresh: [optional]; whether the realm moved, which a realm outside any transaction always
  *               does, but for the first time in one that was opened without a schema: that shows a
- *               version from the start. false while writing, inside a callback and for a frozen realm.
+ *               version from the start. false while writing and inside a callback.
  *  Thread:      confined.
  *  Errors:      [realm]; WRONG_TRANSACTION_STATE in immutable mode; INVALID_SCHEMA_CHANGE as in
  *               realm_begin_write(): the realm stays where it is and can still be read. */
@@ -1288,11 +1287,11 @@ RLM_API bool realm_refresh(realm_t* realm, bool* did_refresh);
 RLM_API bool realm_remove_table(realm_t* realm, const char* table_name, bool* table_deleted);
 
 /** Has a function called whenever the realm moves to another snapshot: inside each own commit and
- *  on each move to a commit made elsewhere, before the callbacks of collections. Not for rollbacks.
+ *  on each move to a commit made elsewhere. Not for rollbacks.
  *
  *  Returns: an own token; release it, before the realm handle, to stop.
  *  Thread:  confined; the callback runs on the same thread.
- *  Errors:  [realm]; WRONG_TRANSACTION_STATE on a frozen realm. */
+ *  Errors:  [realm]. */
 RLM_API realm_callback_token_t* realm_add_realm_changed_callback(
     realm_t* realm, realm_on_realm_change_func_t callback, realm_userdata_t userdata,
     realm_free_userdata_func_t userdata_free);
@@ -1300,7 +1299,7 @@ RLM_API realm_callback_token_t* realm_add_realm_changed_callback(
 /** Has a function called once, when the realm reaches the snapshot that is the newest now.
  *
  *  Returns: an own token; releasing it early cancels. NULL without an error when there is nothing
- *           to wait for: the realm is at the newest snapshot, in no transaction at all, or frozen.
+ *           to wait for: the realm is at the newest snapshot, or in no transaction at all.
  *           The userdata is freed then.
  *  Thread:  confined; the callback runs on the same thread. Errors: [realm]. */
 RLM_API realm_refresh_callback_token_t* realm_add_realm_refresh_callback(
@@ -1575,7 +1574,7 @@ RLM_API realm_object_t* realm_object_get_or_create_with_primary_key(realm_t* rea
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_object_delete(realm_object_t* object);
 
-/** Finds the same object in another realm of the same file, such as a frozen one.
+/** Finds the same object in another realm of the same file.
  *
  *  resolved: receives an own handle, or NULL when the object does not exist there or here, which is
  *            no error.
@@ -1881,7 +1880,7 @@ RLM_API bool realm_list_clear(realm_list_t* list);
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_list_remove_all(realm_list_t* list);
 
-/** Finds the same list in another realm of the same file, such as a frozen one.
+/** Finds the same list in another realm of the same file.
  *
  *  resolved: receives an own handle, or NULL when the list does not exist there or here, which is
  *            no error.
@@ -1967,7 +1966,7 @@ RLM_API bool realm_set_clear(realm_set_t* set);
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_set_remove_all(realm_set_t* set);
 
-/** Finds the same set in another realm of the same file, such as a frozen one.
+/** Finds the same set in another realm of the same file.
  *
  *  resolved: receives an own handle, or NULL when the set does not exist there or here, which is
  *            no error.
@@ -2132,7 +2131,7 @@ RLM_API bool realm_dictionary_get_keys(realm_dictionary_t* dictionary, size_t* o
  *  Thread: confined. Errors: [object], [write]. */
 RLM_API bool realm_dictionary_clear(realm_dictionary_t* dictionary);
 
-/** Finds the same dictionary in another realm of the same file, such as a frozen one.
+/** Finds the same dictionary in another realm of the same file.
  *
  *  resolved: receives an own handle, or NULL when the dictionary does not exist there or here, which
  *            is no error.
@@ -2439,7 +2438,7 @@ RLM_API bool realm_results_delete_all(realm_results_t* results);
  *  Thread:  confined. Errors: WRONG_THREAD; STALE_ACCESSOR. */
 RLM_API realm_results_t* realm_results_snapshot(const realm_results_t* results);
 
-/** The same results in another realm of the same file, such as a frozen one.
+/** The same results in another realm of the same file.
  *
  *  Returns: an own handle.
  *  Thread:  confined, for both realms.
