@@ -42,7 +42,7 @@ static uint64_t hash(const Image& image) {
 }
 /* What is there for an engine that knows no commit records: records lead nowhere. Whether there were any. */
 static bool forget_records(Image& image) {
-    static const char magic[] = "CRealmR1";
+    static const char magic[] = "CRealmR2";
     bool were_there = false;
     for (auto& [file, content] : image) {
         uint8_t *at = content.data(), *end = at + content.size();

@@ -1,13 +1,13 @@
 /// What makes one flush enough for a small commit to a plain file: 512 bytes right behind the top array of every snapshot that this engine
 /// writes, in which the *next* commit describes itself. Format: docs/commit-and-locking.md.
 ///
-///     0    "CRealmR1"
+///     0    "CRealmR2"
 ///     8    version of the snapshot it lies behind         16   top ref of that snapshot
 ///     24   top ref of the next one; 0: no commit yet
 ///     32   number of extents, up to 27                    40   extents: offset and length, 16 bytes each
-///     472  zero                                           480  digest: BLAKE2b, 32 bytes
+///     472  zero                                           496  checksum: Poly1305, 16 bytes (`Checksum`)
 ///
-/// The digest is over what the extents hold, in order, and then over bytes [0, 480) of the record. It says that all of a commit has reached the
+/// The checksum is over what the extents hold, in order, and then over bytes [0, 496) of the record. It says that all of a commit has reached the
 /// disk, whatever the header says: so the header need not be flushed before the commit returns.
 ///
 /// The free lists show the place as a chunk of its own, released by the next commit, so that nobody writes there until the header that leads
@@ -15,16 +15,16 @@
 struct CommitRecord {
     static let size = 512
     static let maxExtents = 27
-    /// Larger commits are flushed twice: the second flush costs less than the digest.
+    /// Larger commits are flushed twice: the second flush costs less than the checksum.
     static let contentLimit = 256 << 10
-    private static let magic: UInt64 = 0x3152_6D6C_6165_5243  // "CRealmR1", little-endian
-    private static let digestAt = 480
+    private static let magic: UInt64 = 0x3252_6D6C_6165_5243  // "CRealmR2", little-endian
+    private static let checksumAt = 496
 
     let baseVersion: UInt64
     let baseTop: Ref
     var top = Ref.null
     var extents: [FileChunk] = []
-    private var digest = [UInt8](repeating: 0, count: Digest.size)
+    private var checksum = [UInt8](repeating: 0, count: Checksum.size)
 
     /// The record of a snapshot that nothing follows yet.
     init(behind top: Ref, version: UInt64) {
@@ -32,13 +32,13 @@ struct CommitRecord {
         baseVersion = version
     }
     /// Describes a commit on top of the snapshot. - Parameter content: has taken in what the extents hold.
-    mutating func describe(top: Ref, extents: [FileChunk], content: Digest) {
+    mutating func describe(top: Ref, extents: [FileChunk], content: Checksum) {
         self.top = top
         self.extents = extents
-        var head = [UInt8](repeating: 0, count: Self.digestAt)
+        var head = [UInt8](repeating: 0, count: Self.checksumAt)
         head.withUnsafeMutableBytes { encodeHead(into: $0.baseAddress!) }
         head.withUnsafeBytes { content.add($0.baseAddress!, $0.count) }
-        digest = content.finish()
+        checksum = content.finish()
     }
 
     /// - Parameter bytes: 512 bytes of a file. nil when they are no record, or one that claims what cannot be.
@@ -55,10 +55,10 @@ struct CommitRecord {
             total += Int(length)
             extents.append(FileChunk(offset: Int(at), size: Int(length)))
         }
-        digest = [UInt8](UnsafeRawBufferPointer(start: bytes + Self.digestAt, count: Digest.size))
+        checksum = [UInt8](UnsafeRawBufferPointer(start: bytes + Self.checksumAt, count: Checksum.size))
     }
     private func encodeHead(into bytes: UnsafeMutableRawPointer) {
-        Platform.zero(bytes, Self.digestAt)
+        Platform.zero(bytes, Self.checksumAt)
         func put(_ value: UInt64, _ at: Int) { bytes.storeBytes(of: value.littleEndian, toByteOffset: at, as: UInt64.self) }
         put(Self.magic, 0)
         put(baseVersion, 8)
@@ -73,7 +73,7 @@ struct CommitRecord {
     /// - Parameter bytes: room for 512 bytes.
     func encode(into bytes: UnsafeMutableRawPointer) {
         encodeHead(into: bytes)
-        digest.withUnsafeBytes { Platform.copy(bytes + Self.digestAt, $0.baseAddress!, $0.count) }
+        checksum.withUnsafeBytes { Platform.copy(bytes + Self.checksumAt, $0.baseAddress!, $0.count) }
     }
 
     /// Whether everything that the described commit wrote is there, through `read`, which gives the number of bytes it found.
@@ -83,13 +83,13 @@ struct CommitRecord {
         guard !top.isNull, !extents.isEmpty else { return false }
         let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.contentLimit, alignment: 64)
         defer { buffer.deallocate() }
-        let content = Digest()
+        let content = Checksum()
         for e in extents {
             guard try read(buffer, e.size, e.offset) == e.size else { return false }
             content.add(buffer, e.size)
         }
         encodeHead(into: buffer)
-        content.add(buffer, Self.digestAt)
-        return content.finish() == digest
+        content.add(buffer, Self.checksumAt)
+        return content.finish() == checksum
     }
 }

@@ -24,7 +24,7 @@ struct CommitWriter {
     /// What this transaction freed in the file: sorted, neighbours merged.
     private let freed: [FileChunk]
     /// What was written and where, as long as a record can hold it.
-    private var content: Digest?
+    private var content: Checksum?
     private var extents: [FileChunk] = []
     private let leavesRecord: Bool
     /// Where nodes would go to the disk together with the record of this commit.
@@ -36,7 +36,7 @@ struct CommitWriter {
         var logicalSize: Int
         var version: UInt64
         /// What fits into the record behind the base snapshot; nil for a commit that is too large or too scattered.
-        var content: (digest: Digest, extents: [FileChunk])?
+        var content: (checksum: Checksum, extents: [FileChunk])?
         /// Where the record behind this snapshot has its place, 0 when there is none.
         var recordAt = 0
     }
@@ -63,7 +63,7 @@ struct CommitWriter {
         remaining = total
         self.leavesRecord = leavesRecord
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
-        if leavesRecord, total <= CommitRecord.contentLimit { content = Digest() }
+        if leavesRecord, total <= CommitRecord.contentLimit { content = Checksum() }
         bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
         buffer = try file.commitMemory(bufferSize).base
     }
@@ -278,9 +278,9 @@ struct CommitWriter {
     }
     /// Writes at `bufferStart`, and takes note of it.
     private mutating func write(_ from: UnsafeRawPointer, _ count: Int, tail: Int = 0) throws(RealmError) {
-        if let digest = content {
+        if let checksum = content {
             let size = count - tail
-            digest.add(from, size)
+            checksum.add(from, size)
             if let last = extents.last, last.end == bufferStart {
                 extents[extents.count - 1].size += size
             } else {

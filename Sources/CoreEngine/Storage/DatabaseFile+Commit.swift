@@ -49,7 +49,7 @@ extension DatabaseFile {
                 headerState = flushing == .once && isEnough ? .written : .onDisk
             } else if flushing == .once, recordAt != 0, let content = c.content {
                 var record = base
-                record.describe(top: c.topRef, extents: content.extents, content: content.digest)
+                record.describe(top: c.topRef, extents: content.extents, content: content.checksum)
                 isDecisive = true
                 try write(record, at: recordAt)
                 try file.synchronizeData()
