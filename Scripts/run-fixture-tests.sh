@@ -99,6 +99,20 @@ for seed in 1 2 3; do
     done
 done
 rm -f "$out"/e.realm*
+tiled() { # the nodes that realm_node.py names and the free chunks are the whole file
+    python3 - "$tools" "$1" <<'P'
+import subprocess, sys
+sys.path.insert(0, sys.argv[1])
+import realm_data_check
+top = realm_data_check.RealmFile(sys.argv[2]).group
+found = subprocess.run([sys.executable, sys.argv[1] + "/realm_node.py", "--all", sys.argv[2]], capture_output=True, text=True, check=True)
+used = sum(int(line.split("\t")[1]) for line in found.stdout.splitlines())
+free = sum(top.f.node(top.child(4)).values())
+assert 24 + used + free == top.tagged(2), (used, free, top.tagged(2))
+assert all(owner in found.stdout for owner in ("class_All', rows, object", "indexes: of property", "history", "free lengths"))
+P
+}
+check "every node has an owner" tiled "$out/s1.realm"
 check "storage of all files" python3 "$tools/realm_storage_check.py" "$out"/*.realm
 for f in "$out"/*.realm; do check "data of $(basename "$f")" python3 "$tools/realm_data_check.py" --check "$f"; done
 rm -f "$out"/*.realm*
