@@ -1291,6 +1291,10 @@ static void bad_texts(void) {
         add(alias(b, property("x", INT, ONE, "", 0)));
         FAILS(RLM_ERR_INVALID_ARGUMENT, finish());
     }
+    /* A refused path leaves none: the config must not open what was set before. */
+    CHECK(!strcmp(realm_config_get_path(config), ""));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_open(config));
+    realm_config_set_path(config, old_path);
     CHECK(!strcmp(realm_config_get_path(config), old_path));
     /* Zeroes inside a text are part of it. */
     WORKS(realm_set_value(object, key("s"), bytes_as_text("a\0b", 3), false));
