@@ -12,7 +12,8 @@ base=${base##*/}
 
 c_test=Tests/C/${base%_test}_test.c
 python_file=bindings/python/tests/$base.py
-python_function=$(grep -lE "^ *def $base\(" bindings/python/tests/test_*.py || true)
+python_function=
+[[ $base != test_* ]] || python_function=$(grep -lE "^ *def $base\(" bindings/python/tests/test_*.py || true)
 swift_file=Tests/CoreEngineTests/$base.swift
 # The test functions of the Swift file of this name, or the one of this name.
 swift_functions() { grep -hE -A1 '@Test' "$1" | grep -oE 'func [A-Za-z0-9_]+' | sed 's/func //' | sort -u; }
