@@ -496,19 +496,23 @@ void close_realm() {
     F(realm_release)(realm);
     realm = nullptr;
 }
-// open PATH MODE VERSION SUBSET BACKLINKS TYPED
-void open_realm(const Fields& f) {
-    close_realm();
+realm_config_t* make_config(const std::string& path, realm_schema_mode_e mode) {
     realm_config_t* config = F(realm_config_new)();
-    F(realm_config_set_path)(config, text(f, 1).c_str());
-    F(realm_config_set_schema_mode)(config, static_cast<realm_schema_mode_e>(number(f, 2)));
-    F(realm_config_set_schema_subset_mode)(config, static_cast<realm_schema_subset_mode_e>(number(f, 4)));
-    F(realm_config_set_automatic_backlink_handling)(config, number(f, 5) != 0);
+    F(realm_config_set_path)(config, path.c_str());
+    F(realm_config_set_schema_mode)(config, mode);
     F(realm_config_set_cached)(config, false);
     F(realm_config_set_automatic_change_notifications)(config, false);
     realm_scheduler_t* scheduler = F(realm_scheduler_new)(nullptr, released, notify, on_thread, same, on_thread);
     F(realm_config_set_scheduler)(config, scheduler);
     F(realm_release)(scheduler);
+    return config;
+}
+// open PATH MODE VERSION SUBSET BACKLINKS TYPED
+void open_realm(const Fields& f) {
+    close_realm();
+    realm_config_t* config = make_config(text(f, 1), static_cast<realm_schema_mode_e>(number(f, 2)));
+    F(realm_config_set_schema_subset_mode)(config, static_cast<realm_schema_subset_mode_e>(number(f, 4)));
+    F(realm_config_set_automatic_backlink_handling)(config, number(f, 5) != 0);
     if (number(f, 6)) {
         realm_schema_t* schema = make_schema(classes);
         if (!schema) {
@@ -532,6 +536,22 @@ void update() {
     bool good = realm && F(realm_update_schema)(realm, schema);
     say(good ? "update ok" : "update error " + std::to_string(error_number()));
     F(realm_release)(schema);
+}
+
+// Says what crealm_verify finds in a file, if the library has it.
+void verify(const std::string& path) {
+    using Verify = bool (*)(const realm_t*, char**);
+    auto check = reinterpret_cast<Verify>(dlsym(library, "crealm_verify"));
+    if (!check) return;
+    close_realm();
+    realm_config_t* config = make_config(path, RLM_SCHEMA_MODE_IMMUTABLE);
+    realm = F(realm_open)(config);
+    F(realm_release)(config);
+    if (!realm) return say("not opened: " + std::to_string(error_number()));
+    char* report = nullptr;
+    if (!check(realm, &report)) say(report ? report : "no answer: " + std::to_string(error_number()));
+    F(realm_free)(report);
+    close_realm();
 }
 
 void collect_property(const Fields& f) {
@@ -563,6 +583,8 @@ void command(const Fields& f) {
         kept.clear();
     } else if (what == "close") {
         close_realm();
+    } else if (what == "verify") {
+        verify(text(f, 1));
     } else if (what == "flush") {
         std::cout << "." << std::endl;
     } else if (realm) {
