@@ -54,6 +54,7 @@ typedef struct crealm_system_calls {
     int (*statvfs)(const char* path, struct statvfs* info);
     int (*access)(const char* path, int mode);
     int (*fchmod)(int fd, mode_t mode);
+    int (*fchown)(int fd, uid_t user, gid_t group);
 
     /* Names */
     int (*rename)(const char* from, const char* to);

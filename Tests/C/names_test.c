@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #endif
 #include <fcntl.h>
+#include <grp.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -412,7 +413,10 @@ static int child_reads_as_other(void* data) {
 }
 static void readers_without_rights(void) {
     section = "readers without rights";
-    if (geteuid() != 0) return;
+    if (geteuid() != 0) {
+        printf("readers without rights, several users: left out, only root can become somebody else\n");
+        return;
+    }
     const char* path = in_folder("rights.realm");
     realm_t* realm = open_realm(path);
     CHECK(add(realm) && add(realm));
@@ -423,6 +427,111 @@ static void readers_without_rights(void) {
     CHECK(in_child(child_reads_as_other, (void*)path) == 0);
     unlink(in_folder("rights.realm.lock"));
     CHECK(in_child(child_reads_as_other, (void*)path) == 0);
+}
+
+/* Somebody who does something with a file. */
+typedef enum { ADDS, READS, COMPACTS, CHANGES_KEY } task_e;
+typedef struct {
+    uid_t user;
+    gid_t group, other_group; /* 0: none */
+    task_e task;
+    const char* path;
+    bool dies; /* with the file open */
+} someone;
+static int child_acts(void* data) {
+    const someone* who = (const someone*)data;
+    if (who->user != 0 && (setgroups(who->other_group != 0, &who->other_group) || setgid(who->group) || setuid(who->user))) return 99;
+    realm_clear_last_error();
+    realm_t* realm = open_mode(who->path, who->task == READS ? RLM_SCHEMA_MODE_READ_ONLY : RLM_SCHEMA_MODE_AUTOMATIC);
+    bool good = realm != NULL, done = true;
+    if (good && who->task == ADDS) good = add(realm);
+    if (good && who->task == COMPACTS) good = realm_compact(realm, &done) && done;
+    if (good && who->task == CHANGES_KEY) {
+        uint8_t key[64] = "the key of a file that changes hands between users of a machine";
+        realm_config_t* config = realm_config_new();
+        realm_config_set_encryption_key(config, key, sizeof key);
+        good = crealm_change_key(realm, config);
+        realm_release(config);
+    }
+    realm_error_t error;
+    if (!good && realm_get_last_error(&error)) {
+        bool names_owner = strstr(error.message, "lock file of user ") && strstr(error.message, "may be removed when nobody has the Realm file open");
+        return (int)error.error % 100 + (names_owner ? 100 : 0);
+    }
+    if (who->dies) _exit(0);
+    close_realm(realm);
+    return good ? 0 : 98;
+}
+/* 0, or the last two digits of the error; 100 more when it says whose lock file is in the way. */
+static int acts(uid_t user, gid_t group, gid_t other_group, task_e task, const char* path, bool dies) {
+    someone who = {user, group, other_group, task, path, dies};
+    return in_child(child_acts, &who);
+}
+static bool belongs(const char* path, uid_t user, gid_t group, mode_t mode) {
+    struct stat info;
+    bool good = stat(path, &info) == 0 && info.st_uid == user && info.st_gid == group && (info.st_mode & 07777) == mode;
+    if (!good) printf("%s: user %d, group %d, mode %o\n", path, (int)info.st_uid, (int)info.st_gid, (unsigned)info.st_mode & 07777);
+    return good;
+}
+static bool is_missing(const char* path) { return access(path, F_OK) != 0; }
+/* A file of user 1000 in a folder of its own. */
+static void make_users_file(const char* file, const char* lock, gid_t group, mode_t mode) {
+    CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
+    CHECK(chown(file, 1000, group) == 0 && chmod(file, mode) == 0 && unlink(lock) == 0);
+}
+static void several_users(void) {
+    section = "several users";
+    if (geteuid() != 0) return;
+    char shared[100], file[128], lock[160];
+    snprintf(shared, sizeof shared, "%s/users", folder);
+    snprintf(file, sizeof file, "%s/users.realm", shared);
+    snprintf(lock, sizeof lock, "%s.lock", file);
+    mode_t mask = umask(022);
+    CHECK(chmod(folder, 0755) == 0 && mkdir(shared, 0755) == 0 && chown(shared, 1000, 1000) == 0);
+
+    /* What root leaves belongs to the owner: also after a crash, or when root only reads. */
+    make_users_file(file, lock, 1000, 0644);
+    CHECK(acts(0, 0, 0, ADDS, file, false) == 0 && belongs(lock, 1000, 1000, 0600));
+    CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
+    CHECK(unlink(lock) == 0 && acts(0, 0, 0, READS, file, true) == 0 && belongs(lock, 1000, 1000, 0600));
+    CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
+    /* What was made wrong before is set right by who may. */
+    CHECK(chown(lock, 0, 0) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 100 + RLM_ERR_FILE_PERMISSION_DENIED % 100);
+    CHECK(acts(0, 0, 0, ADDS, file, false) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 0);
+    /* What somebody opened further by hand stays. */
+    CHECK(chmod(lock, 0666) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 0 && belongs(lock, 1000, 1000, 0666));
+    CHECK(acts(65534, 65534, 0, READS, file, false) == 0);
+
+    /* Who may only read makes no lock file, though the folder would take it. */
+    CHECK(chmod(shared, 01777) == 0 && unlink(lock) == 0);
+    CHECK(acts(65534, 65534, 0, READS, file, true) == RLM_ERR_FILE_PERMISSION_DENIED % 100 && is_missing(lock));
+    CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0);
+    /* The owner may, whatever the file permits. */
+    CHECK(unlink(lock) == 0 && chmod(file, 0444) == 0 && acts(1000, 1000, 0, READS, file, true) == 0 && belongs(lock, 1000, 1000, 0600));
+    CHECK(acts(1000, 1000, 0, READS, file, false) == 0);
+    CHECK(unlink(file) == 0 && unlink(lock) == 0);
+
+    /* A member of the group that may write: the lock file is for the group, and goes when its maker leaves, for the owner may be no member. */
+    CHECK(chmod(shared, 0777) == 0);
+    make_users_file(file, lock, 2000, 0664);
+    CHECK(acts(1001, 1001, 2000, ADDS, file, false) == 0 && is_missing(lock));
+    CHECK(acts(1000, 1000, 0, ADDS, file, false) == 0 && unlink(lock) == 0);
+    CHECK(acts(1001, 1001, 2000, ADDS, file, true) == 0 && belongs(lock, 1001, 2000, 0660));
+    CHECK(acts(1002, 1002, 2000, ADDS, file, false) == 0);
+    CHECK(acts(1000, 1000, 2000, ADDS, file, false) == 0);
+    CHECK(acts(1000, 1000, 0, ADDS, file, false) == 100 + RLM_ERR_FILE_PERMISSION_DENIED % 100);
+    /* The owner of the file, who is not of its group, opens the lock file to no group. */
+    CHECK(unlink(lock) == 0 && acts(1000, 1000, 0, ADDS, file, false) == 0 && belongs(lock, 1000, 1000, 0600));
+    CHECK(unlink(lock) == 0 && acts(1000, 1000, 2000, ADDS, file, false) == 0 && belongs(lock, 1000, 2000, 0660));
+
+    /* A file that is written anew keeps its owner, its group and its mode. */
+    CHECK(chmod(file, 0640) == 0);
+    CHECK(acts(0, 0, 0, COMPACTS, file, false) == 0 && belongs(file, 1000, 2000, 0640));
+    CHECK(chmod(file, 0664) == 0 && acts(1001, 1001, 2000, COMPACTS, file, false) == 0 && belongs(file, 1001, 2000, 0664));
+    /* What cannot keep its group lets in no other group in its place. */
+    CHECK(chown(file, 1000, 2000) == 0 && acts(1000, 1000, 0, COMPACTS, file, false) == 0 && belongs(file, 1000, 1000, 0644));
+    CHECK(acts(0, 0, 0, CHANGES_KEY, file, false) == 0 && belongs(file, 1000, 1000, 0644));
+    umask(mask);
 }
 
 int main(void) {
@@ -441,6 +550,7 @@ int main(void) {
     forks();
     never_finished();
     readers_without_rights();
+    several_users();
     char command[100];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) printf("could not clean %s\n", folder);

@@ -293,6 +293,9 @@ static int access(Process& p, const char* path, int mode) {
 static int fchmod(Process& p, int fd, mode_t mode) {
     return make(p, MODE, [&](Entry&) { return ::fchmod(fd, mode); });
 }
+static int fchown(Process& p, int fd, uid_t user, gid_t group) {
+    return make(p, MODE, [&](Entry&) { return ::fchown(fd, user, group); });
+}
 static ino_t inode_of(const char* path) {
     struct stat info;
     return ::stat(path, &info) == 0 ? info.st_ino : 0;
@@ -365,6 +368,7 @@ template <int N> struct Table {
 #define GOES_TO(name) t.name = [](auto... arguments) { return calls::name(processes[N], arguments...); }
         GOES_TO(open); GOES_TO(close); GOES_TO(fcntl_number); GOES_TO(fcntl_lock); GOES_TO(flock); GOES_TO(pread); GOES_TO(pwrite);
         GOES_TO(ftruncate); GOES_TO(posix_fallocate); GOES_TO(fstat); GOES_TO(stat); GOES_TO(statvfs); GOES_TO(access); GOES_TO(fchmod);
+        GOES_TO(fchown);
         GOES_TO(rename); GOES_TO(link); GOES_TO(unlink); GOES_TO(rmdir); GOES_TO(realpath); GOES_TO(opendir); GOES_TO(readdir);
         GOES_TO(closedir); GOES_TO(mmap); GOES_TO(munmap); GOES_TO(mprotect); GOES_TO(madvise); GOES_TO(getpid); GOES_TO(usleep);
         GOES_TO(clock_gettime);

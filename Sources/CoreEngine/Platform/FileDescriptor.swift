@@ -85,13 +85,26 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
         fd = -1
     }
-    /// The permissions of the file.
-    func permissions() throws(RealmError) -> UInt32 {
+    /// Whom the file belongs to, and whom it lets in.
+    func rights() throws(RealmError) -> FileRights {
         var info = stat()
         guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
-        return UInt32(info.st_mode) & 0o7777
+        return FileRights(info)
     }
-    func setPermissions(_ mode: UInt32) { _ = system.fchmod(fd, mode_t(mode)) }
+    func permissions() throws(RealmError) -> UInt32 { try rights().permissions }
+    /// Gives the file to the user and the group of `wanted` as far as this process may (to both, or to the group alone), and lets in whom
+    /// `wanted` lets in: another group than that no further than everybody.
+    func setRights(_ wanted: FileRights) {
+        guard var own = try? rights() else { return }
+        if own.user != wanted.user || own.group != wanted.group {
+            if system.fchown(fd, wanted.user, wanted.group) != 0, own.group != wanted.group { _ = system.fchown(fd, uid_t.max, wanted.group) }
+            guard let now = try? rights() else { return }
+            own = now
+        }
+        var mode = wanted.permissions
+        if own.group != wanted.group { mode &= ~0o070 | (mode & 0o007) << 3 }
+        if own.permissions != mode { _ = system.fchmod(fd, mode_t(mode)) }
+    }
 
     /// Size in bytes.
     func size() throws(RealmError) -> Int {
@@ -176,6 +189,20 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     }
 }
 
+/// Whom a file belongs to, and whom it lets in.
+struct FileRights: Sendable {
+    var user: UInt32
+    var group: UInt32
+    /// The bits of chmod(2).
+    var permissions: UInt32
+
+    fileprivate init(_ info: stat) {
+        user = info.st_uid
+        group = info.st_gid
+        permissions = UInt32(info.st_mode) & 0o7777
+    }
+}
+
 /// Device, inode and link count of an open file.
 struct FileIdentity: Hashable, Sendable {
     let device: UInt64
@@ -191,6 +218,13 @@ struct FileIdentity: Hashable, Sendable {
 /// Directory entries, by path.
 enum FileSystem {
     static func exists(_ path: String) -> Bool { system.access(path, F_OK) == 0 }
+    /// Whether this process may write the file at `path`.
+    static func isWritable(_ path: String) -> Bool { system.access(path, W_OK) == 0 }
+    /// nil when nothing can be told of what is there.
+    static func rights(_ path: String) -> FileRights? {
+        var info = stat()
+        return system.stat(path, &info) == 0 ? FileRights(info) : nil
+    }
     static func alreadyExists(_ path: String) -> RealmError {
         RealmError(.fileAlreadyExists, "File at path '\(path)' already exists.", path: path)
     }
@@ -253,7 +287,7 @@ enum FileSystem {
             // From its first moment on it lets in nobody whom the original keeps out.
             let target = try FileDescriptor(path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
             defer { target.close() }
-            target.copyPermissions(of: source)
+            target.setRights(try source.rights())
             let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
             defer { buffer.deallocate() }
             var at = 0

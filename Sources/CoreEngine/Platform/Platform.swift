@@ -41,6 +41,8 @@ enum Platform {
     static func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
 
     static var processId: Int32 { system.getpid() }
+    /// Whose rights the process has.
+    static var userId: UInt32 { geteuid() }
     /// Identifies the calling thread for as long as it runs.
     #if canImport(Darwin)
         static var threadId: UInt { UInt(bitPattern: pthread_self()) }

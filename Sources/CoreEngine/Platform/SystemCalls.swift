@@ -48,6 +48,7 @@ private func ownCalls() -> crealm_system_calls_t {
         statvfs: { systemStatvfs($0, $1) },
         access: { access($0, $1) },
         fchmod: { fchmod($0, $1) },
+        fchown: { fchown($0, $1, $2) },
         rename: { systemRename($0, $1) },
         link: { link($0, $1) },
         unlink: { unlink($0) },

@@ -103,7 +103,7 @@ extension Database {
                 let copy = try DatabaseFile(
                     path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize,
                     permissions: try file.file.permissions())
-                copy.file.copyPermissions(of: file.file)
+                copy.file.setRights(try file.file.rights())
                 try copy.initialize(durable: false, like: keepsForm ? file : nil)
                 let content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
                 let new = try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)

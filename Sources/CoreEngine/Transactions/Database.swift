@@ -210,14 +210,12 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         } else if !writing {
             throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
         }
-        let permissions = try early?.file.permissions() ?? 0o644
-
-        let lock = try LockFile(databasePath: path, permissions: permissions)
+        let lock = try LockFile(databasePath: path, try early?.file.rights(), isWriter: writing)
         var done = false
         defer { if !done { lock.leave(removing: lock.created) } }
         lockFile = lock
         fixed = nil
-        removesLockFile = !writing && lock.created
+        removesLockFile = lock.created && (!writing || !lock.isForOwner)
         let opened: (DatabaseFile, UInt8) = try lock.withControlLock { () throws(RealmError) in
             let shared = lock.shared
             let first = shared.initialised.load() == 0

@@ -16,6 +16,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     let shared: SharedState
     /// Whether this open made the file.
     let created: Bool
+    /// Whether the owner of the database can open the file.
+    let isForOwner: Bool
 
     private static let controlByte = 1 << 40
     private static let writeByte = (1 << 40) + 1
@@ -25,20 +27,31 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     private static let claimCount = 1 << 30
 
     /// Joins or starts the session. Throws 1008 when realm-core has the file open.
-    /// - Parameter permissions: of the database file. Who may not write it gets no hold of the lock file either.
-    init(databasePath: String, permissions: UInt32) throws(RealmError) {
+    /// - Parameters:
+    ///   - database: the rights of the database file, nil when there is none yet.
+    ///   - isWriter: whether the database is opened for writing.
+    init(databasePath: String, _ database: FileRights?, isWriter: Bool) throws(RealmError) {
         let path = databasePath + ".lock"
-        let existed = FileSystem.exists(path)
         self.databasePath = databasePath
-        let writers = permissions & 0o222
         var attempts = 0
+        var isMade = false
         while true {
-            let file = try FileDescriptor(path: path, access: .readWriteCreate, followsLinks: false, permissions: 0o600, isKeptFromChildren: true)
-            if let memory = try Self.join(file) {
-                if !existed { file.setPermissions(writers | writers << 1) }
+            var found = try Self.openExisting(path)
+            if found == nil {
+                found = try Self.make(beside: databasePath, database, isWriter: isWriter)
+                if found != nil { isMade = true }
+            }
+            if let database, let found { Self.giveToWriters(found, of: database, isMade: isMade) }
+            if let file = found, let memory = try Self.join(file) {
                 self.file = file
                 identity = try file.identity()
-                created = !existed
+                created = isMade
+                let everybody: UInt32 = 0o006
+                if let database, let own = try? file.rights() {
+                    isForOwner = own.user == database.user || own.permissions & everybody == everybody
+                } else {
+                    isForOwner = true
+                }
                 var state = SharedState(memory)
                 // A byte of our own: other members see by its lock that we live.
                 try file.lockByte(Self.controlByte)
@@ -55,12 +68,60 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 shared = state
                 return
             }
-            file.close()
+            found?.close()
             attempts += 1
             guard attempts < 50 else { throw try Self.refusal(path) }
             Platform.sleep(microseconds: UInt32(1000 + attempts * 400))
         }
     }
+
+    // MARK: Whose the file is
+
+    /// The lock file that is there; nil when none is.
+    private static func openExisting(_ path: String) throws(RealmError) -> FileDescriptor? {
+        do {
+            return try FileDescriptor(path: path, access: .readWrite, followsLinks: false, isKeptFromChildren: true)
+        } catch {
+            if error.code == .fileNotFound { return nil }
+            guard error.code == .permissionDenied, let rights = FileSystem.rights(path) else { throw error }
+            throw RealmError(
+                .permissionDenied,
+                "\(error.message). It is the lock file of user \(rights.user), group \(rights.group), and may be removed when nobody has the Realm file "
+                    + "open",
+                path: path)
+        }
+    }
+    /// Makes the lock file; nil when somebody else just did. Who may not write the database, nor owns it, could only make a file that shuts out
+    /// those who may.
+    private static func make(beside databasePath: String, _ database: FileRights?, isWriter: Bool) throws(RealmError) -> FileDescriptor? {
+        let path = databasePath + ".lock"
+        if let database, !isWriter, database.user != Platform.userId, !FileSystem.isWritable(databasePath) {
+            throw RealmError(
+                .permissionDenied,
+                "The lock file '\(path)' does not exist, and who may not write the Realm file must not make it: its writers could not open it",
+                path: path)
+        }
+        do {
+            return try FileDescriptor(path: path, access: .createNew, followsLinks: false, permissions: 0o600, isKeptFromChildren: true)
+        } catch {
+            if error.code == .fileAlreadyExists { return nil }
+            throw error
+        }
+    }
+    /// The lock file belongs to whom the database belongs to, and lets in its owner and who may write the database: as far as this process may
+    /// do that. A file that somebody opened further by hand, or that has another name, stays as it is.
+    private static func giveToWriters(_ file: FileDescriptor, of database: FileRights, isMade: Bool) {
+        let writers = database.permissions & 0o222
+        var wanted = database
+        wanted.permissions = 0o600 | writers | writers << 1
+        if !isMade {
+            guard let own = try? file.rights(), own.permissions & ~wanted.permissions == 0 else { return }
+            guard let identity = try? file.identity(), identity.linkCount == 1 else { return }
+        }
+        file.setRights(wanted)
+    }
+
+    // MARK: The session
 
     /// One attempt; nil to try again.
     private static func join(_ file: FileDescriptor) throws(RealmError) -> SharedMemory? {
