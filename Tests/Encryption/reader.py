@@ -181,11 +181,10 @@ class Sealed:
             need(copies[1].generation == copies[0].generation + 1, 'key block 1 is not one generation ahead')
         self.key = self.opened(copies, secret)
         self.roots = [self.root(n) for n in (0, 1)]
-        need(abs(self.roots[0][0] - self.roots[1][0]) == 1, 'the root records are no neighbours')
+        need(abs(self.roots[0][0] - self.roots[1][0]) in (1, 3), 'the root records are no neighbours')
         self.slot = int(self.roots[1][0] > self.roots[0][0])
         self.take(self.roots[self.slot])
-        coming = self.announced()
-        if coming:
+        while coming := self.announced():
             self.take(coming)
 
     def take(self, root):
@@ -233,7 +232,7 @@ class Sealed:
 
     def announced(self):
         """The root record of a commit that is all there although its record is not in its place; None when there is none."""
-        slot, before = 1 - self.slot, (self.sequence, self.header, self.pages, self.top)
+        slot, before = (self.sequence + 1) % 2, (self.sequence, self.header, self.pages, self.top)
         try:
             text = self.unseal(ANNOUNCEMENT, slot, self.block(2 + slot)[512:2560])
             coming = self.parsed(text, slot)

@@ -257,11 +257,22 @@ enum FileSystem {
         return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }
     /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
-    static func synchronizeFolder(of path: String) {
-        let fd = system.open(parent(of: path), O_RDONLY | O_CLOEXEC, 0)
-        guard fd >= 0 else { return }
-        _ = system.fsync(fd)
+    static func synchronizeFolder(of path: String) throws(RealmError) {
+        let folder = parent(of: path)
+        var fd: Int32
+        repeat { fd = system.open(folder, O_RDONLY | O_CLOEXEC, 0) } while fd < 0 && errno == EINTR
+        guard fd >= 0 else {
+            // A folder in which one may make files but not list them.
+            if errno == EACCES || errno == EPERM { return }
+            throw Platform.error(errno, "open() failed", path: folder)
+        }
+        var result: Int32
+        repeat { result = system.fsync(fd) } while result != 0 && errno == EINTR
+        let code = errno
         _ = system.close(fd)
+        guard result == 0 || code == EINVAL || code == ENOTSUP || code == EBADF || code == EROFS else {
+            throw Platform.error(code, "fsync() failed", path: folder)
+        }
     }
     static func isDirectory(_ path: String) -> Bool {
         var info = stat()
@@ -302,7 +313,7 @@ enum FileSystem {
                 try remove(part)
                 return false
             }
-            synchronizeFolder(of: to)
+            try synchronizeFolder(of: to)
             return true
         } catch {
             _ = try? remove(part)

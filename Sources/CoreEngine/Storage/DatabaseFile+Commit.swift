@@ -111,6 +111,16 @@ extension DatabaseFile {
         headerState = .onDisk
     }
 
+    /// Puts what leads to the newest state on the disk, as the system shows it. Before anything else is written.
+    func confirmHeader() throws(RealmError) {
+        if let pages {
+            try pages.withForm { (form) throws(RealmError) in try form.rewriteFront() }
+        } else {
+            try file.rewrite(0, count: Format.headerSize)
+        }
+        try file.synchronizeData()
+        headerState = .onDisk
+    }
     private func rewriteHeader(_ header: FileHeader) throws(RealmError) {
         if let pages {
             try pages.withForm { (form) throws(RealmError) in try form.rewriteHeader() }
@@ -198,16 +208,14 @@ extension DatabaseFile {
         guard try file.read(into: bytes, count: CommitRecord.size, at: at) == CommitRecord.size else { return nil }
         return CommitRecord(bytes).map { ($0, at) }
     }
-    /// The header was torn by a crash: the live slot leads nowhere. The other one counts if this engine wrote what it leads to.
+    /// The header was torn by a crash: the live slot leads nowhere. The other one counts if the record behind what it leads to tells of a commit that
+    /// is there as a whole, as it is whenever a header is written after one flush. A file that was cut has no such commit, and is refused.
     private func beforeTornHeader() throws(RealmError) -> State? {
         var header = try readHeader()
         guard header.hasMnemonic, !header.isStreaming else { return nil }
         header.flags ^= 1
         let state = try examine(header, readOnly: true)
-        guard let (record, _) = try record(behind: state.topRef, physicalSize: state.physicalSize),
-            record.baseTop == state.topRef, record.baseVersion == state.version
-        else { return nil }
-        return state
+        return try successor(of: state) == nil ? nil : state
     }
 
     // MARK: Bytes

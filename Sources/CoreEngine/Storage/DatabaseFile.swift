@@ -414,6 +414,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         }
         if state.topRef.isNull { wanted = Format.roundUp(state.physicalSize, to: Platform.pageSize) }
         guard wanted != state.physicalSize else { return false }
+        // The header on the disk may still lead to what is cut off.
+        if wanted < state.physicalSize { try confirmHeader() }
         try file.truncate(to: wanted)
         return true
     }

@@ -32,6 +32,8 @@ protocol PageForm: AnyObject {
     func withdraw(_ header: FileHeader) throws(RealmError)
     /// Writes the header in force again, as it is: a flush that failed elsewhere may have kept it from the disk.
     func rewriteHeader() throws(RealmError)
+    /// Writes everything by which the newest state is found again, as it is.
+    func rewriteFront() throws(RealmError)
     /// The sequence number of a commit that is wholly on the disk although the header does not lead to it. From then on the form reads as if it
     /// did. Only while nobody writes.
     func findSuccessor() throws(RealmError) -> UInt64?
@@ -56,7 +58,7 @@ extension PageForm {
     /// Bytes of data that the file has room for.
     var dataSize: Int { get throws(RealmError) { try pageCount * pageSize } }
     func repair() throws(RealmError) {}
-    func rewriteHeader() throws(RealmError) {}
+    func rewriteFront() throws(RealmError) { try rewriteHeader() }
     func findSuccessor() throws(RealmError) -> UInt64? { nil }
     func rewriteSuccessor() throws(RealmError) {}
     func adoptSuccessor() throws(RealmError) {}

@@ -24,6 +24,8 @@ final class SealedForm: PageForm {
     /// Behind the root record in its block.
     private static let announcementSize = 2048
     private static let announcementPayload = announcementSize - PageSeal.overhead
+    /// Commits that can be announced at a time: one in each root block.
+    private static let chain: UInt64 = 2
     private static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
     /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
@@ -175,9 +177,12 @@ final class SealedForm: PageForm {
             records = (record(0), record(1))
             if let even = records.0, let odd = records.1 {
                 let isEven = even.sequence > odd.sequence
-                guard isEven ? even.sequence == odd.sequence &+ 1 : odd.sequence == even.sequence &+ 1 else { continue }
                 var root = isEven ? even : odd
-                if let accepted, accepted.root.sequence == root.sequence &+ 1, isAnnounced(accepted) { root = accepted.root }
+                // Neighbours, but for a flush that failed in another process and lost one record: then the announcements lead on.
+                guard root.sequence &- (isEven ? odd : even).sequence <= 3 else { continue }
+                if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted) {
+                    root = accepted.root
+                }
                 known = root
                 return root
             }
@@ -294,11 +299,16 @@ final class SealedForm: PageForm {
     func findSuccessor() throws(RealmError) -> UInt64? {
         known = nil
         let newest = try root()
-        if let accepted, accepted.root.sequence == newest.sequence { return newest.sequence }
-        guard let next = try successor(of: newest) else { return nil }
-        accepted = next
-        known = next.root
-        return next.root.sequence
+        var found = accepted.flatMap { $0.root.sequence == newest.sequence ? $0 : nil }
+        for _ in 0..<Self.chain {
+            guard var next = try successor(of: found?.root ?? newest) else { break }
+            next.runs = (found?.runs ?? []) + next.runs
+            found = next
+        }
+        guard let found else { return nil }
+        accepted = found
+        known = found.root
+        return found.root.sequence
     }
     func rewriteSuccessor() throws(RealmError) {
         guard let accepted else { return }
@@ -313,7 +323,7 @@ final class SealedForm: PageForm {
                 page = end
             }
         }
-        try file.rewrite(Self.rootBlock(accepted.root.sequence) + Self.rootSize, count: Self.announcementSize)
+        for sequence: UInt64 in 0..<Self.chain { try file.rewrite(Self.rootBlock(sequence) + Self.rootSize, count: Self.announcementSize) }
     }
     func adoptSuccessor() throws(RealmError) {
         guard let accepted else { return }
@@ -345,6 +355,10 @@ final class SealedForm: PageForm {
         }
         try writeRoot(root)
     }
+    func rewriteFront() throws(RealmError) {
+        try rewriteHeader()
+        try file.rewrite(0, count: Self.firstGroup * Self.blockSize)
+    }
     private func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
         let isNew = try file.size() < (copy + 1) * Self.blockSize
         Platform.zero(buffer, Self.blockSize)
@@ -354,10 +368,26 @@ final class SealedForm: PageForm {
     /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the old one or the new one.
     func changeSecret(_ e: Encryption) throws(RealmError) {
         let new = try keyBlock.rewrapped(dataKey, e)
-        try writeKeyBlock(new, 1)
-        try file.synchronizeData()
-        try writeKeyBlock(new, 0)
-        try file.synchronizeData()
+        do throws(RealmError) {
+            try writeKeyBlock(new, 1)
+            try file.synchronizeData()
+            try writeKeyBlock(new, 0)
+            try file.synchronizeData()
+        } catch {
+            do throws(RealmError) {
+                // While the copies differ, the secrets of both open the file.
+                try writeKeyBlock(keyBlock, 0)
+                try file.synchronizeData()
+                try writeKeyBlock(keyBlock, 1)
+                try file.synchronizeData()
+            } catch let second {
+                throw RealmError(
+                    .commitOutcomeUnknown,
+                    "The key could not be changed (\(error.message)), nor the old one put back (\(second.message)): keep both, either may open the file",
+                    path: file.path)
+            }
+            throw error
+        }
         keyBlock = new
     }
 

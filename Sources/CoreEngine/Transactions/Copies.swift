@@ -45,7 +45,7 @@ extension Transaction {
             if try CopyWriter.copy(content, of: database.file, into: copy, durable: true).topRef.isNull { try copy.file.synchronizeData() }
             try copy.file.renameKeeping(path)
         }
-        FileSystem.synchronizeFolder(of: path)
+        try Self.making(path) { () throws(RealmError) in try FileSystem.synchronizeFolder(of: path) }
     }
     private static let copyNumber = Atomic(0)
 
@@ -113,12 +113,14 @@ extension Database {
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
                     // Whoever waits for the control lock starts anew if we die before the new version is published.
                     lockFile.shared.initialised.store(0)
+                    lockFile.shared.isUncertain = true
                     do throws(RealmError) { try copy.file.rename(to: name) } catch {
                         lockFile.shared.initialised.store(1)
                         throw error
                     }
                 }
-                if isDurable { FileSystem.synchronizeFolder(of: name) }
+                // The new file counts, whatever the folder says; until it says so for good, nothing is written.
+                if (try? FileSystem.synchronizeFolder(of: name)) != nil { lockFile.shared.isUncertain = false }
                 lockFile.shared.publish(SharedState.Version(
                     number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
                 lockFile.shared.database = identity

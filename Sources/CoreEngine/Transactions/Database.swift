@@ -234,12 +234,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                     path: path)
             }
             lock.hold(try lock.claim(path, identity))
+            var isNew = false
             if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
             if first && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
             if try file.file.size() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }
                 try file.initialize(durable: durability == .full)
-                if durability == .full { FileSystem.synchronizeFolder(of: path) }
+                if durability == .full { try FileSystem.synchronizeFolder(of: path) }
+                isNew = true
             }
             // Who only reads cares about memory alone.
             let theirs = shared.durability.load(), mine = UInt64(durability.rawValue), inMemory = UInt64(Durability.memoryOnly.rawValue)
@@ -271,6 +273,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 shared.durability.store(UInt64(durability.rawValue))
                 // What is known of the header so far stays known until another process writes.
                 if writing { shared.lastWriter.store(shared.owner) }
+                shared.isUncertain = !isNew
                 shared.database = identity
                 shared.initialised.store(1)
             }
@@ -448,6 +451,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 file.pages?.beginWrite(others: false)
             }
             try recoverHeader(others)
+            try confirmHeader()
         } catch {
             unlockForWriting()
             throw error
@@ -489,6 +493,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 path: path)
         }
     }
+    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header, and the file's name, is put on the
+    /// disk. A flush that failed may have left something else there, which leads to nodes that this transaction would write over.
+    private func confirmHeader() throws(RealmError) {
+        guard let lockFile, durability == .full, lockFile.shared.isUncertain else { return }
+        try file.confirmHeader()
+        try FileSystem.synchronizeFolder(of: path)
+        lockFile.shared.isUncertain = false
+    }
     /// Hands the slab to a write transaction.
     func takeSlab() -> Int { slabCommitted }
     func returnSlab(_ committed: Int) { slabCommitted = committed }
@@ -511,7 +523,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) -> SharedState.Version {
         // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
         try verifyWhole()
-        if durability != .memoryOnly { try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing) }
+        if durability != .memoryOnly {
+            lockFile?.shared.isUncertain = true
+            try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing)
+            lockFile?.shared.isUncertain = false
+        }
         file.pages?.noteOwn(c.version)
         let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)
         lockFile?.shared.publish(new)

@@ -65,6 +65,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 }
                 guard state.owner != 0 else { throw RealmError(.limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath) }
                 state.clearSlots(of: state.owner)
+                // Whoever had the byte before may have died in the middle of a commit: this is another writer.
+                _ = state.lastWriter.exchange(from: state.owner, to: 0)
                 shared = state
                 return
             }

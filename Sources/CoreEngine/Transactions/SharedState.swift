@@ -10,6 +10,7 @@
 ///     48    device and inode of the database file
 ///     64    ring of 64 published versions: version, top ref, logical size, 0
 ///     2112  number of slots ever claimed (those behind are free)
+///     2120  1 while what is on the disk of header and folder may differ from what the system shows
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
 /// the writer of the next commit but one (the first that could reuse space of the version) will see the slot, because it scans the slots
@@ -18,7 +19,7 @@
 /// nothing; one that dies after the file's header was flipped is completed by the next writer (`Database.recoverHeader`).
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
-    static let layoutVersion: UInt64 = 2
+    static let layoutVersion: UInt64 = 3
     static let slotCount = 2048
     static let size = 4096 + slotCount * 8
     private static let ringSize: UInt64 = 64
@@ -34,6 +35,12 @@ struct SharedState {
     var initialised: SharedWord { word(24) }
     var latest: SharedWord { word(32) }
     var lastWriter: SharedWord { word(40) }
+    /// A commit is under way or ended without a known outcome, or an earlier session left the file: before anything is written again, what leads
+    /// to the newest version is made certain (`Database.confirmHeader`).
+    var isUncertain: Bool {
+        get { word(2120).load() != 0 }
+        nonmutating set { word(2120).store(newValue ? 1 : 0) }
+    }
     private var claimed: SharedWord { word(2112) }
     /// Slots that may be in use.
     private var claimedSlots: Range<Int> { 0..<Int(min(claimed.load(), UInt64(Self.slotCount))) }
