@@ -140,6 +140,5 @@ __all__ = [
     "field",
     "library_version",
     "memory",
-    "open",
     "timestamp_ns",
 ]

@@ -14,7 +14,9 @@ between any two steps of this package: signal handlers, finalizers, trace functi
 4. Handles are released on the owner's thread. A finalizer that runs on another thread leaves it to
    the owner's next call.
 5. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
-   borrowed realm is neither closed nor released: only the handles that came from it are.
+   borrowed realm is neither closed nor released: only the handles that came from it are. A realm that
+   was opened closes itself when nobody has it any more (`OpenedRealm`), so that an interrupt on the way
+   from the library to its `Owner` leaves no file open.
 6. After a fork the child never calls the library for the parent's handles. It raises ForkedError.
 """
 
@@ -25,10 +27,10 @@ import threading
 import weakref
 from collections import deque
 from functools import partial
-from typing import Any, Callable, Deque, NoReturn, Optional, Set
+from typing import Any, Callable, Deque, NoReturn, Optional, Set, Union
 
 from . import _marshal as c
-from ._library import lib
+from ._library import OpenedRealm, lib
 from .errors import BusyError, ClosedError, ForkedError, WrongThreadError
 
 _OPEN, _CLOSED, _FORKED = range(3)
@@ -91,14 +93,14 @@ class Owner(Callee):
         "later",
         "state",
         "depth",
-        "is_borrowed",
+        "opened",
         "__weakref__",
     )
 
-    def __init__(self, realm: int, path: str, *, is_borrowed: bool = False) -> None:
+    def __init__(self, realm: Union[OpenedRealm, int], path: str) -> None:
         self.path = path
-        self.pointer = realm
-        self.is_borrowed = is_borrowed
+        self.opened = realm if isinstance(realm, OpenedRealm) else None  # None: borrowed.
+        self.pointer: int = (realm.value or 0) if isinstance(realm, OpenedRealm) else realm
         self.thread = threading.current_thread()
         self.ident = _get_ident()
         self.live: Set[int] = set()
@@ -114,6 +116,11 @@ class Owner(Callee):
     @property
     def is_closed(self) -> bool:
         return self.state != _OPEN
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this is the thread it belongs to."""
+        return self.ident == _get_ident()
 
     @property
     def is_forked(self) -> bool:
@@ -174,13 +181,14 @@ class Owner(Callee):
             return
         try:
             self.depth = 1
-            if self.pointer and not self.is_borrowed:
+            if self.opened:
                 lib.realm_close(self.pointer)
             while self.live:
                 lib.realm_release(self.live.pop())
-            realm, self.pointer = self.pointer, 0
-            if realm and not self.is_borrowed:
-                lib.realm_release(realm)
+            self.pointer = 0
+            if self.opened is not None:
+                self.opened.close()
+                self.opened = None
         finally:
             self.depth = 0
             self.later.clear()
@@ -215,6 +223,8 @@ def _after_fork_in_child() -> None:
     for owner in list(_owners):
         if owner.state == _OPEN:
             owner.state = _FORKED
+            if owner.opened is not None:
+                owner.opened.value = None  # The parent closes it.
 
 
 if hasattr(os, "register_at_fork"):

@@ -72,8 +72,24 @@ def _declare(blocking: ctypes.CDLL, quick: ctypes.PyDLL) -> SimpleNamespace:
     return functions
 
 
+class OpenedRealm(ctypes.c_void_p):
+    """The realm that realm_open returns; false when there is none. The call makes it an object of this class
+    at once, and when nobody has that any more, it is closed: an interrupt leaves no file open."""
+
+    def close(self) -> None:
+        pointer = self.value
+        if pointer:
+            lib.realm_close(pointer)
+            self.value = None
+            lib.realm_release(pointer)
+
+    def __del__(self) -> None:
+        self.close()
+
+
 path, _blocking, _quick = _load()
 lib = _declare(_blocking, _quick)
+lib.realm_open.restype = OpenedRealm
 
 
 def has(name: str) -> bool:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 import weakref
+from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
+    Callable,
     Dict,
     Iterable,
-    Iterator,
     List,
     Mapping,
     NoReturn,
@@ -88,7 +89,8 @@ class Database:
         self._mode = mode
         self._is_dynamic = is_dynamic
         self._models = models or {}
-        self._writing = False
+        self._writing = False  # Whether the block of a write is running, as far as the package knows.
+        self._block: Optional[weakref.ref[Any]] = None  # What the block of the running write keeps: see Write.
         self._added = Added()
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
@@ -122,7 +124,7 @@ class Database:
     @property
     def is_writing(self) -> bool:
         """Whether a `with db.write():` block is running."""
-        return self._writing
+        return not self.is_closed and bool(self._owner.call(lib.realm_is_writable))
 
     @property
     def version(self) -> int:
@@ -339,7 +341,7 @@ class Database:
         self._owner.check()
         if self._mode in READING:
             raise ReadOnlyError("The database is open for reading", path=self.path)
-        if self._writing:
+        if self.is_writing:
             raise UsageError("A write is running: the file can be rewritten after it", path=self.path)
 
     def _begin_again(self) -> None:
@@ -352,10 +354,10 @@ class Database:
         database raise ClosedError from now on. Closing again does nothing."""
         if not self._owner.is_closed:
             self._owner.check()
+        block = self._block
+        if block is not None and not self._owner.depth:
+            self._end_write(block)
         self._owner.close()  # Once more where the first time was interrupted.
-        if self._writing:
-            self._writing = False
-            self._added.take_back()
 
     def __enter__(self) -> "Database":
         self._owner.check()
@@ -386,9 +388,36 @@ class Database:
         """Takes notice of a new snapshot, which may have new classes and properties."""
         version = self._owner.call(c.get_version)
         if version != self._seen:
-            self._seen = version
             if self._is_dynamic:
                 self._read_schema()
+            self._seen = version
+
+    def _end_write(self, block: "weakref.ref[Any]", is_committed: bool = False) -> None:
+        """Ends the write of a block, however far it came: what is not committed is rolled back. It may be
+        called again: after an interrupt it goes on, and for a block that is over it does nothing."""
+        owner = self._owner
+        if owner.depth or not owner.is_here:
+            owner.later.append(partial(self._end_write, block, is_committed))
+            return
+        if self._block is not block:
+            return
+        failure: Optional[Error] = None
+        if not self.is_closed:
+            try:
+                version = owner.call(_end)
+                is_committed = self._writing and version != self._seen
+            except Error as error:
+                failure = error
+        if is_committed:
+            self._added.keep()
+            if not self.is_closed:
+                self._seen = version
+        else:
+            self._added.take_back()
+        self._writing = False
+        self._block = None
+        if failure is not None:
+            raise failure
 
     def _named(self, name: str) -> BoundClass:
         try:
@@ -482,115 +511,114 @@ class Added:
 
     def keep(self) -> None:
         """The write was committed."""
-        for instance in self._taken():
-            instance._stay()
+        self._settle(lambda instance: instance._stay())
 
     def take_back(self) -> None:
         """The write was rolled back."""
-        for instance in self._taken():
-            instance._return()
+        self._settle(lambda instance: instance._return())
 
-    def _taken(self) -> Iterator[Model]:
+    def _settle(self, settle: "Callable[[Model], None]") -> None:
+        """An instance leaves the list when it is settled: after an interrupt this goes on where it was."""
         while self._instances:
-            instance = self._instances.pop()()
+            instance = self._instances[-1]()
             if instance is not None:
-                yield instance
+                settle(instance)
+            self._instances.pop()
+
+
+class _WayOut:
+    """`__exit__` of `Write`. A `with` statement takes it before it enters the block and lets go of it when
+    the block is over, in whatever way. It gets an object of its own for that, which nothing else keeps:
+    not even the traceback of an interrupt at the very beginning of `_exit`."""
+
+    @overload
+    def __get__(self, write: None, kind: type) -> "Callable[..., None]": ...
+
+    @overload
+    def __get__(self, write: "Write", kind: type) -> "partial[None]": ...
+
+    def __get__(self, write: "Optional[Write]", kind: type) -> "Callable[..., None]":
+        if write is None:
+            return _exit
+        way_out = partial(_exit, write)
+        write._way_out = weakref.ref(way_out)
+        return way_out
 
 
 class Write:
-    """What db.write() returns: a context manager."""
+    """What db.write() returns: a context manager. The write ends when the block does. An interrupt may come
+    before the first step of `__exit__` or between any others: the write also ends when nobody has the
+    block's way out any more; nobody has this object any more, where `__enter__` was called by hand."""
 
-    __slots__ = ("_db",)
+    __slots__ = ("_db", "_way_out", "__weakref__")
+    __exit__ = _WayOut()
 
     def __init__(self, db: Database) -> None:
         self._db = db
+        self._way_out: Optional[weakref.ref[Any]] = None
 
     def __enter__(self) -> Database:
         db = self._db
         db._owner.check()
         if db._mode in READING:
             raise ReadOnlyError("The database is open for reading", path=db.path)
+        former = db._block
+        if former is not None and (former() is None or not db.is_writing):
+            db._end_write(former)  # An interrupt came in between.
+        way_out = None if self._way_out is None else self._way_out()
+        block = weakref.ref(self if way_out is None else way_out, db._end_write)
         try:
-            db._owner.call(_begin, db)
-        except BusyError:
-            raise
-        except BaseException:
-            if not db._writing:  # Else a write is running, and goes on.
-                self._roll_back()
-            raise
-        try:
+            db._owner.call(_begin, db, block)
             db._moved()
+            db._writing = True
         except BaseException:
-            self._roll_back()
+            db._end_write(block)
             raise
         return db
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        traceback: Optional[TracebackType],
-    ) -> None:
-        db = self._db
-        if not db._writing or db.is_closed:
-            if error is not None:
-                return
-            if db._owner.is_forked:
-                db._owner.check()
-            raise ClosedError("The database was closed inside its write: nothing was changed", path=db.path)
-        db._owner.check()
+
+def _exit(
+    write: Write,
+    kind: Optional[Type[BaseException]],
+    error: Optional[BaseException],
+    traceback: Optional[TracebackType],
+) -> None:
+    db = write._db
+    block = db._block
+    if block is None or db.is_closed:
+        if block is not None and not db._owner.is_forked:
+            db._end_write(block)
         if error is not None:
-            self._roll_back()
             return
-        try:
+        if db._owner.is_forked:
+            db._owner.check()
+        raise ClosedError("The database was closed inside its write: nothing was changed", path=db.path)
+    db._owner.check()
+    is_committed = False
+    try:
+        if error is None:
             db._owner.call(c.check, lib.realm_commit)
-        except BusyError:
-            raise
-        except Error:
-            self._roll_back()
-            raise
-        except BaseException:  # Interrupted: before the commit, or after it.
-            if db._owner.call(lib.realm_is_writable):
-                self._roll_back()
-            else:
-                self._committed()
-            raise
-        self._committed()
-        db._seen = db._owner.call(c.get_version)
-
-    def _committed(self) -> None:
-        db = self._db
-        db._writing = False
-        added, db._added = db._added, Added()
-        added.keep()
-
-    def _roll_back(self) -> None:
-        """Now, or when the call in progress is over."""
-        db = self._db
-        if db._owner.depth:
-            db._owner.later.append(self._roll_back)
-            return
-        try:
-            if not db.is_closed:
-                db._owner.call(_roll_back)
-        except KeyboardInterrupt:
-            db._owner.call(_roll_back)  # Where it was done already, nothing happens.
-            raise
-        finally:
-            db._writing = False
-            db._added.take_back()
+            is_committed = True
+    except BusyError:
+        raise  # In the middle of another call: the write goes on.
+    except BaseException:
+        db._end_write(block)
+        raise
+    db._end_write(block, is_committed)
 
 
-def _begin(realm: int, db: Database) -> None:
-    if db._writing:
+def _begin(realm: int, db: Database, block: "weakref.ref[Any]") -> None:
+    if lib.realm_is_writable(realm):
         raise UsageError("A write is running already: writes do not nest", path=db.path)
+    db._block = block
     c.check(realm, lib.realm_begin_write)
-    db._writing = True
 
 
-def _roll_back(realm: int) -> None:
+def _end(realm: int) -> int:
+    """Rolls back what is not committed. The number of the snapshot: another one after a commit."""
     if lib.realm_is_writable(realm):
         c.check(realm, lib.realm_rollback)
+    return c.get_version(realm)
 
 
-_begin.moves = _roll_back.moves = True  # type: ignore[attr-defined]
+_begin.moves = _end.moves = True  # type: ignore[attr-defined]

@@ -126,7 +126,7 @@ class Run:
 
     def call(self, old: int, new: int, schema: int) -> bool:
         """Nothing may be raised through the library: what the function raises waits in `error`."""
-        owners = [Owner(old, self.path, is_borrowed=True), Owner(new, self.path, is_borrowed=True)]
+        owners = [Owner(old, self.path), Owner(new, self.path)]  # Borrowed.
         try:
             before = Database(owners[0], "r", is_dynamic=True)
             after = Migration(owners[1], schema, before, self.declared)

@@ -506,17 +506,18 @@ class Model(Object):
     def _settle(self, db: Database, handle: Handle, bound: BoundClass) -> None:
         """Makes the instance an object of a database. Its values wait until the write is committed:
         a rollback brings them back."""
+        db._added.append(self)  # First: after an interrupt the write knows it.
         assign = object.__setattr__
         assign(self, "_class_key", bound.key)
         assign(self, "_key", handle.call(lib.realm_object_get_key))
         assign(self, "_handle", handle)
         assign(self, "_db", db)
-        db._added.append(self)
 
     def _stay(self) -> None:
         """The write that added the instance was committed."""
-        self._values.clear()
-        self._given.clear()
+        if self._db is not None:  # Else an interrupt came before it was settled.
+            self._values.clear()
+            self._given.clear()
 
     def _return(self) -> None:
         """Makes it a plain instance, with the values that it had before it was added."""

@@ -67,7 +67,7 @@ class Object:
         return self._read(self._facts(name))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        db, bound = self._db, self._bound()
+        db, handle, bound = self._db, self._handle, self._bound()
         facts = bound.find(name)
         db._require_write(f"{bound.name}.{name}")
         if facts is bound.primary_key and not db._is_migrating:
@@ -77,20 +77,9 @@ class Object:
                 encoded = c.encode(value, facts.type)
             except DataError as error:
                 raise located(error, bound.where(facts))
-            self._handle.call(c.check, lib.realm_set_value, facts.key, encoded, False)
+            handle.call(c.check, lib.realm_set_value, facts.key, encoded, False)
         elif not self._has_already(facts, value):
-            self._put(bound, facts, value)
-
-    def _put(self, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
-        plan = Plan(self._db)
-        planned = plan.value(bound, facts, value)
-        if not self._handle.call(lib.realm_object_is_valid):
-            raise InvalidatedError(f"The {bound.name} was deleted", code=2010)
-        plan.add()
-        try:
-            put_in_property(self._handle, facts, planned)
-        except (DataError, ConstraintError) as error:
-            raise located(error, bound.where(facts))
+            _put(db, handle, bound, facts, value)
 
     def _has_already(self, facts: c.PropertyFacts, value: Any) -> bool:
         """Whether the value is the very collection or embedded object that this property has, as in
@@ -368,3 +357,16 @@ def _detach(value: Any, depth: int, seen: SetOf[Any]) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, (bytearray, memoryview)):
         return [_detach(element, depth, seen) for element in value]
     return value
+
+
+def _put(db: Database, handle: Handle, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
+    """Writes a property of an object, with everything that has to come along."""
+    plan = Plan(db)
+    planned = plan.value(bound, facts, value)
+    if not handle.call(lib.realm_object_is_valid):
+        raise InvalidatedError(f"The {bound.name} was deleted", code=2010)
+    plan.add()
+    try:
+        put_in_property(handle, facts, planned)
+    except (DataError, ConstraintError) as error:
+        raise located(error, bound.where(facts))

@@ -207,8 +207,7 @@ def _migrate(
                     "A migration needs the file alone: close the other databases that have it open."
                 )
             raise run.error or failure or SchemaError("The migration failed", path=where)
-        lib.realm_close(realm)
-        lib.realm_release(realm)
+        realm.close()
     finally:
         lib.realm_release(config)
         del kept

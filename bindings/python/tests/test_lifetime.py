@@ -2,6 +2,7 @@
 thread, a fork. Nothing may crash, each C handle is released exactly once, and the errors say what
 happened."""
 
+import builtins
 import collections
 import copy
 import ctypes
@@ -19,7 +20,7 @@ import pytest
 
 import crealm
 from conftest import PERSON
-from crealm import _handle, _prototypes, _store, objects
+from crealm import _handle, _prototypes, _store, objects, opening
 from crealm._library import lib
 
 EVERYTHING = crealm.ClassSchema(
@@ -170,7 +171,7 @@ def test_every_handle_that_the_library_gave_is_given_back(path, monkeypatch):
     def counted(function):
         def call(*arguments):
             pointer = function(*arguments)
-            given.extend([pointer] if pointer else [])
+            given.extend([getattr(pointer, "value", pointer)] if pointer else [])
             return pointer
 
         return call
@@ -520,7 +521,7 @@ def test_two_processes_count_together(path):
         "",
         "import os; os._exit(0)",
         "raise SystemExit(0)",
-        "db.write().__enter__(); obj.n = 9",
+        "block = db.write(); block.__enter__(); obj.n = 9",
         "import gc; ring = [db, obj]; ring.append(ring); del db, obj, ring",
     ],
 )
@@ -607,3 +608,33 @@ def test_interrupting_programs_end_with_the_write_rolled_back(path):
         assert db["All"][0].n == 1
         with db.write():
             db["All"][0].n = 2
+
+
+def test_an_interrupted_open_closes_the_file(path, monkeypatch):
+    """On the way from the library to the database: the file can be opened in another mode then."""
+    opened(path)[0].close()
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    places = [
+        (opening, "Owner"),
+        (opening, "Database"),
+        (opening.Owner, "__init__"),
+        (opening.Database, "__init__"),
+        (opening.Database, "_read_schema"),
+    ]
+    for owner, name in places:
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                crealm.open(path)
+        gc.collect()
+        with crealm.open(path, mode="r") as db:
+            assert db.classes
+
+
+def test_all_names_leave_the_builtins_alone():
+    names = {}
+    exec("from crealm import *", names)
+    assert not {name for name in crealm.__all__ if hasattr(builtins, name)} and "Model" in names and callable(crealm.open)

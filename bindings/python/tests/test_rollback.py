@@ -1,8 +1,10 @@
 """What a write added is plain again when it is rolled back, and can be added again."""
 
+import contextlib
 import gc
 import os
 import random
+import sys
 import typing
 import weakref
 
@@ -214,6 +216,140 @@ def test_an_interrupt_around_each_step_of_a_write(db, path, monkeypatch, name, w
         db.add(bird)
     assert len(db[Bird]) == 3 and bird.is_managed
     check_flock(bird, chick)
+
+
+class InterruptAt:
+    """Raises KeyboardInterrupt at the n-th point of this package where signal handlers come: the entry of a function,
+    and the return of one that is not written in Python."""
+
+    def __init__(self, number):
+        self.number = number
+        self.count = 0
+
+    def __enter__(self):
+        sys.setprofile(self.step)
+        return self
+
+    def __exit__(self, *_):
+        sys.setprofile(None)
+
+    def step(self, frame, event, argument):
+        if event in ("call", "c_return") and frame.f_globals.get("__name__", "").startswith("crealm"):
+            self.count += 1
+            if self.count == self.number:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+
+def with_statement(db, bird):
+    with db.write():
+        db.add(bird)
+        bird.songs.append("new")
+
+
+def exit_stack(db, bird):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(db.write())
+        db.add(bird)
+        bird.songs.append("new")
+
+
+def rolled_back(db, bird):
+    with contextlib.suppress(Stop), db.write():
+        db.add(bird)
+        raise Stop
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # Those that came in a finalizer.
+@pytest.mark.parametrize("write", [with_statement, exit_stack, rolled_back])
+def test_an_interrupt_at_any_point_ends_the_write(db, path, write):
+    other = crealm.open(path, schema=SCHEMA)
+    number, stored, interrupts, is_over = 0, 0, 0, False
+    while not is_over:
+        number += 1
+        bird = Bird(name=str(number), songs=["a"])
+        try:
+            with InterruptAt(number) as interrupt:
+                write(db, bird)
+        except KeyboardInterrupt:
+            interrupts += 1
+            assert not db.is_writing or write is exit_stack
+        if db._block is not None:
+            gc.collect()  # The traceback has the stack, and the stack the block.
+        is_over = interrupt.count < number
+        assert not db.is_writing
+        assert db._owner.depth == 0 and not db._added._instances
+        is_stored = len(db[Bird]) > stored
+        assert len(db[Bird]) - stored == is_stored == bird.is_managed
+        assert list(bird.songs) == (["a", "new"] if is_stored else ["a"])
+        stored += is_stored
+        with other.write():  # Waits for nobody.
+            assert len(other[Bird]) == stored
+        with db.write():
+            pass
+        assert len(db[Bird]) == stored
+    other.close()
+    assert interrupts > 100 and (write is rolled_back) == (stored == 0) and is_stored == (write is not rolled_back)
+
+
+def test_an_interrupt_before_the_first_step_of_the_exit(db):
+    """The write is over before anybody handles the interrupt, and the one that is running stays."""
+    bird = Bird(name="a")
+
+    def at_the_exit(frame, event, argument):
+        if event == "call" and frame.f_code is database._exit.__code__:
+            sys.setprofile(None)
+            raise KeyboardInterrupt
+
+    try:
+        with db.write():
+            db.add(bird)
+            sys.setprofile(at_the_exit)
+    except KeyboardInterrupt as interrupt:
+        kept = interrupt
+        assert not db.is_writing and not bird.is_managed
+    with db.write():
+        with pytest.raises(crealm.UsageError), db.write():
+            pass
+        del kept
+        assert db.is_writing and db.add(bird) is bird
+    assert bird.is_managed and len(db[Bird]) == 1
+
+
+def test_a_write_that_nobody_can_end_is_rolled_back(db):
+    bird = Bird(name="a")
+    block = db.write()
+    block.__enter__()
+    db.add(bird)
+    del block
+    assert not db.is_writing and not bird.is_managed and len(db[Bird]) == 0
+
+
+class Strike:
+    """A number that does something when it is asked for."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def __index__(self):
+        self.action()
+        return 1
+
+
+@pytest.mark.parametrize("name", ["id", "many"])
+def test_a_value_that_ends_its_write(path, name):
+    """While it is made ready, for an instance that this write added."""
+    declared = type("Counted", (crealm.Model,), {"__annotations__": {"id": int, "many": typing.List[int]}})
+    for end, expected in (("roll back", crealm.InvalidatedError), ("close", crealm.ClosedError)):
+        with crealm.open(path, schema=[declared]) as db:
+            block = db.write()
+            block.__enter__()
+            counted = db.add(declared(id=7))
+            action = db.close if end == "close" else lambda: block.__exit__(Stop, Stop(), None)
+            value = Strike(action)
+            with pytest.raises(expected):
+                setattr(counted, name, [value] if name == "many" else value)
+            assert not counted.is_managed and counted.id == 7 and counted.many == []
 
 
 def test_nobody_is_kept_alive(db):
