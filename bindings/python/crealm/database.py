@@ -399,25 +399,20 @@ class Database:
         if owner.depth or not owner.is_here:
             owner.later.append(partial(self._end_write, block, is_committed))
             return
+        if self.is_closed:
+            self._settle_write(block, is_committed)
+        else:
+            owner.call(_end, self, block, is_committed)
+
+    def _settle_write(self, block: "weakref.ref[Any]", is_committed: bool) -> None:
         if self._block is not block:
             return
-        failure: Optional[Error] = None
-        if not self.is_closed:
-            try:
-                version = owner.call(_end)
-                is_committed = self._writing and version != self._seen
-            except Error as error:
-                failure = error
         if is_committed:
             self._added.keep()
-            if not self.is_closed:
-                self._seen = version
         else:
             self._added.take_back()
         self._writing = False
         self._block = None
-        if failure is not None:
-            raise failure
 
     def _named(self, name: str) -> BoundClass:
         try:
@@ -614,11 +609,21 @@ def _begin(realm: int, db: Database, block: "weakref.ref[Any]") -> None:
     c.check(realm, lib.realm_begin_write)
 
 
-def _end(realm: int) -> int:
-    """Rolls back what is not committed. The number of the snapshot: another one after a commit."""
-    if lib.realm_is_writable(realm):
-        c.check(realm, lib.realm_rollback)
-    return c.get_version(realm)
+def _end(realm: int, db: Database, block: "weakref.ref[Any]", is_committed: bool) -> None:
+    """Rolls back what is not committed. All of it is one call: nobody begins another write in between."""
+    if db._block is not block:
+        return
+    try:
+        if lib.realm_is_writable(realm):
+            c.check(realm, lib.realm_rollback)
+        version = c.get_version(realm)
+        is_committed = db._writing and version != db._seen
+    except Error:
+        db._settle_write(block, is_committed)
+        raise
+    db._settle_write(block, is_committed)
+    if is_committed:
+        db._seen = version
 
 
 _begin.moves = _end.moves = True  # type: ignore[attr-defined]
