@@ -88,7 +88,8 @@ RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* pa
  *  Errors: [realm]; DELETE_OPENED_REALM when another instance or process has the file open;
  *          WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened for reading
  *          only; ILLEGAL_COMBINATION for a realm in memory, and for a passphrase in Realm's form;
- *          OUT_OF_DISK_SPACE and other file errors. The file is as it was after an error. */
+ *          OUT_OF_DISK_SPACE and other file errors. The file is as it was after an error; only after CREALM_ERR_COMMIT_OUTCOME_UNKNOWN
+ *          either secret may open it. */
 RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
