@@ -459,7 +459,9 @@ struct History {
         guest.revive(world);
         Outcome why;
         for (auto& secret : secrets) {
-            Realm realm(guest, path, secret, !after_power && random.chance(30) ? Realm::reading : Realm::writing);
+            // Before the first commit there is no class to read.
+            bool may_only_read = !after_power && newest.stamp != 0;
+            Realm realm(guest, path, secret, may_only_read && random.chance(30) ? Realm::reading : Realm::writing);
             why = realm.outcome();
             if (!realm.is_open()) continue;
             Content c;
