@@ -58,6 +58,7 @@ extension PageForm {
     /// Bytes of data that the file has room for.
     var dataSize: Int { get throws(RealmError) { try pageCount * pageSize } }
     func repair() throws(RealmError) {}
+    func rewriteHeader() throws(RealmError) {}
     func rewriteFront() throws(RealmError) { try rewriteHeader() }
     func findSuccessor() throws(RealmError) -> UInt64? { nil }
     func rewriteSuccessor() throws(RealmError) {}
