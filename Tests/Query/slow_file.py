@@ -64,8 +64,7 @@ def open_file(path):
     make.restype = c_void_p
     schema = make(classes, count, lists)
     version = lib.realm_get_schema_version(realm)
-    lib.realm_close(realm)
-    lib.realm_release(realm)
+    realm.close()
     realm = opened(schema, version)
     lib.realm_release(schema)
     return Database(Owner(realm, str(path)), 'rw', is_dynamic=True)

@@ -15,7 +15,7 @@ class Note(crealm.Model):
 
 FLUSH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
 # Places in `crealm_system_calls_t`.
-MEMBERS, FDATASYNC = 31, 9
+MEMBERS, FDATASYNC = 32, 9
 
 
 @pytest.fixture
