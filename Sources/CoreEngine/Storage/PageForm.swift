@@ -75,6 +75,7 @@ extension FileDescriptor {
     /// Writes bytes that the file has already, so that the next flush takes them along.
     func rewrite(_ offset: Int, count: Int) throws(RealmError) {
         let memory = try HiddenMemory(min(count, 256 << 10))
+        defer { withExtendedLifetime(memory) {} }
         var done = 0
         while done < count, case let n = try read(into: memory.base, count: min(memory.count, count - done), at: offset + done), n > 0 {
             try write(memory.base, count: n, at: offset + done)

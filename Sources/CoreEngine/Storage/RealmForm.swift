@@ -280,6 +280,7 @@ final class RealmForm: PageForm {
     /// a writer may be alive and at it.
     private func recoverFirst(into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt32? {
         let torn = try HiddenMemory(4096)
+        defer { withExtendedLifetime(torn) {} }
         Platform.copy(torn.base, buffer, 4096)
         let e = try entry(0)
         for page in stride(from: pageCount - 1, through: max(1, pageCount - Self.copies), by: -1) {
