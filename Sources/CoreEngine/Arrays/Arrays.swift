@@ -9,5 +9,5 @@
 /// 3. Encodings are those of logical §6: forms only move up (small → medium → big strings), widths never shrink except on emptying.
 /// 4. All column leaves answer to one interface, `LeafKind`, whether they stand in a cluster or in a B+tree.
 ///
-/// May use: Storage, Format, Values.
+/// May use: Storage, Values, Format, Platform, Basics.
 enum Arrays {}

@@ -5,7 +5,7 @@ import CSodium
 /// Random bytes, keys and page encryption: a thin layer over libsodium, and over libcrypto for Realm's own form; no primitive is written by
 /// hand. Layouts and threat model: docs/security.md.
 ///
-/// May use: Platform, Values.
+/// May use: Platform, Basics.
 enum Crypto {
     /// libsodium picks its implementations once per process; every entry point here goes through this.
     static let ready: Bool = sodium_init() >= 0

@@ -7,7 +7,7 @@
 /// 2. Sizes computed from file bytes cannot overflow: counts have 24 bits, widths at most 64, so a node spans fewer than 2^31 bytes.
 /// 3. Encoders write what realm-core 14 writes for the same meaning (checksum bytes `AAAA`, tagged integers, big-endian counts).
 ///
-/// May use: Values.  Format: storage §1, §2.
+/// May use: Basics.  Format: storage §1, §2.
 enum Format {
     /// The format that this engine writes.
     static let currentVersion: UInt8 = 24

@@ -1,8 +1,4 @@
-/// # Inspection
-///
-/// Reads any room to check it; used by tests and by `crealm_verify`. Nothing in the engine depends on it.
-///
-/// Checked, under these numbers:
+/// Checks a snapshot as a whole. What it checks, under these numbers:
 /// 1. Every byte from 24 to the logical end is reachable or free, exactly once (normal form; storage §3.2).
 /// 2. Trees add up: keys ascend and lie where their parents say, counts and offsets agree, every column has a value for each object.
 /// 3. Every value can be read, and is one that its column can hold; sets and dictionaries are in order.

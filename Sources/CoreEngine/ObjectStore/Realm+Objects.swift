@@ -213,8 +213,3 @@ extension Realm {
         guard try changing({ () throws(RealmError) in try t.addInteger(object, c, delta) }) else { throw invalidated() }
     }
 }
-
-extension Realm {
-    /// The violated invariants of the snapshot; the first `limit` of them with their places.
-    package func findFaults(limit: Int) throws(RealmError) -> Faults { try Verifier(try reading(), limit: limit).run() }
-}

@@ -7,7 +7,7 @@
 /// 2. A lock taken here is released by the kernel when the process dies, however it dies.
 /// 3. Nothing here knows what the bytes mean.
 ///
-/// A port replaces this folder (and only it). May use: Values (for the error type).
+/// A port replaces this folder (and only it). May use: Basics.
 #if canImport(Glibc)
     @preconcurrency import CHints
 import Glibc

@@ -12,5 +12,5 @@
 /// 5. A commit that returned is never lost, one that failed never comes back, and one whose outcome is not known says so
 ///    (`DatabaseFile+Commit`, docs/commit-and-locking.md). A small one waits for the disk once.
 ///
-/// May use: Platform, Crypto, Format, Values.
+/// May use: Values, Crypto and below.
 enum Storage {}

@@ -653,18 +653,3 @@ final class Table {
         }
     }
 }
-
-extension Array where Element == UInt8 {
-    /// Calls `body` with the array's bytes.
-    func withBytes<R>(_ body: (Bytes) throws(RealmError) -> R) throws(RealmError) -> R {
-        var failure: RealmError?
-        let result: R? = withUnsafeBytes { b in
-            do throws(RealmError) { return try body(b) } catch {
-                failure = error
-                return nil
-            }
-        }
-        if let result { return result }
-        throw failure ?? .corrupt("unreachable")
-    }
-}

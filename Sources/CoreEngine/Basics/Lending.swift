@@ -9,3 +9,13 @@ extension Unmanaged {
         return try result.get()
     }
 }
+
+extension Array where Element == UInt8 {
+    /// Calls `body` with the array's bytes.
+    func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws(RealmError) -> R) throws(RealmError) -> R {
+        let result: Result<R, RealmError> = withUnsafeBytes { bytes in
+            do throws(RealmError) { return .success(try body(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
