@@ -193,6 +193,71 @@ func fixedLeavesAgainstAModel(kind: LeafKind, seed: Int) throws {
     if cut < model.count { #expect(bits(try kind.get(s, other, 0)).first == bits(model[cut]).first) }
 }
 
+/// realm-core inserts and erases in the keys of nested collections without a look at their number: they are as many as the values.
+@Test(arguments: 1...12) func mixedLeavesHoldAsManyKeysAsValues(seed: Int) throws {
+    var random = Seeded(UInt64(seed))
+    let s = try memoryStore()
+    var ref = try MixedLeaf.create(s)
+    var model: [Int64] = []
+    func keys(_ ref: Ref) throws -> [Int64] {
+        let leaf = try s.refsNode(ref)
+        guard case let child = try leaf.child(5), !child.isNull else { return [] }
+        let n = try s.integers(child)
+        return (0..<n.count).map { n.get($0) }
+    }
+    func expectKeys(_ ref: Ref, _ model: [Int64]) throws {
+        let found = try keys(ref)
+        #expect(found == model || (found.isEmpty && model.allSatisfy { $0 == 0 }), "\(found), not \(model)")
+    }
+    ref = try MixedLeaf.insert(s, ref, 0, .list(.null), key: 7)
+    model = [7]
+    for i in 1...6 { ref = try MixedLeaf.insert(s, ref, i, .int(Int64(i))) }
+    model += [0, 0, 0, 0, 0, 0]
+    try expectKeys(ref, model)
+    for step in 0..<120 {
+        let key = Int64(1000 + step)
+        switch random.below(model.isEmpty ? 2 : 6) {
+        case 0:
+            let i = random.below(model.count + 1)
+            ref = try MixedLeaf.insert(s, ref, i, .int(5))
+            model.insert(0, at: i)
+        case 1:
+            let i = random.below(model.count + 1)
+            ref = try MixedLeaf.insert(s, ref, i, .dictionary(.null), key: key)
+            model.insert(key, at: i)
+        case 2:
+            let i = random.below(model.count)
+            ref = try MixedLeaf.set(s, ref, i, .bool(true))
+            model[i] = 0
+        case 3:
+            let i = random.below(model.count)
+            ref = try MixedLeaf.set(s, ref, i, .int(1))
+            ref = try MixedLeaf.set(s, ref, i, .list(.null))
+            ref = try MixedLeaf.setKey(s, ref, i, key)
+            model[i] = key
+        case 4:
+            let i = random.below(model.count)
+            ref = try MixedLeaf.erase(s, ref, i)
+            model.remove(at: i)
+        default:
+            // What another version wrote shorter is filled up by the next change.
+            let leaf = try s.refsNode(ref)
+            guard case let child = try leaf.child(5), !child.isNull else { break }
+            var n = try s.integers(child)
+            while n.count > 0, n.get(n.count - 1) == 0 { try s.eraseIntegers(&n, n.count - 1) }
+            s.setSlot(leaf, 5, n.ref)
+            ref = try MixedLeaf.insert(s, ref, model.count, .null)
+            model.append(0)
+        }
+        try expectKeys(ref, model)
+    }
+    var other = try MixedLeaf.insert(s, try MixedLeaf.create(s), 0, .int(3))
+    let cut = model.count / 3
+    try MixedLeaf.moveTail(s, from: &ref, start: cut, count: model.count, to: &other)
+    try expectKeys(ref, Array(model[..<cut]))
+    try expectKeys(other, [0] + model[cut...])
+}
+
 @Test func namesKeepTheirPlaces() throws {
     let s = try memoryStore()
     var n = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)

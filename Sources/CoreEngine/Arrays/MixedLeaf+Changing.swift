@@ -1,18 +1,29 @@
 /// Changing Mixed leaves. Payloads are kept dense: removing one moves the last payload into the hole and repairs the one composite
 /// element that pointed to it. Format: logical §6.11.
 extension MixedLeaf {
-    /// The leaf opened for change: six slots, the composite array in the slab.
+    /// The leaf opened for change: six slots, and as many keys as values where there are keys.
     private struct Open {
         var leaf: Node
         var composite: Node
+        var keys: Node?
     }
+    /// A reader takes missing keys for 0, but realm-core changes keys without a look at their number: those of a leaf that was written with
+    /// fewer than its values are filled up.
     private static func open(_ s: NodeStore, _ ref: Ref) throws(RealmError) -> Open {
         var leaf = try s.writableRefs(try s.refsNode(ref))
         while leaf.count < 6 { try s.insertSlot(&leaf, leaf.count, RefOrTagged(.null)) }
-        return Open(leaf: leaf, composite: try s.integers(try leaf.child(0)))
+        var o = Open(leaf: leaf, composite: try s.integers(try leaf.child(0)))
+        if case let ref = try leaf.child(5), !ref.isNull {
+            var keys = try s.integers(ref)
+            while keys.count < o.composite.count { try s.appendInteger(&keys, 0) }
+            if keys.count > o.composite.count { try s.truncateIntegers(&keys, to: o.composite.count) }
+            o.keys = keys
+        }
+        return o
     }
     private static func close(_ s: NodeStore, _ o: Open) -> Ref {
         s.setSlot(o.leaf, 0, o.composite.ref)
+        if let keys = o.keys { s.setSlot(o.leaf, 5, keys.ref) }
         return o.leaf.ref
     }
 
@@ -20,13 +31,9 @@ extension MixedLeaf {
         var o = try open(s, ref)
         guard i <= o.composite.count else { throw .corrupt("leaf of Mixed values is too short", at: ref.offset) }
         try s.insertInteger(&o.composite, i, 0)
-        let keys = try o.leaf.child(5)
-        if !keys.isNull {
-            var k = try s.integers(keys)
-            if i < k.count {
-                try s.insertInteger(&k, i, 0)
-                s.setSlot(o.leaf, 5, k.ref)
-            }
+        if var keys = o.keys {
+            try s.insertInteger(&keys, i, 0)
+            o.keys = keys
         }
         try store(s, &o, i, value, key: key)
         return close(s, o)
@@ -62,13 +69,9 @@ extension MixedLeaf {
         guard i < o.composite.count else { throw .corrupt("leaf of Mixed values is too short", at: ref.offset) }
         try clear(s, &o, i, destroying: destroying)
         try s.eraseIntegers(&o.composite, i)
-        let keys = try o.leaf.child(5)
-        if !keys.isNull {
-            var k = try s.integers(keys)
-            if i < k.count {
-                try s.eraseIntegers(&k, i)
-                s.setSlot(o.leaf, 5, k.ref)
-            }
+        if var keys = o.keys {
+            try s.eraseIntegers(&keys, i)
+            o.keys = keys
         }
         return close(s, o)
     }
@@ -142,15 +145,10 @@ extension MixedLeaf {
         return close(s, o)
     }
     private static func setKey(_ s: NodeStore, _ o: inout Open, _ i: Int, _ key: Int64) throws(RealmError) {
-        let ref = try o.leaf.child(5)
-        if ref.isNull && key == 0 { return }
-        var k = ref.isNull ? try s.makeIntegers() : try s.integers(ref)
-        if i >= k.count {
-            if key == 0 { return }
-            while k.count <= i { try s.appendInteger(&k, 0) }
-        }
-        try s.setInteger(&k, i, key)
-        s.setSlot(o.leaf, 5, k.ref)
+        if o.keys == nil && key != 0 { o.keys = try s.makeIntegers(count: o.composite.count) }
+        guard var keys = o.keys else { return }
+        try s.setInteger(&keys, i, key)
+        o.keys = keys
     }
 
     /// Stores into the cleared element `i`.
