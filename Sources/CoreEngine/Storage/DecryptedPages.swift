@@ -103,14 +103,16 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     }
     /// The reader moves to the snapshot of `version` and holds no pointer any more. When another process made that version, all that is in
     /// memory is compared before it is used again: in one step with the move, or a second reader could be faster than the comparison.
+    /// - Parameter topRef: where that snapshot has its top array; 0: unknown.
     /// - Returns: its new mark.
-    func move(_ r: Reader, to version: UInt64) -> UInt64 {
+    func move(_ r: Reader, to version: UInt64, topRef: UInt64 = 0) -> UInt64 {
         lock.with { s in
             s.epoch += 1
             r.mark = s.epoch
             if version > s.seen {
                 s.seen = version
                 suspect(&s)
+                if topRef != 0 { form.expect(topRef) }
             }
             look(&s, after: .max)
             return s.epoch

@@ -57,10 +57,11 @@ final class NodeStore {
     }
 
     /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used any more.
-    func move(toFileLimit limit: Int, version: UInt64) {
+    /// - Parameter top: its top array, when the version is a published one.
+    func move(toFileLimit limit: Int, version: UInt64, top: Ref = .null) {
         fileLimit = limit
         if let pages, let reader {
-            mark = pages.move(reader, to: version)
+            mark = pages.move(reader, to: version, topRef: UInt64(top.offset))
             lookAgain()
         } else {
             mappedLimit = limit

@@ -43,6 +43,9 @@ protocol PageForm: AnyObject {
     func adoptSuccessor() throws(RealmError)
     /// Others may have changed the file: what is remembered of it must be read again.
     func forget()
+    /// The top ref of the newest published snapshot. A flush that failed in another process may have dropped the header that leads to it from the
+    /// system's cache; what announced that commit is on the disk, and counts in its place from then on.
+    func expect(_ topRef: UInt64)
     /// Completes what a crash left half-written, after `readHeader` found it so. Only while nobody else writes.
     func repair() throws(RealmError)
 
@@ -57,6 +60,7 @@ protocol PageForm: AnyObject {
 extension PageForm {
     /// Bytes of data that the file has room for.
     var dataSize: Int { get throws(RealmError) { try pageCount * pageSize } }
+    func expect(_ topRef: UInt64) {}
     func repair() throws(RealmError) {}
     func rewriteHeader() throws(RealmError) {}
     func rewriteFront() throws(RealmError) { try rewriteHeader() }

@@ -31,7 +31,16 @@ final class RealmForm: PageForm {
     private var isOldFirstSaved = false
     /// Page 0 was last read from a copy.
     private var isFirstTorn = false
-    private(set) var pageCount = 0
+    /// nil when it must be asked of the file.
+    private var knownPages: Int?
+    var pageCount: Int {
+        get throws(RealmError) {
+            if let knownPages { return knownPages }
+            let pages = Self.pages(inFileOf: try file.size())
+            knownPages = pages
+            return pages
+        }
+    }
 
     /// Entry: counter and MAC of the newest ciphertext, then of the one before.
     private struct Entry {
@@ -51,7 +60,7 @@ final class RealmForm: PageForm {
         encryption = e
         cipher = try RealmPageCipher(key)
         firstMemory = try HiddenMemory(2 * 4096)
-        pageCount = Self.pages(inFileOf: try file.size())
+        _ = try pageCount
     }
     /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
     static func create(_ file: FileDescriptor, _ e: Encryption, durable: Bool) throws(RealmError) -> RealmForm {
@@ -76,7 +85,12 @@ final class RealmForm: PageForm {
     }
 
     /// Without the metadata page that `resize` makes ahead when the last block is full.
-    var fileSize: Int { (pageCount + (pageCount + Self.slots - 1) / Self.slots) * 4096 }
+    var fileSize: Int {
+        get throws(RealmError) {
+            let pages = try pageCount
+            return (pages + (pages + Self.slots - 1) / Self.slots) * 4096
+        }
+    }
 
     // MARK: Places. Format: storage §7.2, §7.3.
 
@@ -187,14 +201,14 @@ final class RealmForm: PageForm {
 
     func resize(to pages: Int, filled: Bool) throws(RealmError) {
         try file.resize(to: Self.fileSize(of: pages), filled: filled)
-        pageCount = pages
+        knownPages = pages
     }
 
     // MARK: Commit
 
     func readHeader(again: Bool) throws(RealmError) -> FileHeader {
         if again { metadata[0]?.generation = -1 }
-        pageCount = max(pageCount, Self.pages(inFileOf: try file.size()))
+        knownPages = max(try pageCount, Self.pages(inFileOf: try file.size()))
         let page = first + 4096
         _ = try read(0, into: page)
         return FileHeader(bytes: page)
@@ -205,7 +219,7 @@ final class RealmForm: PageForm {
         isOldFirstSaved = false
         try sealFirst(header)
         let needed = Format.roundUp(logicalSize, to: 4096) / 4096 + Self.copies
-        if pageCount < needed { try resize(to: needed, filled: true) }
+        if try pageCount < needed { try resize(to: needed, filled: true) }
         try writeCopy(to: pageCount - 1)
         return false
     }
@@ -283,7 +297,8 @@ final class RealmForm: PageForm {
         defer { withExtendedLifetime(torn) {} }
         Platform.copy(torn.base, buffer, 4096)
         let e = try entry(0)
-        for page in stride(from: pageCount - 1, through: max(1, pageCount - Self.copies), by: -1) {
+        let pages = try pageCount
+        for page in stride(from: pages - 1, through: max(1, pages - Self.copies), by: -1) {
             let copy = try entry(page)
             guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(page)) == 4096,
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
@@ -310,7 +325,7 @@ final class RealmForm: PageForm {
     func forget() {
         generation += 1
         firstCounter = nil
-        if let size = try? file.size() { pageCount = Self.pages(inFileOf: size) }
+        knownPages = nil
     }
 
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { try RealmForm(file, encryption) }

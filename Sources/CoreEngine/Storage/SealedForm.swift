@@ -71,6 +71,8 @@ final class SealedForm: PageForm {
     }
     /// It counts although its root record is not in its place.
     private var accepted: Announced?
+    /// Where the newest published snapshot has its top array; 0: unknown.
+    private var expected: UInt64 = 0
     /// What the commit in progress writes over in the block of its root record, and where that is.
     private var replaced: (bytes: [UInt8], at: Int)?
     /// Pages that the commit in progress wrote, nil when there are too many to announce.
@@ -182,6 +184,12 @@ final class SealedForm: PageForm {
                 guard root.sequence &- (isEven ? odd : even).sequence <= 3 else { continue }
                 if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted) {
                     root = accepted.root
+                }
+                if expected != 0, root.header.liveTopRef != expected,
+                    let lost = try lastSuccessor(of: root, until: { $0.header.liveTopRef == self.expected }), lost.root.header.liveTopRef == expected
+                {
+                    accepted = lost
+                    root = lost.root
                 }
                 known = root
                 return root
@@ -298,17 +306,26 @@ final class SealedForm: PageForm {
     }
     func findSuccessor() throws(RealmError) -> UInt64? {
         known = nil
-        let newest = try root()
-        var found = accepted.flatMap { $0.root.sequence == newest.sequence ? $0 : nil }
-        for _ in 0..<Self.chain {
-            guard var next = try successor(of: found?.root ?? newest) else { break }
-            next.runs = (found?.runs ?? []) + next.runs
-            found = next
-        }
-        guard let found else { return nil }
+        guard let found = try lastSuccessor(of: try root()) else { return nil }
         accepted = found
         known = found.root
         return found.root.sequence
+    }
+    /// The last of the announced root records that follow `r` one after the other, or the first that is wanted; nil when none does and `r` is
+    /// itself in its place.
+    private func lastSuccessor(of r: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced? {
+        var found = accepted.flatMap { $0.root.sequence == r.sequence ? $0 : nil }
+        for _ in 0..<Self.chain {
+            if let found, isWanted(found.root) { break }
+            guard var next = try successor(of: found?.root ?? r) else { break }
+            next.runs = (found?.runs ?? []) + next.runs
+            found = next
+        }
+        return found
+    }
+    func expect(_ topRef: UInt64) {
+        expected = topRef
+        if let known, known.header.liveTopRef != topRef, changedTables.isEmpty { self.known = nil }
     }
     func rewriteSuccessor() throws(RealmError) {
         guard let accepted else { return }

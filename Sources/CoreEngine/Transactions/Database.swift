@@ -442,16 +442,13 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             try lockFile?.lockForWriting()
             try lockFile?.checkNames(identity)
             let others = lockFile.map { $0.shared.lastWriter.load() != $0.shared.owner } ?? false
-            if let lockFile, others {
-                // Whoever it was may have died in the middle of a commit.
-                lockFile.shared.lastWriter.store(lockFile.shared.owner)
-                file.headerState = .unknown
-                file.pages?.beginWrite(others: true)
-            } else {
-                file.pages?.beginWrite(others: false)
-            }
+            // Whoever it was may have died in the middle of a commit.
+            if others { file.headerState = .unknown }
+            file.pages?.beginWrite(others: others)
             try recoverHeader(others)
             try confirmHeader()
+            // Only now: while the recovery fails, it is due again.
+            if let lockFile, others { lockFile.shared.lastWriter.store(lockFile.shared.owner) }
         } catch {
             unlockForWriting()
             throw error
@@ -467,6 +464,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// - Parameter others: another process has written since this one last did.
     private func recoverHeader(_ others: Bool) throws(RealmError) {
         guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
+        if let pages = file.pages, !newest.topRef.isNull { try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) } }
         try file.verifyLength(newest.logicalSize)
         if let failed = file.unsettled {
             // Another process may have gone on from either state meanwhile.

@@ -128,7 +128,7 @@ package final class Transaction {
             try group.load(names: .null, tables: .null)
         } else {
             try database.file.ensureMapped(v.logicalSize)
-            store.move(toFileLimit: v.logicalSize, version: v.number)
+            store.move(toFileLimit: v.logicalSize, version: v.number, top: v.topRef)
             let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
             guard top.version == v.number else { throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path) }
             try group.load(names: top.names, tables: top.tables)
