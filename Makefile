@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
 
 all: lib
 
@@ -63,6 +63,19 @@ test: lib
 test-abi: lib
 	@Scripts/check-abi.sh $(LIB) $$(find .build -path '*release*' -name CRealm-Swift.h | head -1)
 	@Scripts/test_abi_check.sh
+
+##   make abi [RELEASE=0.1.0]        exports and headers against the list of the last release (docs/abi); or keeps the list of a release
+abi: lib
+ifdef RELEASE
+	@Scripts/abi_releases.py write $(RELEASE)
+else
+	@Scripts/abi_releases.py check $(LIB)
+endif
+
+##   make docs                       the C headers as HTML and man pages, in .build/docs
+docs:
+	@Scripts/need.sh doxygen python3
+	@Scripts/docs.sh
 
 ##   make test-c                     the C programs in Tests/C
 test-c: lib
@@ -115,10 +128,10 @@ test-threads: lib
 	@$(CC) -std=gnu11 $(CFLAGS) Tests/C/threads_test.c -o $(OUT)/threads_test -L$(BUILD) -lCRealm -Wl,-rpath,$(abspath $(BUILD)) -lpthread
 	@$(OUT)/threads_test none $(or $(CALLS),40000000) $(or $(ROUNDS),10000)
 
-##   make bench [N=1000000]          the workloads of the README, against SQLite
+##   make bench [N=1000000] [KEEP=1] docs/benchmarks.md for this machine; KEEP puts it there
 bench: lib
 	@Scripts/need.sh cc sqlite python3
-	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE))
+	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(KEEP),--keep)
 
 ##   make tidy                       the structure: rooms, doors, comments that lead to documents
 tidy:

@@ -1,32 +1,35 @@
 #!/usr/bin/env python3
-"""Runs the same workloads on the library and on SQLite, alternately, and prints a table: medians and SQLite's time / ours.
+"""Runs the same workloads on the library and on SQLite, alternately; prints tables of the medians and draws them.
 
-    run.py LIB.so [N] [--rounds R] [--reference OTHER.so] [--last WORKLOAD]
+    run.py LIB.so [N] [--rounds R] [--reference OTHER.so] [--last WORKLOAD] [--keep]
+    run.py --draw MEASUREMENT.json          page, picture and numbers in docs/ from an earlier measurement
+    run.py --check                          whether page and picture in docs/ are those of the numbers there
 
-A second table holds each scan against reading the same bytes once (read_once.c, in every round). Small transactions run on an encrypted file
-too, beside SQLite's plain one. With `--reference`, another library with Realm's C API opens files and writes small transactions in the same
-rounds. `--last` ends every run after that workload.
+The first table compares with SQLite. The last one holds each scan against reading the same bytes once (read_once.c, in every round). Small
+transactions run on an encrypted file too, beside SQLite's plain one. With `--reference`, another library with Realm's C API opens files and
+writes small transactions in the same rounds. `--last` ends every run after that workload. Numbers and picture are left in .build/benchmarks;
+`--keep` also puts them into docs/, as the measurement that the README shows.
 """
 import argparse
 import datetime
+import json
 import os
 import pathlib
 import platform
 import shutil
 import statistics
 import subprocess
+import sys
 import tempfile
+
+import report
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent
-# Workload: (goal: SQLite's time / ours, what realm-core reaches)
-GOALS = {"insert_bulk": (2.5, 1.3), "write_txn_small": (1.0, 0.28), "pk_lookup": (4, 2.0), "iterate_3props": (2, 0.65),
-         "update_all_int": (4, 2.0), "list_append": (6, 2.9), "list_read": (30, 28),
-         "count_int_gt": (70, 11), "count_int_eq": (100, 93), "count_double_between": (90, 2.5), "count_str_eq_indexed": (11, 11),
-         "count_str_eq_unindexed": (35, 11), "count_str_beginswith": (25, 7.7), "count_str_contains_ci": (17, 5.9), "count_and": (55, 10),
-         "count_or": (65, 18), "count_link": (30, 3.8), "count_in": (80, 16), "find_sort_int": (7.5, 1.9), "find_sort_str_limit": (3.8, 0.33),
-         "sum_int": (95, 11), "avg_double": (100, 12), "max_int": (100, 10), "delete_half": (1.5, 0.30)}
-ENCRYPTED_GOAL = 0.8
+PAGE, KEPT, PICTURE = (ROOT / "docs" / f"benchmarks.{kind}" for kind in ("md", "json", "svg"))
+LATEST = ROOT / ".build/benchmarks"
+# What the programs print besides the times of workloads.
+SIZES = {"bytes_per_object", "reopen_first_read", "peak_rss_mb"}
 
 
 def build(out: pathlib.Path, *command: str) -> str:
@@ -53,76 +56,98 @@ def cpu() -> str:
     return platform.machine()
 
 
-def main():
-    p = argparse.ArgumentParser()
-    p.add_argument("library")
-    p.add_argument("n", nargs="?", type=int, default=1_000_000)
-    p.add_argument("--rounds", type=int, default=3)
-    p.add_argument("--reference")
-    p.add_argument("--last")
-    a = p.parse_args()
+def measure(library: str, n: int, rounds: int, reference: str | None, last: str | None) -> dict:
+    """Runs everything, alternately, and returns the medians: see report.py for what they are called."""
     work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
     ours = build(work / "bench", "-I", str(ROOT / "include"), str(HERE / "bench.c"), "-ldl")
     sqlite = build(work / "bench_sqlite", str(HERE / "bench_sqlite.c"), "-lsqlite3")
     once = build(work / "read_once", str(HERE / "read_once.c"))
     key = work / "key"
     key.write_bytes(os.urandom(64))
-    runs = {"ours": [], "sqlite": [], "once": [], "encrypted": [], "reference": []}
-    last = [a.last] if a.last else []
+    runs = {"crealm": [], "sqlite": [], "once": [], "encrypted": [], "reference": []}
+    until = [last] if last else []
 
-    def run_realm(library, keyfile, last):
-        rows = run([ours, os.path.abspath(library), str(work), str(a.n), str(keyfile), *last])
+    def run_realm(library, keyfile, until):
+        rows = run([ours, os.path.abspath(library), str(work), str(n), str(keyfile), *until])
         for f in work.glob("bench.realm*"):
             shutil.rmtree(f) if f.is_dir() else f.unlink()
         return rows
 
-    for _ in range(a.rounds):
-        runs["ours"].append(run_realm(a.library, "", last))
-        runs["once"].append(run([once, str(a.n)]))
-        runs["sqlite"].append(run([sqlite, str(work), str(a.n), *last]))
-        runs["encrypted"].append(run_realm(a.library, key, ["write_txn_small"]))
-        if a.reference:
-            runs["reference"].append(run_realm(a.reference, "", ["write_txn_small"]))
+    for _ in range(rounds):
+        runs["crealm"].append(run_realm(library, "", until))
+        runs["once"].append(run([once, str(n)]))
+        runs["sqlite"].append(run([sqlite, str(work), str(n), *until]))
+        runs["encrypted"].append(run_realm(library, key, ["write_txn_small"]))
+        if reference:
+            runs["reference"].append(run_realm(reference, "", ["write_txn_small"]))
+    shutil.rmtree(work)
 
-    def median(engine, name):
-        values = [r[name][0] for r in runs[engine] if name in r]
-        return statistics.median(values) if values else None
+    def medians(name, *engines):
+        found = {engine: [r[name][0] for r in runs[engine] if name in r] for engine in engines}
+        return {engine: statistics.median(values) for engine, values in found.items() if values}
 
-    print(f"N = {a.n:,}, median of {a.rounds} alternating rounds, {cpu()}, {os.cpu_count()} cores, {datetime.date.today()}\n")
-    print("| workload | CRealm | SQLite | SQLite / CRealm | goal | realm-core |")
-    print("| --- | ---: | ---: | ---: | ---: | ---: |")
-    def unit(s, name):
-        ops = runs["ours"][0][name][1]
-        return f"{s * 1e3:,.{0 if s >= 0.02 else 2}f} ms ({s / ops * 1e9:,.{0 if s / ops >= 2e-8 else 2}f} ns each)"
-
-    for name in runs["ours"][0]:
-        x, y = median("ours", name), median("sqlite", name)
-        if name not in GOALS:
-            continue
-        goal, core = GOALS[name]
-        print(f"| {name} | {unit(x, name)} | {unit(y, name)} | {y / x:.2f} | ≥ {goal} | {core} |")
-        if name == "write_txn_small":
-            x = median("encrypted", name)
-            print(f"| {name}, encrypted | {unit(x, name)} | {unit(y, name)} | {y / x:.2f} | ≥ {ENCRYPTED_GOAL} | |")
-    print(f"| bytes per object | {median('ours', 'bytes_per_object'):.1f} | {median('sqlite', 'bytes_per_object'):.1f} | | ≤ 83 | 82.6 |")
-    if not a.last:
-        print(f"| reopen and first read | {median('ours', 'reopen_first_read') * 1e3:.2f} ms | | | < 1 ms | 0.44 ms |")
-        print(f"| peak memory | {median('ours', 'peak_rss_mb'):.0f} MB | {median('sqlite', 'peak_rss_mb'):.0f} MB | | | |")
-    if a.reference:
-        print(f"\n| workload | CRealm | {pathlib.Path(a.reference).name} | {pathlib.Path(a.reference).name} / CRealm | goal |")
-        print("| --- | ---: | ---: | ---: | ---: |")
-        for name, goal in (("open_empty", "≥ 1"), ("write_txn_small", "")):
-            x, y = median("ours", name), median("reference", name)
-            print(f"| {name} | {unit(x, name)} | {unit(y, name)} | {y / x:.2f} | {goal} |")
-    print("\n| scan | bytes it needs | reading them once | CRealm | CRealm / reading |")
-    print("| --- | ---: | ---: | ---: | ---: |")
-    for name in runs["once"][0]:
-        x, y = median("ours", name), median("once", name)
-        if x is not None:
-            print(f"| {name} | {runs['once'][0][name][1] / 1e6:,.2f} MB | {y * 1e3:,.2f} ms | {x * 1e3:,.2f} ms | {x / y:.1f} |")
-    for f in work.iterdir():
-        f.unlink()
-    work.rmdir()
+    measured = {"n": n, "rounds": rounds, "processor": cpu(), "cores": os.cpu_count(), "date": str(datetime.date.today()),
+                "workloads": {}, "reading": {}, "sizes": {}}
+    if reference:
+        measured["reference"] = pathlib.Path(reference).name
+    for name, (_, operations) in runs["crealm"][0].items():
+        if name in SIZES:
+            measured["sizes"][name] = medians(name, "crealm", "sqlite")
+        elif name in report.WORKLOADS or name == "open_empty":
+            engines = ("encrypted", "reference") if name == "write_txn_small" else ("reference",)
+            measured["workloads"][name] = {"operations": operations} | medians(name, "crealm", "sqlite", *engines)
+    for name, (_, size) in runs["once"][0].items():
+        measured["reading"][name] = {"bytes": size, "seconds": medians(name, "once")["once"]}
+    return measured
 
 
-main()
+def draw(measured: dict):
+    """Writes the page of the benchmarks, its picture and the measurement both are made from."""
+    KEPT.write_text(as_json(measured))
+    PICTURE.write_text(report.picture(measured))
+    PAGE.write_text(report.page_with(PAGE.read_text(), measured))
+
+
+def as_json(measured: dict) -> str:
+    return json.dumps(measured, indent=1) + "\n"
+
+
+def check() -> bool:
+    """Whether page and picture are those of the measurement beside them."""
+    measured = json.loads(KEPT.read_text())
+    same = PICTURE.read_text() == report.picture(measured) and PAGE.read_text() == report.page_with(PAGE.read_text(), measured)
+    if not same:
+        print(f"{PAGE.relative_to(ROOT)} or its picture is not what {KEPT.relative_to(ROOT)} says: Benchmarks/run.py --draw {KEPT.relative_to(ROOT)}")
+    return same
+
+
+def main() -> int:
+    p = argparse.ArgumentParser()
+    p.add_argument("library", nargs="?")
+    p.add_argument("n", nargs="?", type=int, default=1_000_000)
+    p.add_argument("--rounds", type=int, default=3)
+    p.add_argument("--reference")
+    p.add_argument("--last")
+    p.add_argument("--keep", action="store_true")
+    p.add_argument("--draw", metavar="JSON")
+    p.add_argument("--check", action="store_true")
+    a = p.parse_args()
+    if a.check:
+        return 0 if check() else 1
+    if a.draw:
+        draw(json.loads(pathlib.Path(a.draw).read_text()))
+        return 0
+    if not a.library:
+        p.error("which library?")
+    measured = measure(a.library, a.n, a.rounds, a.reference, a.last)
+    print(report.tables(measured))
+    LATEST.mkdir(exist_ok=True)
+    (LATEST / "benchmarks.json").write_text(as_json(measured))
+    (LATEST / "benchmarks.svg").write_text(report.picture(measured))
+    print(f"{LATEST.relative_to(ROOT)}/benchmarks.svg shows it; benchmarks.json beside it has the numbers.")
+    if a.keep:
+        draw(measured)
+    return 0
+
+
+sys.exit(main())

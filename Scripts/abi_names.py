@@ -63,7 +63,7 @@ def find_clang():
 
 
 class Unit:
-    """The functions, typedefs and records of one piece of C, as clang sees them."""
+    """What one piece of C declares, as clang sees it: all of it, and functions and typedefs by name."""
 
     def __init__(self, source, *flags):
         command = [find_clang(), "-x", "c", "-std=c11", "-fsyntax-only", *flags]
@@ -72,7 +72,8 @@ class Unit:
         if done.returncode != 0:
             give_up("clang rejects the headers:\n" + done.stderr)
         self.functions, self.typedefs = {}, {}
-        for node in json.loads(done.stdout).get("inner", []):
+        self.nodes = json.loads(done.stdout).get("inner", [])
+        for node in self.nodes:
             name, kind = node.get("name"), node.get("kind")
             if kind == "TypedefDecl":
                 self.typedefs[name] = node["type"]["qualType"]

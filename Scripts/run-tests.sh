@@ -22,9 +22,11 @@ part() {
 emitted=$(find .build -path '*release*' -name CRealm-Swift.h | head -1)
 part "structure" Scripts/tidy.sh
 part "header against exports" Scripts/check-abi.sh .build/release/libCRealm.so $emitted
+part "promises of the last release" Scripts/abi_releases.py check .build/release/libCRealm.so
 part "the ABI check itself" Scripts/test_abi_check.sh
 part "C programs" Scripts/run-c-tests.sh
 part "installed" Scripts/test-install.sh .build/release/libCRealm.so "$(sed -n 's/^VERSION := //p' Makefile)"
+part "programs of the README" "$python" Scripts/test_readme.py .build/release
 part "files of other engines" Scripts/run-fixture-tests.sh
 part "histories against a model" "$python" Tests/Model/run.py .build/release/libCRealm.so --nested --seeds "${MODEL_SEEDS:-1-30}"
 part "schemas and migrations (short)" "$python" Tests/Schema/run.py .build/release/libCRealm.so --seeds "${SCHEMA_SEEDS:-1-300}" --seconds 12

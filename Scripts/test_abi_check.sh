@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Proves that check-abi.sh can fail: runs it on tiny headers and libraries with one fault each and
+# Proves that check-abi.sh and abi_releases.py can fail: runs them on tiny headers and libraries with one fault each and
 # expects status and message. Needs cc and clang; with swiftc on the path also a module compiled for
 # the purpose.
 set -euo pipefail
@@ -59,15 +59,15 @@ cat >good.c <<'END'
 void realm_open(void) {} void realm_count(void) {} void realm_write(void) {} void realm_kind(void) {}
 void realm_link_of(void) {} void realm_is(void) {} void crealm_abi_version(void) {}
 END
-library() { # library NAME [C TEXT]: the good library with more in it
+build() { # build NAME [C TEXT]: the good library with more in it
     { cat good.c; echo "${2-}"; } | cc -x c -shared -fPIC -o "$1.so" -
 }
-library good
-library extra 'void realm_surprise(void) {}'
-library foreign 'int other_library_function(void) { return 1; }'
-library data 'int realm_data = 1;'
-library weak '__attribute__((weak)) void realm_count_all(void) {}'
-library planned 'void realm_later(void) {}'
+build good
+build extra 'void realm_surprise(void) {}'
+build foreign 'int other_library_function(void) { return 1; }'
+build data 'int realm_data = 1;'
+build weak '__attribute__((weak)) void realm_count_all(void) {}'
+build planned 'void realm_later(void) {}'
 sed 's/void realm_write(void) {}//' good.c | cc -x c -shared -fPIC -o missing.so -
 sed 's/void realm_write(void)/static void realm_write(void)/' good.c | cc -x c -w -shared -fPIC -o hidden.so -
 
@@ -138,6 +138,35 @@ expect 2 "no such file" nowhere.so
 expect 2 "no such file" good.so nowhere.h
 echo 'SWIFT_EXTERN unknown_t realm_is(void);' >broken.h
 expect 2 "clang rejects the headers" good.so broken.h
+
+# Releases: what an earlier list names must be there, unchanged.
+mkdir releases
+cp -r include before
+sed -i 's/realm_count/realm_gone_since/' before/realm.h
+python3 "$here/abi_releases.py" write 1.2.0 before "$work/releases"
+python3 "$here/abi_releases.py" write 1.10.0 include "$work/releases" # the newest
+since() { # since STATUS TEXT FROM TO: the check after one change of the header
+    local got=0
+    rm -rf after && cp -r include after && sed -i "s/$3/$4/" after/realm.h
+    python3 "$here/abi_releases.py" check "${library:-good.so}" after "$work/releases" >out 2>&1 || got=$?
+    if [[ $got -eq $1 ]] && grep -qF -- "$2" out; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: expected status $1 and '$2' after $3 became $4; got status $got and:"
+        sed 's/^/        /' out
+    fi
+}
+since 0 "0 differences" "no such text" ""
+since 0 "new since 1.10.0: function realm_more: bool (realm_t *)" '^bool realm_count' 'bool realm_more(realm_t*);\n&'
+since 0 "new since 1.10.0: number RLM_C: 2" 'RLM_B }' 'RLM_B, RLM_C }'
+since 1 "function realm_count is gone" '^bool realm_count.*' ''
+since 1 "function realm_write is bool (realm_t *, int32_t, realm_value_t, bool)" 'int64_t key, realm_value_t' 'int32_t key, realm_value_t'
+since 1 "struct realm_link is int64_t table; int64_t key; it was uint32_t table; int64_t key" '{ uint32_t table' '{ int64_t table'
+since 1 "struct realm_value is union { int32_t integer; realm_link_t link }; int type" '{ int64_t integer' '{ int32_t integer'
+library=missing.so since 1 "function realm_write is not exported" 'no such text' ''
+since 1 "number RLM_B is 2; it was 1" 'RLM_B' 'RLM_B = 2'
+since 1 "type realm_free_func_t is void (*)(void *, int)" '(\*realm_free_func_t)(void\* userdata)' '(*realm_free_func_t)(void* userdata, int)'
 
 # The real compiler's header.
 if command -v swiftc >/dev/null; then

@@ -42,6 +42,7 @@ found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/
 [ -z "$found" ] || complain "paths of a machine" "$found"
 found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
 found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
+found=$(python3 Benchmarks/run.py --check) || complain "the benchmarks' page, picture and numbers are not of one measurement" "$found"
 [ "$failed" = 0 ] && echo "  ok"
 echo "$((failed == 0)) passed, $failed failed"
 [ "$failed" = 0 ]

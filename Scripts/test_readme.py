@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Builds and runs the three programs of the README, one after the other in one folder, and compares what they print with what stands there.
+
+  test_readme.py BUILD        the folder of a build that has the library: .build/release or .build/debug
+"""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PROGRAM = re.compile(r"<!-- program: (\w+) -->\n```\w+\n(.*?)```\n```text\n(.*?)```", re.S)
+
+
+def c(source, folder, build):
+    """The command that runs it, after it was built."""
+    (folder / "first.c").write_text(source)
+    subprocess.run([os.environ.get("CC", "cc"), "-Wall", "-Wextra", "-Werror", "-I", ROOT / "include", "first.c", "-o", "first_c",
+                    f"-L{build}", "-lCRealm", f"-Wl,-rpath,{build}"], cwd=folder, check=True)
+    return ["./first_c"]
+
+
+def python(source, folder, build):
+    (folder / "first.py").write_text(source)
+    return [sys.executable, "first.py"]
+
+
+def swift(source, folder, build):
+    """Against the modules and object files of the build: a package of its own would compile the whole engine once more."""
+    (folder / "main.swift").write_text(source)
+    maps = [ROOT / "include", build / "CGuards.build", *(ROOT / "Sources" / name for name in ("CHints", "CSodium", "COpenSSL"))]
+    clang = [f"-fmodule-map-file={folder}/module.modulemap" for folder in maps] + [f"-I{ROOT}/Sources/CGuards/include"]
+    files = json.loads((build / "CoreEngine.build/output-file-map.json").read_text())
+    objects = [entry["object"] for entry in files.values() if os.path.exists(entry.get("object", ""))]
+    subprocess.run(["swiftc", "main.swift", "-I", build / "Modules", *(word for flag in clang for word in ("-Xcc", flag)),
+                    *objects, *(build / "CGuards.build").glob("*.o"), "-lsodium", "-lcrypto", "-o", "first_swift"], cwd=folder, check=True)
+    return ["./first_swift"]
+
+
+def main():
+    build = pathlib.Path(sys.argv[1]).resolve()
+    folder = ROOT / ".build/out/readme"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    os.environ |= {"CREALM_LIBRARY": str(build / "libCRealm.so"), "PYTHONPATH": str(ROOT / "bindings/python"), "PYTHONDONTWRITEBYTECODE": "1"}
+    programs = PROGRAM.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+    passed = failed = 0
+    for (language, source, expected), make in zip(programs, (c, python, swift), strict=True):
+        assert language == make.__name__, f"the README has {language} where {make.__name__} is expected"
+        done = subprocess.run(make(source, folder, build), cwd=folder, capture_output=True, text=True)
+        if done.returncode == 0 and done.stdout == expected:
+            passed += 1
+        else:
+            failed += 1
+            print(f"  FAIL  {language}: status {done.returncode}, printed\n{done.stdout}{done.stderr}")
+    print(f"{passed} passed, {failed} failed")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
