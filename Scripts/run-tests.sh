@@ -43,7 +43,10 @@ if "$python" -c 'import cryptography' 2>/dev/null; then
 fi
 part "killed writers under several names (short)" Tests/Crash/storm.sh .build/release/libCRealm.so 15
 part "simulated machines (short)" Tests/Simulation/run.sh .build/release/libCRealm.so
+part "the check of the rooms itself" "$python" Scripts/test_rooms.py
 part "engine" swift test --quiet
+# From what the debug build of the engine's tests left.
+part "rooms" Scripts/rooms --check
 [ -z "$skipped" ] || echo "$skipped"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
