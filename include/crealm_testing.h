@@ -77,6 +77,12 @@ typedef struct crealm_system_calls {
     pid_t (*getpid)(void);
     int (*usleep)(unsigned microseconds);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
+
+    /* Threads: runs a function on a thread of its own; the error is the result. And futex(2): the value after the
+       operation, then the second value or the time, the second word, and the third value. */
+    int (*start_thread)(void (*run)(void* context), void* context);
+    long (*futex)(uint32_t* word, int operation, uint32_t value, uintptr_t second, uint32_t* CREALM_MAYBE_NULL other,
+                  uint32_t third);
 } crealm_system_calls_t;
 
 #ifdef __clang__

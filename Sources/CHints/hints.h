@@ -1,5 +1,7 @@
 /* What Swift has no word for. */
 #pragma once
+#include <errno.h>
+#include <stdint.h>
 #ifdef __linux__
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,6 +16,16 @@ static inline long hint_membarrier(int command) {
     return syscall(SYS_membarrier, command, 0, 0);
 #else
     (void)command;
+    return -1;
+#endif
+}
+/* futex(2), which the C library has no function for. */
+static inline long hint_futex(uint32_t *word, int operation, uint32_t value, uintptr_t second, uint32_t *other, uint32_t third) {
+#ifdef SYS_futex
+    return syscall(SYS_futex, word, operation, value, second, other, third);
+#else
+    (void)word, (void)operation, (void)value, (void)second, (void)other, (void)third;
+    errno = ENOSYS;
     return -1;
 #endif
 }

@@ -14,7 +14,6 @@ final class ConfigHandle: Handle {
     private struct State {
         var value = RealmConfiguration()
         var fifoPath = ""
-        var automaticNotifications = true
         var forceSyncHistory = false
         /// User data by pointer: the first free function registered for a pointer wins, each runs once, at the release of the configuration.
         var userData: [UInt: UserData] = [:]
@@ -30,10 +29,6 @@ final class ConfigHandle: Handle {
     var fifoPath: String {
         get { state.with { $0.fifoPath } }
         set { state.with { $0.fifoPath = newValue } }
-    }
-    var automaticNotifications: Bool {
-        get { state.with { $0.automaticNotifications } }
-        set { state.with { $0.automaticNotifications = newValue } }
     }
     var forceSyncHistory: Bool {
         get { state.with { $0.forceSyncHistory } }
@@ -254,11 +249,11 @@ public func realm_config_set_disable_format_upgrade(_ c: OpaquePointer?, _ disab
 }
 @_cdecl("realm_config_get_automatic_change_notifications")
 public func realm_config_get_automatic_change_notifications(_ c: OpaquePointer?) -> Bool {
-    anywhere(.config, c, false) { (c) throws(RealmError) in c.automaticNotifications }
+    anywhere(.config, c, false) { (c) throws(RealmError) in c.value.notifiesAutomatically }
 }
 @_cdecl("realm_config_set_automatic_change_notifications")
 public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?, _ automatic: Bool) {
-    with(c) { (c) throws(RealmError) in c.automaticNotifications = automatic }
+    with(c) { (c) throws(RealmError) in c.value.notifiesAutomatically = automatic }
 }
 @_cdecl("realm_config_set_scheduler")
 public func realm_config_set_scheduler(_ c: OpaquePointer?, _ scheduler: OpaquePointer?) {

@@ -8,6 +8,7 @@
 #include <set>
 #include <sys/file.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 Process processes[process_limit];
@@ -358,6 +359,11 @@ static int usleep(Process& p, unsigned) {
     return make(p, OTHER, [&](Entry&) { return 0; });
 }
 static int clock_gettime(Process&, clockid_t clock, struct timespec* time) { return ::clock_gettime(clock, time); }
+/* Whatever happens, happens on one thread. */
+static int start_thread(Process&, void (*)(void*), void*) { return EAGAIN; }
+static long futex(Process& p, uint32_t* word, int operation, uint32_t value, uintptr_t second, uint32_t* other, uint32_t third) {
+    return make(p, OTHER, [&](Entry&) { return syscall(SYS_futex, word, operation, value, second, other, third); });
+}
 }  // namespace calls
 
 /* Functions of C that know their process. */
@@ -371,7 +377,7 @@ template <int N> struct Table {
         GOES_TO(fchown);
         GOES_TO(rename); GOES_TO(link); GOES_TO(unlink); GOES_TO(rmdir); GOES_TO(realpath); GOES_TO(opendir); GOES_TO(readdir);
         GOES_TO(closedir); GOES_TO(mmap); GOES_TO(munmap); GOES_TO(mprotect); GOES_TO(madvise); GOES_TO(getpid); GOES_TO(usleep);
-        GOES_TO(clock_gettime);
+        GOES_TO(clock_gettime); GOES_TO(start_thread); GOES_TO(futex);
 #undef GOES_TO
         t.fdatasync = t.fsync = [](int fd) { return calls::flush(processes[N], fd); };
         return t;

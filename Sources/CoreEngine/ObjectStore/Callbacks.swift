@@ -58,21 +58,41 @@ extension Realm {
         withExtendedLifetime(gone) {}
     }
     func notifySchemaChanged() {
-        for id in callbacks.with({ $0.schemaIds }) {
-            guard !isClosed, let call = callbacks.with({ $0.schema(id) }) else { continue }
-            call(schema)
+        notifying {
+            for id in callbacks.with({ $0.schemaIds }) {
+                guard !isClosed, let call = callbacks.with({ $0.schema(id) }) else { continue }
+                call(schema)
+            }
         }
     }
+    /// The Realm shows another version: schema changed, refreshed, Realm changed. Order: live-objects §6.13.
     func notifyMoved() {
-        if schemaMoved {
-            schemaMoved = false
-            notifySchemaChanged()
-        }
-        for call in callbacks.with({ $0.takeDue(transaction.version) }) { call() }
-        // A callback may close the Realm or take callbacks away: each is looked up again.
-        for id in callbacks.with({ $0.changedIds }) {
-            guard !isClosed, let call = callbacks.with({ $0.changed(id) }) else { continue }
-            call()
+        notifying {
+            if schemaMoved {
+                schemaMoved = false
+                notifySchemaChanged()
+            }
+            for call in callbacks.with({ $0.takeDue(transaction.version) }) { call() }
+            // A callback may close the Realm or take callbacks away: each is looked up again.
+            for id in callbacks.with({ $0.changedIds }) {
+                guard !isClosed, let call = callbacks.with({ $0.changed(id) }) else { continue }
+                call()
+            }
         }
     }
+    /// While callbacks run the Realm is moved by nothing but the writes that they begin.
+    func notifying(_ body: () -> Void) {
+        notifyingDepth += 1
+        body()
+        notifyingDepth -= 1
+        payTurn()
+    }
+
+    // MARK: Where the callbacks of objects, collections and results go. Rules: live-objects §6.12, §6.13.
+
+    /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way there is computed now,
+    /// where no pass of the listener has done that.
+    func prepareDelivery(_ move: Move) {}
+    /// The callbacks of the Realm itself have run for a move; also when nothing moved: first calls may be due.
+    func deliver(_ move: Move) {}
 }

@@ -83,6 +83,13 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     package internal(set) var stateCount: UInt64 = 0
 
     let callbacks = Lock(initial: Callbacks())
+    /// How deep the callbacks of moves are nested in one another.
+    var notifyingDepth = 0
+    var isNotifying: Bool { notifyingDepth > 0 }
+    /// nil for Realms that move in calls only.
+    var turn: Turn?
+    /// A turn came while the Realm was writing or its callbacks ran.
+    var owesTurn = false
 
     // MARK: Opening
 
@@ -135,6 +142,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         }
         isOpen = true
         RealmCoordinator.register(self)
+        listen()
     }
     /// - Parameter path: the canonical one.
     private static func openDatabase(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Database {
@@ -249,7 +257,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             if wasIdle { _ = try reading() }
             let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
             try verifyWhole()
+            prepareDelivery(.beginWrite)
             if moved || wasIdle { notifyMoved() }
+            deliver(.beginWrite)
         }
     }
     public func commitWrite() throws(RealmError) {
@@ -262,6 +272,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         stateCount &+= 1
         try commitLogged()
         notifyMoved()
+        payTurn()
     }
     /// A migration or initialization function may not end the transaction that it runs in.
     private func checkCallbackGuard() throws(RealmError) {
@@ -285,6 +296,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             try checkCallbackGuard()
             stateCount &+= 1
             try t.rollback()
+            payTurn()
         }
     }
     /// Runs `body` in a write transaction: commits when it returns, rolls back when it throws.
@@ -301,36 +313,56 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         }
     }
     /// Moves to the newest version; true when the snapshot moved, or when there was none. A Realm without a schema of its own shows that of
-    /// a version from the start: reading that one is no move.
+    /// a version from the start: reading that one is no move. Inside a callback nothing moves.
     @discardableResult
     public func refresh() throws(RealmError) -> Bool {
         try inside { () throws(RealmError) -> Bool in
-            let t = transaction
             if configuration.schemaMode == .immutable { throw RealmError(.wrongTransactionState, "Can't refresh an immutable Realm.") }
-            switch t.stage {
-            case .writing: return false
-            case _ where isFixedView: return false
-            case .closed: throw closedError()
-            case .idle:
+            guard !isWriting, !isFixedView, !isNotifying else { return false }
+            let moved: Bool
+            if transaction.stage == .idle {
                 let shown = shownVersion
                 _ = try reading()
-                if shown == transaction.version { return false }
-                notifyMoved()
-                return true
-            case .reading, .interrupted:
-                try t.restore()
-                let moved = try t.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() })
-                try verifyWhole()
-                guard moved else { return false }
-                notifyMoved()
-                return true
+                moved = shown != transaction.version
+            } else {
+                moved = try moveSnapshot()
             }
+            prepareDelivery(.refresh)
+            if moved { notifyMoved() }
+            deliver(.refresh)
+            return moved
         }
+    }
+    /// The turn of a Realm that neither writes nor runs callbacks.
+    func moveInTurn() throws(RealmError) {
+        guard !isFixedView else { return }
+        let moved: Bool
+        if transaction.stage == .idle {
+            // Nobody reads: the schema follows, and callbacks find out. A snapshot would stay for as long as no other turn comes.
+            moved = database.newestVersion != transaction.version
+            if moved {
+                _ = try reading()
+                if isDynamic { shownVersion = transaction.version }
+                transaction.endRead()
+            }
+        } else {
+            moved = try moveSnapshot()
+        }
+        prepareDelivery(.turn)
+        if moved { notifyMoved() }
+        deliver(.turn)
+    }
+    private func moveSnapshot() throws(RealmError) -> Bool {
+        try transaction.restore()
+        let moved = try transaction.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+        try verifyWhole()
+        return moved
     }
     /// Gives back what this instance holds, once.
     func endForGood() {
         guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         stateCount &+= 1
+        stopListening()
         transaction.close()
         let gone = callbacks.with { $0.takeAll() }
         withExtendedLifetime(gone) {}
@@ -339,7 +371,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
 
     /// A child gives nothing back of what its parent has: other threads of the parent may have been changing it when the process was forked.
     private func leaveToParent() {
-        for part in [transaction, database, facts, callbacks] as [AnyObject] { _ = Unmanaged.passRetained(part) }
+        for part in [transaction, database, facts, callbacks] + (turn.map { [$0] } ?? []) as [AnyObject] { _ = Unmanaged.passRetained(part) }
     }
 
     // MARK: Files

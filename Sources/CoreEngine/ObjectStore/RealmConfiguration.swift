@@ -38,6 +38,8 @@ public struct RealmConfiguration: Sendable {
     public var disablesFormatUpgrade = false
     public var maxActiveVersions = UInt64.max
     public var scheduler: (any Scheduler)?
+    /// Whether the Realm hears of new versions, and moves to them in turns of its scheduler. Else it moves in calls only.
+    public var notifiesAutomatically = true
     /// Called once in the write transaction that first makes the schema; an error fails the open and leaves the file empty.
     public var initialize: (@Sendable (Realm) throws -> Void)?
     /// Called in the write transaction of a migration with a view of the file before it and the Realm being migrated; an error fails the open

@@ -23,6 +23,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private var identity: FileIdentity
     /// nil for immutable opens.
     let lockFile: LockFile?
+    /// Tells of new versions. nil for immutable opens: there are none.
+    package private(set) var listener: Listener?
     /// The only version of an immutable open.
     private let fixed: SharedState.Version?
     /// Format of the snapshots.
@@ -36,7 +38,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var isActive = false
         var threadId: UInt = 0
     }
-    private let writer = Lock(initial: Writer())
+    private let writer = Monitor(Writer())
     /// The transactions of this process on the file, reading or not.
     private struct Users {
         var count = 0
@@ -45,7 +47,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         /// Pages were lost, and the last user has gone: the file may be opened again, as another object.
         var isAbandoned = false
     }
-    private let users = Lock(initial: Users())
+    private let users = Monitor(Users())
     /// Slab bytes committed so far; the writer's.
     private var slabCommitted = 0
 
@@ -282,6 +284,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         file = opened.0
         format = opened.1
         identity = try file.file.identity()
+        listener = Listener(lock.shared, of: self)
         done = true
     }
 
@@ -332,10 +335,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
 
     /// A transaction comes into being; waits while another one has the file for itself.
     func enter() {
-        while !users.with({ (u) -> Bool in
-            if !u.isExclusive { u.count += 1 }
-            return !u.isExclusive
-        }) { Platform.sleep(microseconds: 200) }
+        users.wait { u -> Void? in
+            guard !u.isExclusive else { return nil }
+            u.count += 1
+            return ()
+        }
     }
     func leave() {
         let isAbandoned = users.with { (u) -> Bool in
@@ -423,20 +427,15 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     func lockForWriting() throws(RealmError) {
         try checkProcess()
         let me = Platform.threadId
-        while true {
-            let taken = try writer.with { (w) throws(RealmError) -> Bool in
-                if w.isActive {
-                    guard w.threadId != me else {
-                        throw RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
-                    }
-                    return false
-                }
-                w.isActive = true
-                w.threadId = me
-                return true
+        try writer.wait { (w) throws(RealmError) -> Void? in
+            guard w.isActive else {
+                w = Writer(isActive: true, threadId: me)
+                return ()
             }
-            if taken { break }
-            Platform.sleep(microseconds: 50)
+            guard w.threadId != me else {
+                throw RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
+            }
+            return nil
         }
         do {
             try lockFile?.lockForWriting()

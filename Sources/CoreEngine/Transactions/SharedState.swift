@@ -5,7 +5,7 @@
 ///     8     layout version
 ///     16    durability
 ///     24    initialised: 1 once the ring holds a version
-///     32    latest version
+///     32    the bell: latest version << 8 | number of calls
 ///     40    owner that last held the write lock
 ///     48    device and inode of the database file
 ///     64    ring of 64 published versions: version, top ref, logical size, 0
@@ -17,9 +17,14 @@
 /// after publishing the version in between; if it is not, the reader takes the newer one. A ring entry is overwritten 64 versions later, so
 /// an entry read between two equal looks at `latest` is whole. A writer that dies between filling an entry and publishing it has published
 /// nothing; one that dies after the file's header was flipped is completed by the next writer (`Database.recoverHeader`).
+///
+/// The bell. Listeners of all processes sleep while the word that holds the latest version stays what it was. A commit adds one to the version and
+/// wakes them in one step of the kernel: a writer that is killed has published and woken, or neither. (But for one commit in 16 million, at which
+/// the half of the word that the kernel sees overflows: if its writer is killed between the two steps, the next commit wakes everybody.) A
+/// *call* changes the low byte, to wake the listener of this process for another reason.
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
-    static let layoutVersion: UInt64 = 3
+    static let layoutVersion: UInt64 = 4
     static let slotCount = 2048
     static let size = 4096 + slotCount * 8
     private static let ringSize: UInt64 = 64
@@ -33,7 +38,7 @@ struct SharedState {
     private func word(_ offset: Int) -> SharedWord { SharedWord(memory.base + offset) }
     var durability: SharedWord { word(16) }
     var initialised: SharedWord { word(24) }
-    var latest: SharedWord { word(32) }
+    private var bell: SharedWord { word(32) }
     var lastWriter: SharedWord { word(40) }
     /// A commit is under way or ended without a known outcome, or an earlier session left the file: before anything is written again, what leads
     /// to the newest version is made certain (`Database.confirmHeader`).
@@ -66,12 +71,18 @@ struct SharedState {
         word(at).store(v.number)
         word(at + 8).store(UInt64(v.topRef.offset))
         word(at + 16).store(UInt64(v.logicalSize))
-        latest.store(v.number)
+        if v.number == Self.number(bell.load()) + 1 { return bell.addWaking(1 << Self.callBits) }
+        // The first of a session, or another file with the same number: nobody else is in the session.
+        while case let old = bell.load(), !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask) {}
+        bell.wake()
     }
+    private static let callBits: UInt64 = 8
+    private static let callMask: UInt64 = 1 << callBits - 1
+    fileprivate static func number(_ bell: UInt64) -> UInt64 { bell >> callBits }
     /// What is in shared memory is not believed: any program that may write the file may have written anything there.
-    private static let limit: UInt64 = 1 << 47
+    fileprivate static let limit: UInt64 = 1 << 47
     /// Number of the newest version.
-    var newestNumber: UInt64 { min(latest.load(), Self.limit - 1) }
+    var newestNumber: UInt64 { min(Self.number(bell.load()), Self.limit - 1) }
     /// The newest version, consistently; nil when a writer moved on meanwhile.
     private func entry(_ number: UInt64) -> Version? {
         let at = 64 + Int(number % Self.ringSize) * 32
@@ -83,10 +94,27 @@ struct SharedState {
     func newest() -> Version? {
         for _ in 0..<1000 {
             let number = newestNumber
-            if let v = entry(number), latest.load() == number { return v }
+            if let v = entry(number), newestNumber == number { return v }
         }
         return nil
     }
+
+    // MARK: Listening
+
+    /// A look at the bell, to be taken before one looks for what there is to do.
+    struct BellState {
+        fileprivate let word: UInt64
+        var newestNumber: UInt64 { min(SharedState.number(word), SharedState.limit - 1) }
+    }
+    var bellState: BellState { BellState(word: bell.load()) }
+    /// Waits until a version comes or somebody calls this member; sometimes for less.
+    func waitForBell(after seen: BellState) { bell.wait(while: seen.word, channels: channel) }
+    /// Wakes the listener of this member, and perhaps some others.
+    func call() {
+        while case let old = bell.load(), !bell.exchange(from: old, to: old & ~Self.callMask | (old &+ 1) & Self.callMask) {}
+        bell.wake(channels: channel)
+    }
+    private var channel: UInt32 { 1 << UInt32(owner % 32) }
 
     // MARK: Readers
 
@@ -100,7 +128,7 @@ struct SharedState {
             } else {
                 slot(held).store(mark)
             }
-            if latest.load() == number, let v = entry(number), latest.load() == number { return v }
+            if newestNumber == number, let v = entry(number), newestNumber == number { return v }
         }
         throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
     }

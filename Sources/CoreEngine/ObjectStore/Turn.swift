@@ -1,0 +1,79 @@
+import Synchronization
+
+/// The turns of a Realm: what its scheduler runs when the file has a newer version. At most one waits there, however many versions come.
+///
+/// Thread rule: any; `realm` is looked at on the scheduler's thread only.
+final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before anybody is told of the turn; the rest is immutable or atomic.
+    weak var realm: Realm?
+    private let scheduler: any Scheduler
+    private let listener: Listener
+    private let isWaiting = Atomic(false)
+    /// The version that the Realm was told of last.
+    private let told: Atomic<UInt64>
+
+    init(_ scheduler: any Scheduler, _ listener: Listener, at version: UInt64) {
+        self.scheduler = scheduler
+        self.listener = listener
+        told = Atomic(version)
+    }
+    func wants(_ newest: UInt64) -> Bool { !isWaiting.load(ordering: .acquiring) && told.load(ordering: .relaxed) != newest }
+    func tell(_ newest: UInt64) {
+        told.store(newest, ordering: .relaxed)
+        post()
+    }
+    /// Puts a turn into the scheduler, unless one is there.
+    func post() {
+        guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        scheduler.post { [self] in
+            // What comes from here on makes another turn.
+            isWaiting.store(false, ordering: .releasing)
+            if let realm { told.store(realm.takeTurn() ?? told.load(ordering: .relaxed), ordering: .relaxed) }
+            listener.look()
+        }
+    }
+}
+
+extension Realm {
+    /// What brought a Realm to look for callbacks that are due.
+    enum Move { case turn, refresh, beginWrite }
+
+    /// Begins to take turns. Once, when the Realm is open.
+    func listen() {
+        guard configuration.notifiesAutomatically, let listener = database.listener else { return }
+        let turn = Turn(scheduler, listener, at: database.newestVersion)
+        turn.realm = self
+        self.turn = turn
+        do throws(RealmError) { try listener.add(turn) } catch {
+            Log.write(.notification, .error, "'\(configuration.path)' is not told of new versions: \(error.message)")
+        }
+    }
+    func stopListening() {
+        guard let turn else { return }
+        database.listener?.remove(turn)
+    }
+    /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call
+    /// that moves the Realm meets it again.
+    /// - Returns: the version that the Realm knows of now; nil when it could not be asked.
+    fileprivate func takeTurn() -> UInt64? {
+        do throws(RealmError) {
+            return try inside { () throws(RealmError) in
+                guard !isWriting, !isNotifying else {
+                    // What runs now is followed by a turn of its own.
+                    owesTurn = true
+                    return nil
+                }
+                try moveInTurn()
+                return transaction.version
+            }
+        } catch {
+            if !isClosed { Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)") }
+            return nil
+        }
+    }
+    /// What was put off while the Realm was writing or its callbacks ran.
+    func payTurn() {
+        guard owesTurn, !isWriting, !isNotifying else { return }
+        owesTurn = false
+        turn?.post()
+    }
+}
