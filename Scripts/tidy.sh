@@ -23,6 +23,8 @@ found=$(grep -lE '@_cdecl' -r $engine)
 [ -z "$found" ] || complain "exports belong to CRealm" "$found"
 found=$(grep -rnE '\[String *:|Set<String>|Dictionary<String|\.text *(==|!=)|(==|!=) *[a-zA-Z.]+\.text\b' Sources --include='*.swift')
 [ -z "$found" ] || complain "texts are compared and looked up as Name, by their bytes; String takes the two forms of é for one text" "$found"
+found=$(grep -rnE '\bSearchIndex\(' $engine --include='*.swift' | grep -v "^$engine/Tables/TableIndexes.swift:")
+[ -z "$found" ] || complain "the indexes of a table are opened by TableIndexes, which keeps their roots" "$found"
 found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/tidy.sh' ':!LICENSE' 2>/dev/null)
 [ -z "$found" ] || complain "paths of a machine" "$found"
 # Measured by the compiler, so only where a debug build is; make test has one at its end, and asks again.

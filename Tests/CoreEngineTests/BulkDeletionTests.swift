@@ -88,7 +88,7 @@ private func expectSame(_ a: Realm, _ b: Realm, _ context: String) throws {
             }
         }
         let t = try a.table(a.schema[c]!.key), u = try b.table(b.schema[c]!.key)
-        for i in t.indexed {
+        for i in t.indexes.columns {
             let n = try t.index(of: i)?.entryCount(), m = try u.index(of: i)?.entryCount()
             #expect(n == m, "\(context): entries of index \(i) of \(c)")
         }

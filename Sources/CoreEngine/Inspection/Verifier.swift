@@ -71,7 +71,7 @@ final class Verifier {
         reportLinksWithoutBacklink()
         for walk in walks {
             reportOwners(walk)
-            for column in walk.table.indexed { try checkIndex(walk, column) }
+            for column in walk.table.indexes.columns { try checkIndex(walk, column) }
         }
         if transaction.stage == .reading { try checkTiling() }
         return faults

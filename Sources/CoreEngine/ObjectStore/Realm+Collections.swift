@@ -62,7 +62,7 @@ extension Realm {
             case (.int, .int), (.double, .double), (.bool, .bool): break
             default:
                 guard let c = t.facts(path.column), let shape = c.shape else { return false }
-                if c.key.index < t.indexRoots.count, !t.indexRoots[c.key.index].isNull { return false }
+                if t.indexes.has(c.key.index) { return false }
                 try t.checkElement(value, of: c, shape, level: 1)
                 value = try t.store.stable(value)
             }

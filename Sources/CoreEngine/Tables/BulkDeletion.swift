@@ -69,21 +69,8 @@ extension Table {
 
     /// Takes rows out, with their index entries. `keys` ascend.
     fileprivate func removeRows(_ keys: ArraySlice<ObjKey>) throws(RealmError) {
-        try settlePending()
-        for column in indexed {
-            guard let c = facts[column] else { continue }
-            if c.isCollection || c.isFullTextIndexed {
-                for k in keys { try removeWords(k, c) }
-            } else {
-                var leaving = SearchIndex.Leaving()
-                leaving.reserve(keys.count)
-                for k in keys { if let value = try rows.get(k, column) { leaving.append(value, k) } }
-                var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-                try index.erase(leaving)
-                indexRoots[column] = index.root
-            }
-        }
-        if hasCollisionEntries { for k in keys { try dropCollisionEntry(k) } }
+        for column in indexes.columns { if let c = facts[column] { try indexes.remove(keys, c) } }
+        if !state.collisionMap.isNull { for k in keys { try state.dropCollisionEntry(k, store) } }
         try rows.erase(keys)
     }
 }

@@ -47,21 +47,16 @@ struct CollectionEditor {
     // MARK: The index of a list of strings
 
     private var isIndexed: Bool {
-        let i = column.key.index
-        return kind == .string && shape == .list && place.path.isEmpty && i < table.indexRoots.count && !table.indexRoots[i].isNull
+        kind == .string && shape == .list && place.path.isEmpty && table.indexes.has(column.key.index)
     }
     private func word(_ v: Mixed) -> Bytes? { if case .string(let b) = v { b } else { nil } }
     private func enterWord(_ v: Mixed) throws(RealmError) {
-        guard isIndexed, var index = try table.index(of: column.key.index) else { return }
-        try index.insertWord(word(v), object)
-        table.indexRoots[column.key.index] = index.root
+        if isIndexed { try table.indexes.insertWord(word(v), object, column.key.index) }
     }
     /// The element left the list: its word goes when no equal element stays.
     private func leaveWord(_ v: Mixed, _ tree: BPlusTree) throws(RealmError) {
-        guard isIndexed, var index = try table.index(of: column.key.index) else { return }
-        if try tree.firstIndex(of: v) != nil { return }
-        try index.eraseWord(word(v), object)
-        table.indexRoots[column.key.index] = index.root
+        guard isIndexed, try tree.firstIndex(of: v) == nil else { return }
+        try table.indexes.eraseWord(word(v), object, column.key.index)
     }
 
     // MARK: Lists
@@ -196,10 +191,7 @@ struct CollectionEditor {
         guard n > 0 else { return }
         log(.clear(oldSize: n))
         if column.type == .link || column.type == .mixed { try table.removeLinks(inTree: root, kind: kind, from: object, column, cascading: &cascade) }
-        if isIndexed, var index = try table.index(of: column.key.index) {
-            for i in 0..<n { try index.eraseWord(word(try tree.get(i)), object) }
-            table.indexRoots[column.key.index] = index.root
-        }
+        if isIndexed { for i in 0..<n { try table.indexes.eraseWord(word(try tree.get(i)), object, column.key.index) } }
         try tree.clear()
         root = tree.root
     }

@@ -83,3 +83,39 @@ struct ColumnFacts {
     /// Values of the column may be links, or hold some.
     var holdsLinks: Bool { type == .link || type == .mixed || type == .typedLink }
 }
+
+extension ColumnFacts {
+    /// nil for a column whose values are stored in no leaf that is known.
+    init?(_ c: Column, isIndexed: Bool, primaryKey: ColKey?) {
+        guard let kind = c.leafKind else { return nil }
+        self.init(
+            key: c.key, type: c.type, kind: kind, isNullable: c.isNullable, isCollection: c.isCollection,
+            isFullTextIndexed: c.isFullTextIndexed && isIndexed, isPrimaryKey: c.key == primaryKey, oppositeTable: c.oppositeTable,
+            oppositeColumn: c.oppositeColumn, shape: c.shape, elementKind: c.isCollection ? c.elementKind : nil, keyType: c.keyType)
+    }
+}
+
+/// The keys of a table's columns by column index, to be asked for each value without counting references.
+struct ColumnKeys: ~Copyable {
+    /// −1 where there is no column.
+    private var keys: UnsafeMutablePointer<Int64>
+    private var count = 0
+
+    init() { keys = .allocate(capacity: 1) }
+    deinit { keys.deallocate() }
+
+    mutating func set(_ columns: [Column]) {
+        let needed = (columns.map(\.index).max() ?? -1) + 1
+        if count < needed {
+            keys.deallocate()
+            keys = .allocate(capacity: needed)
+        }
+        count = needed
+        for i in 0..<count { keys[i] = -1 }
+        for c in columns { keys[c.index] = c.key.raw }
+    }
+    @inline(__always) func contains(_ key: ColKey) -> Bool {
+        let i = key.index
+        return i < count && keys[i] == key.raw
+    }
+}

@@ -54,12 +54,9 @@ extension Table {
                 _ = try rows.set(from, c.key.index, .null)
                 group.log?.valueSet(key, from, c.key)
             case .typedLink(let t, let k) where t == target && k == gone:
-                if c.key.index < indexRoots.count, !indexRoots[c.key.index].isNull {
-                    try settlePending()
-                    var index = SearchIndex(store, root: indexRoots[c.key.index], rows: rows, column: c.key.index)
-                    try index.erase(value, from)
-                    try index.insert(.null, from)
-                    indexRoots[c.key.index] = index.root
+                if indexes.has(c.key.index) {
+                    try indexes.settle()
+                    try indexes.update(c, from, from: value, to: .null)
                 }
                 _ = try rows.set(from, c.key.index, .null)
                 group.log?.valueSet(key, from, c.key)
@@ -232,38 +229,10 @@ extension Table {
 
     /// Takes the row itself out, with its index entries.
     fileprivate func removeRow(_ key: ObjKey) throws(RealmError) {
-        try settlePending()
-        for column in indexed {
-            guard let c = facts[column] else { continue }
-            if c.isCollection || c.isFullTextIndexed {
-                try removeWords(key, c)
-            } else if let value = try rows.get(key, column) {
-                var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-                try index.erase(value, key)
-                indexRoots[column] = index.root
-            }
-        }
-        try dropCollisionEntry(key)
+        for column in indexes.columns { if let c = facts[column] { try indexes.remove(key, c) } }
+        try state.dropCollisionEntry(key, store)
         guard try rows.erase(key) else { return }
         group.log?.objectRemoved(self.key, key)
-    }
-    /// Takes an object out of an index of whole words: over a text, or over a list of strings with one entry per distinct string.
-    func removeWords(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) {
-        let column = c.key.index
-        guard let value = try rows.get(key, column) else { return }
-        var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-        switch value {
-        case .string(let text):
-            for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
-        case .slot(let s):
-            guard let root = s.subtree else { return }
-            let tree = BPlusTree(store, kind: .string, root: root)
-            for i in 0..<(try tree.count()) {
-                if case .string(let b) = try tree.get(i) { try index.eraseWord(b, key) } else { try index.eraseWord(nil, key) }
-            }
-        default: return
-        }
-        indexRoots[column] = index.root
     }
 }
 

@@ -16,7 +16,7 @@ extension Table {
     /// The object whose primary key is `value`. Null and values of another type are simply not found.
     func find(primaryKey value: Mixed) throws(RealmError) -> ObjKey? {
         guard let pk = primaryKey, let c = facts(pk), Self.matches(value, c) else { return nil }
-        if let index = primaryKeyIndex(pk) { return try index.find(value) }
+        if let index = indexes.primaryKeyIndex(pk.index) { return try index.find(value) }
         // Formats 20 and 21 keep no index on primary keys.
         var found: ObjKey?
         try rows.forEachKey { (k) throws(RealmError) in
@@ -24,11 +24,6 @@ extension Table {
             return found == nil
         }
         return found
-    }
-    /// The index of the primary key; nothing ever waits to be entered there.
-    private func primaryKeyIndex(_ pk: ColKey) -> SearchIndex? {
-        guard pk.index < indexRoots.count, !indexRoots[pk.index].isNull else { return nil }
-        return SearchIndex(store, root: indexRoots[pk.index], rows: rows, column: pk.index)
     }
     private func rowInCursor(_ key: ObjKey) throws(RealmError) -> Int { try rows.locate(key) ?? 0 }
 
@@ -101,8 +96,8 @@ extension Table {
     /// The next object key. Format: logical §4.3, §4.4.
     private func nextKey() throws(RealmError) -> ObjKey {
         while true {
-            let key = key(sequence)
-            sequence &+= 1
+            let key = key(state.sequence)
+            state.sequence &+= 1
             if isEmbedded { return key }
             if try !rows.contains(key) { return key }
         }
@@ -114,7 +109,7 @@ extension Table {
     }
     /// Notes that an object was made with the sequence number before the next one.
     @inline(__always) private func noteMade() {
-        let seq = sequence &- 1
+        let seq = state.sequence &- 1
         if let last = madeSequences.last, last.upperBound &+ 1 == seq, last.lowerBound < seq {
             madeSequences[madeSequences.count &- 1] = last.lowerBound...seq
         } else {
@@ -131,41 +126,22 @@ extension Table {
     /// - Returns: the object's key, and whether it is new: with a primary key that exists, that object.
     func createObject(primaryKey value: Mixed? = nil) throws(RealmError) -> (key: ObjKey, isNew: Bool) {
         let pk = primaryKey
-        let before = sequence
+        let before = state.sequence
         let key = try nextKey()
         if let pk, let value {
-            guard var index = primaryKeyIndex(pk) else { throw .corrupt("primary key without its index") }
-            if let found = try index.findOrInsert(value, key) {
-                sequence = before
+            if let found = try indexes.findOrInsert(value, key, primaryKey: pk.index) {
+                state.sequence = before
                 return (found, false)
             }
-            indexRoots[pk.index] = index.root
         }
-        try settlePending()
+        try indexes.settle()
         guard try rows.insert(key, initial: pk.map { ($0.index, value ?? .null) }) else {
             throw RealmError(.keyAlreadyUsed, "An object with this key exists already")
         }
-        for column in indexed where column != pk?.index {
-            guard let c = facts[column], !c.isFullTextIndexed, !c.isCollection else { continue }  // "" and null have no words.
-            pendingObject = key
-            pendingColumns.append(column)
-        }
+        indexes.created(key)
         noteMade()
         if isEmbedded { group.log?.embeddedCreated(self.key, key) } else { group.log?.objectCreated(self.key, key) }
         return (key, true)
-    }
-
-    /// Enters the defaults of the newest object into the indexes of the columns that were not set since.
-    func settlePending() throws(RealmError) {
-        let object = pendingObject
-        guard !object.isNull else { return }
-        pendingObject = .null
-        for column in pendingColumns {
-            var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-            try index.insert(rows.columns[column]?.initial ?? .null, object)
-            indexRoots[column] = index.root
-        }
-        pendingColumns.removeAll(keepingCapacity: true)
     }
 
     // MARK: Setting
@@ -180,12 +156,12 @@ extension Table {
             if case .typedLink(_, let k) = value { target = k }
             return try setLink(key, c, target)
         case .int, .double, .bool, .float:
-            guard column < indexRoots.count, !indexRoots[column].isNull else {
+            guard indexes.has(column) else {
                 guard try rows.set(key, column, value) else { return false }
                 break
             }
             guard let old = try rows.get(key, column) else { return false }
-            try updateIndex(key, c, old: old, new: value)
+            try indexes.update(c, key, from: old, to: value)
             guard try rows.set(key, column, value) else { return false }
         case .mixed:
             guard let old = try rows.get(key, column) else { return false }
@@ -196,7 +172,7 @@ extension Table {
                 return true
             default: break
             }
-            if column < indexRoots.count, !indexRoots[column].isNull { try updateIndex(key, c, old: old, new: value) }
+            if indexes.has(column) { try indexes.update(c, key, from: old, to: value) }
             try removeLinks(in: old, from: key, c, cascading: nil)
             _ = try rows.set(key, column, value)
             switch value {
@@ -205,51 +181,18 @@ extension Table {
             default: break
             }
         default:
-            if column < indexRoots.count, !indexRoots[column].isNull {
-                if try enterPending(key, column, value) {
+            if indexes.has(column) {
+                if try indexes.enterFirst(value, key, column) {
                     guard try rows.set(key, column, value) else { return false }
                     break
                 }
                 guard let old = try rows.get(key, column) else { return false }
-                try updateIndex(key, c, old: old, new: value)
+                try indexes.update(c, key, from: old, to: value)
             }
             guard try rows.set(key, column, value) else { return false }
         }
         logSlot.valueSet(self.key, key, c.key)
         return true
-    }
-
-    /// The newest object gets its first value in an indexed column: its default never went in, so there is nothing to take out.
-    private func enterPending(_ key: ObjKey, _ column: Int, _ value: Mixed) throws(RealmError) -> Bool {
-        guard key == pendingObject, let i = pendingColumns.firstIndex(of: column) else { return false }
-        pendingColumns.remove(at: i)
-        if pendingColumns.isEmpty { pendingObject = .null }
-        var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-        try index.insert(value, key)
-        indexRoots[column] = index.root
-        return true
-    }
-
-    /// Moves the object from under its old value to under the new one. The old value still stands in the row.
-    private func updateIndex(_ key: ObjKey, _ c: ColumnFacts, old: Mixed, new: Mixed) throws(RealmError) {
-        let column = c.key.index
-        if !pendingObject.isNull {
-            if try enterPending(key, column, new) { return }
-            if key != pendingObject { try settlePending() }
-        }
-        var index = SearchIndex(store, root: indexRoots[column], rows: rows, column: column)
-        if c.isFullTextIndexed {
-            var before = Swift.Set<[UInt8]>(), after = Swift.Set<[UInt8]>()
-            if case .string(let b) = old { before = FullTextTokenizer.tokens(b) }
-            if case .string(let b) = new { after = FullTextTokenizer.tokens(b) }
-            for word in before where !after.contains(word) { try word.withBytes { (b) throws(RealmError) in try index.eraseWord(b, key) } }
-            for word in after where !before.contains(word) { try word.withBytes { (b) throws(RealmError) in try index.insertWord(b, key) } }
-        } else {
-            if Mixed.equal(old, new), old.isNull == new.isNull, c.type != .mixed { return }
-            try index.erase(old, key)
-            try index.insert(new, key)
-        }
-        indexRoots[column] = index.root
     }
 
     private func setLink(_ key: ObjKey, _ c: ColumnFacts, _ target: ObjKey) throws(RealmError) -> Bool {

@@ -355,6 +355,15 @@ final class ClusterTree {
         }
     }
 
+    func allKeys() throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        try forEachKey { (k) throws(RealmError) in
+            keys.append(k)
+            return true
+        }
+        return keys
+    }
+
     // MARK: Values
 
     /// Column leaf of the cursor's leaf.

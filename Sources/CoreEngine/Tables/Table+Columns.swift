@@ -1,0 +1,236 @@
+/// Changing the shape of a table: its columns, primary key and indexes. Format: logical §3, §4, §10.
+extension Table {
+    func setPrimaryKey(_ key: ColKey?) throws(RealmError) {
+        state.primaryKey = key
+        if let key, let c = column(key), try index(of: c.index) == nil { try addIndex(c.index, fullText: false) }
+        refreshFacts()
+    }
+    func setKind(_ kind: Kind) { state.kind = kind }
+
+    /// Lowest unused column index and the tag for a new column. Format: logical §4.1.
+    private func newColKey(_ type: ColumnType, _ attributes: ColumnAttributes) -> ColKey {
+        ColKey(
+            index: spec.freeIndex, type: type, attributes: attributes, tag: UInt32(truncatingIfNeeded: state.columnKeyCounter ^ UInt64(key.raw)))
+    }
+
+    /// Adds a public column; a link column gets its backlink column in `target`.
+    @discardableResult
+    func addColumn(_ name: Name, _ type: ColumnType, _ attributes: ColumnAttributes, target: Table? = nil) throws(RealmError) -> ColKey {
+        guard name.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(name)' is longer than 63 bytes") }
+        guard column(named: name) == nil, !name.isEmpty else {
+            throw RealmError(.invalidName, "Class '\(className ?? self.name)' has a property named '\(name)' already")
+        }
+        guard columns.count < 0xFFFF else { throw RealmError(.limitExceeded, "A class cannot have more than 65535 columns") }
+        var form = attributes.subtracting([.indexed, .fullTextIndexed])
+        if type == .mixed { form.insert(.nullable) }
+        if type == .link {
+            if form.isDisjoint(with: .collection) || form.contains(.dictionary) { form.insert(.nullable) } else { form.remove(.nullable) }
+        }
+        let key = newColKey(type, form)
+        let isDictionary = form.contains(.dictionary)
+        var c = Column(key: key, type: type, attributes: form, name: name, specType: Int64(type.rawValue) | (isDictionary ? 2 << 16 : 0))
+        if type == .link {
+            guard let target else { throw RealmError(.invalidTableRef, "Property '\(name)' links to a class that does not exist") }
+            c.oppositeTable = target.key
+        }
+        try insert(c)
+        group.log?.columnAdded(self.key, key)
+        if let target {
+            let backlink = try target.addBacklinkColumn(origin: self, originColumn: key)
+            spec.change(key) { $0.oppositeColumn = backlink }
+            refreshFacts()
+        }
+        return key
+    }
+    /// Adds the backlink column for links from `originColumn` of `origin`.
+    func addBacklinkColumn(origin: Table, originColumn: ColKey) throws(RealmError) -> ColKey {
+        let key = newColKey(.backlink, [])
+        try insert(
+            Column(key: key, type: .backlink, attributes: [], name: "", oppositeTable: origin.key, oppositeColumn: originColumn,
+                   specType: Int64(ColumnType.backlink.rawValue)))
+        return key
+    }
+    /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
+    func backlinkColumn(origin: Table, column: ColKey) throws(RealmError) -> ColKey {
+        for c in columns where c.isBacklink && c.oppositeTable == origin.key && c.oppositeColumn == column { return c.key }
+        let key = try addBacklinkColumn(origin: origin, originColumn: column)
+        group.log?.typedLinkChanged(origin.key, column, target: self.key)
+        return key
+    }
+    private func insert(_ c: Column) throws(RealmError) {
+        try indexes.settle()
+        guard let clusterColumn = c.clusterColumn else { throw RealmError(.illegalOperation, "A column of this type cannot be made") }
+        try eachTree { (rows) throws(RealmError) in try rows.addColumn(c.index, clusterColumn) }
+        try spec.insert(c)
+        columnsChanged()
+    }
+    /// Takes a column out: its leaves, its index and its place in the spec. Links and backlinks in it are the caller's to undo first.
+    private func remove(_ key: ColKey) throws(RealmError) {
+        guard spec.column(key) != nil else { return }
+        try indexes.drop(key.index)
+        try eachTree { (rows) throws(RealmError) in try rows.removeColumn(key.index) }
+        try spec.remove(key, store)
+        state.columnKeyCounter &+= 1
+        if primaryKey == key { state.primaryKey = nil }
+        columnsChanged()
+    }
+    /// The rows, and the tombstones, which have the same columns.
+    private func eachTree(_ body: (ClusterTree) throws(RealmError) -> Void) throws(RealmError) {
+        try body(rows)
+        guard !tombstones.isNull else { return }
+        let others = ClusterTree(store, root: tombstones, columns: rows.columns)
+        try body(others)
+        state.tombstones = others.root
+    }
+    /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
+    func removeColumn(_ key: ColKey) throws(RealmError) {
+        guard let c = column(key), !c.isBacklink else { throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)") }
+        if c.type == .link || c.type == .mixed {
+            // Targets forget the links, and embedded ones lose their owner, before the column goes.
+            if let target = try group.table(c.oppositeTable), target.isEmbedded { try clearColumn(c) }
+            for i in group.liveIndexes {
+                let other = try group.table(at: i)
+                guard let b = other.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key }) else { continue }
+                try other.remove(b.key)
+            }
+        }
+        try remove(key)
+        group.log?.columnErased(self.key, key)
+    }
+    /// Sets every row's value of a link column to null or empty.
+    private func clearColumn(_ c: Column) throws(RealmError) {
+        guard let facts = facts(c.key) else { return }
+        for key in try allKeys() {
+            if let shape = c.shape {
+                guard case .slot(let s)? = try rows.get(key, c.index), s.subtree != nil else { continue }
+                try edit(CollectionPath(table: self.key, object: key, column: c.key), as: shape) { (e) throws(RealmError) in try e.clear() }
+            } else {
+                _ = try set(key, facts, .null)
+            }
+        }
+    }
+    func renameColumn(_ key: ColKey, to new: Name) throws(RealmError) {
+        guard new.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(new)' is longer than 63 bytes") }
+        guard column(named: new) == nil, !new.isEmpty else { throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already") }
+        guard spec.change(key, { $0.name = new }) else { return }
+        group.log?.columnRenamed(self.key, key)
+    }
+    /// Makes a column nullable (or the reverse) by a new column in its place, with the values copied; null becomes the default.
+    /// The new column has a new key and stands last. Format: logical §10.6.
+    @discardableResult
+    func setNullable(_ key: ColKey, _ nullable: Bool) throws(RealmError) -> ColKey {
+        guard let old = column(key), old.isNullable != nullable, old.type != .link, old.type != .mixed else { return key }
+        let wasPrimary = primaryKey == key
+        let hadIndex = try index(of: old.index) != nil && !wasPrimary
+        var form = old.attributes.subtracting([.indexed, .fullTextIndexed, .nullable])
+        if nullable { form.insert(.nullable) }
+        let new = try addColumn(Name("__temporary_\(old.index)"), old.type, form)
+        guard let added = column(new) else { return key }
+        for k in try allKeys() { try copyValue(k, from: old, to: added) }
+        let name = old.name
+        if wasPrimary { state.primaryKey = nil }
+        try removeColumn(key)
+        try renameColumn(new, to: name)
+        setIndexAttribute(new, old.attributes.intersection([.indexed, .fullTextIndexed]))
+        if hadIndex { try addIndex(new.index, fullText: old.attributes.contains(.fullTextIndexed)) }
+        if wasPrimary { try setPrimaryKey(new) }
+        return new
+    }
+    private func copyValue(_ key: ObjKey, from old: Column, to new: Column) throws(RealmError) {
+        guard let value = try rows.get(key, old.index) else { return }
+        guard let shape = new.shape else {
+            _ = try rows.set(key, new.index, value.isNull ? new.initial : try store.stable(value))
+            return
+        }
+        guard case .slot(let s) = value, let root = s.subtree, let kind = old.elementKind, let newKind = new.elementKind else { return }
+        if shape == .dictionary {
+            // Values are Mixed in both forms: the trees move over as they are, but for nulls.
+            let entries = try ElementDictionary(store, root: root, keyType: old.keyType, format: Format.currentVersion)
+            try edit(CollectionPath(table: self.key, object: key, column: new.key), as: shape) { (e) throws(RealmError) in
+                for i in 0..<entries.count {
+                    guard case .string(let name) = try entries.key(i) else { continue }
+                    let v = try entries.value(i)
+                    _ = try e.setValue(v.isNull && !new.isNullable ? new.initialElement : v, for: name)
+                }
+            }
+            return
+        }
+        let from = BPlusTree(store, kind: kind, root: root)
+        var to = try BPlusTree.create(store, kind: newKind)
+        for i in 0..<(try from.count()) {
+            let v = try from.get(i)
+            try to.append(v.isNull && !new.isNullable ? new.initialElement : try store.stable(v))
+        }
+        _ = try rows.set(key, new.index, .slot(RefOrTagged(to.root)))
+    }
+    /// Removes all public columns, with their other ends.
+    func removeAllColumns() throws(RealmError) {
+        for c in publicColumns.map(\.key) { try removeColumn(c) }
+    }
+    /// Removes all columns and then the table's own nodes. The group forgets the table.
+    func destroyAll() throws(RealmError) {
+        try removeAllColumns()
+        for c in backlinkColumns.map(\.key) { try remove(c) }
+        try store.destroy(try flush())
+    }
+    /// Another key for the same column: its place does not change.
+    func replaceKey(_ old: ColKey, by new: ColKey) throws(RealmError) {
+        guard old.index == new.index, spec.change(old, { $0.key = new }) else { return }
+        columnsChanged()
+    }
+    func replaceOpposite(of table: TableKey, _ old: ColKey, by new: ColKey) throws(RealmError) {
+        var changed = false
+        for c in columns where c.oppositeTable == table && c.oppositeColumn == old {
+            changed = spec.change(c.key) { $0.oppositeColumn = new } || changed
+        }
+        if changed { columnsChanged() }
+    }
+    /// Whether another table has links here.
+    var isLinkTarget: Bool { backlinkColumns.contains { $0.oppositeTable != key } }
+    /// A plain primary key change: the index of the old one stays only when the user asked for it. Format: logical §10.7.
+    ///
+    /// - Throws: 2007 when no property of this type can be one.
+    func changePrimaryKey(to key: ColKey?) throws(RealmError) {
+        guard key != primaryKey else { return }
+        if let key {
+            guard let c = column(key), !c.isCollection, [.int, .string, .objectId, .uuid].contains(c.type) else {
+                throw RealmError(.illegalOperation, "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key")
+            }
+        }
+        if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil { try removeIndex(c.index) }
+        try setPrimaryKey(key)
+    }
+    /// Throws 2020 when two objects have one primary key value.
+    func checkPrimaryKeysAreUnique() throws(RealmError) {
+        guard let pk = primaryKey, let index = try index(of: pk.index) else { return }
+        var seen = 0
+        for key in try allKeys() {
+            guard let v = try rows.peek(key, pk.index) else { continue }
+            var first: ObjKey?
+            seen = 0
+            try index.findAll(v) { (k) throws(RealmError) in
+                if first == nil { first = k }
+                seen += 1
+            }
+            guard seen <= 1 else {
+                throw RealmError(.migrationFailed, "Primary key property '\(className ?? name).\(column(pk)?.name ?? "")' has duplicate values after migration.")
+            }
+        }
+    }
+
+    /// Builds a search index over the present rows.
+    func addIndex(_ column: Int, fullText: Bool) throws(RealmError) {
+        guard try index(of: column) == nil else { return }
+        try indexes.build(column, isFullText: fullText)
+        refreshFacts()
+    }
+    func removeIndex(_ column: Int) throws(RealmError) {
+        try indexes.drop(column)
+        refreshFacts()
+    }
+    /// Records in the spec that the user asked for an index.
+    func setIndexAttribute(_ key: ColKey, _ attributes: ColumnAttributes) {
+        guard spec.change(key, { $0.attributes = $0.attributes.subtracting([.indexed, .fullTextIndexed]).union(attributes) }) else { return }
+        refreshFacts()
+    }
+}
