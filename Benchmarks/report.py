@@ -97,8 +97,8 @@ def reading_table(measured) -> str:
     for name, once in measured["reading"].items():
         ours = measured["workloads"].get(name, {}).get("crealm")
         if ours is not None:
-            rows.append([name, f"{once['bytes'] / 1e6:,.2f} MB", f"{once['seconds'] * 1e3:,.2f} ms", f"{ours * 1e3:,.2f} ms",
-                         f"{ours / once['seconds']:.1f}"])
+            times = f"{ours / once['seconds']:.1f}" if once["seconds"] else ""
+            rows.append([name, f"{once['bytes'] / 1e6:,.2f} MB", f"{once['seconds'] * 1e3:,.2f} ms", f"{ours * 1e3:,.2f} ms", times])
     return table(["scan", "bytes it needs", "reading them once", "CRealm", "CRealm / reading"], rows)
 
 

@@ -51,7 +51,12 @@ def main():
     passed = failed = 0
     for (language, source, expected), make in zip(programs, (c, python, swift), strict=True):
         assert language == make.__name__, f"the README has {language} where {make.__name__} is expected"
-        done = subprocess.run(make(source, folder, build), cwd=folder, capture_output=True, text=True)
+        try:
+            done = subprocess.run(make(source, folder, build), cwd=folder, capture_output=True, text=True)
+        except subprocess.CalledProcessError as error:  # The compiler has said why.
+            failed += 1
+            print(f"  FAIL  {language}: {error.cmd[0]} ended with status {error.returncode}")
+            continue
         if done.returncode == 0 and done.stdout == expected:
             passed += 1
         else:
