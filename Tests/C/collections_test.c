@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 #pragma weak crealm_verify
 
@@ -54,25 +55,9 @@ static realm_results_t* R(realm_results_t* handle) { hold(handle); return handle
 
 /* ---- Values ----------------------------------------------------------------------------------- */
 
-static realm_value_t of_type(realm_value_type_e type) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = type;
-    return v;
-}
-static realm_value_t integer(int64_t i) { realm_value_t v = of_type(RLM_TYPE_INT); v.integer = i; return v; }
-static realm_value_t boolean(bool b) { realm_value_t v = of_type(RLM_TYPE_BOOL); v.boolean = b; return v; }
-static realm_value_t single(float f) { realm_value_t v = of_type(RLM_TYPE_FLOAT); v.fnum = f; return v; }
-static realm_value_t real(double d) { realm_value_t v = of_type(RLM_TYPE_DOUBLE); v.dnum = d; return v; }
-static realm_value_t text_of(const char* s, size_t n) { realm_value_t v = of_type(RLM_TYPE_STRING); v.string.data = s; v.string.size = n; return v; }
-static realm_value_t text(const char* s) { return text_of(s, strlen(s)); }
-static realm_value_t bytes(const void* p, size_t n) { realm_value_t v = of_type(RLM_TYPE_BINARY); v.binary.data = (const uint8_t*)p; v.binary.size = n; return v; }
-static realm_value_t moment(int64_t s, int32_t ns) { realm_value_t v = of_type(RLM_TYPE_TIMESTAMP); v.timestamp.seconds = s; v.timestamp.nanoseconds = ns; return v; }
 static realm_value_t decimal(uint64_t high, uint64_t low) { realm_value_t v = of_type(RLM_TYPE_DECIMAL128); v.decimal128.w[1] = high; v.decimal128.w[0] = low; return v; }
 static realm_value_t object_id(uint8_t first, uint8_t last) { realm_value_t v = of_type(RLM_TYPE_OBJECT_ID); v.object_id.bytes[0] = first, v.object_id.bytes[11] = last; return v; }
 static realm_value_t uuid(uint8_t first, uint8_t last) { realm_value_t v = of_type(RLM_TYPE_UUID); v.uuid.bytes[0] = first, v.uuid.bytes[15] = last; return v; }
-static realm_value_t link_to(const realm_object_t* o) { realm_value_t v = of_type(RLM_TYPE_LINK); v.link = realm_object_as_link(o); return v; }
-static realm_value_t null_value(void) { return of_type(RLM_TYPE_NULL); }
 
 static bool same(realm_value_t a, realm_value_t b) {
     if (a.type != b.type) return false;
@@ -95,19 +80,6 @@ static bool same(realm_value_t a, realm_value_t b) {
 
 /* ---- Schema and files --------------------------------------------------------------------------- */
 
-static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target, int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name, p.public_name = "", p.link_target = target, p.link_origin_property_name = "";
-    p.type = type, p.collection_type = collection, p.key = RLM_INVALID_PROPERTY_KEY, p.flags = flags;
-    return p;
-}
-static realm_class_info_t class_info(const char* name, const char* primary_key, size_t stored, int flags) {
-    realm_class_info_t c;
-    memset(&c, 0, sizeof c);
-    c.name = name, c.primary_key = primary_key, c.num_properties = stored, c.key = RLM_INVALID_CLASS_KEY, c.flags = flags;
-    return c;
-}
 #define NONE RLM_COLLECTION_TYPE_NONE
 #define LIST RLM_COLLECTION_TYPE_LIST
 #define SET RLM_COLLECTION_TYPE_SET
@@ -146,8 +118,8 @@ static realm_schema_t* schema(void) {
     realm_property_info_t keyed = property("id", RLM_PROPERTY_TYPE_STRING, NONE, "", RLM_PROPERTY_PRIMARY_KEY);
     for (int k = 0; k < 10; k++) every[k] = property(kinds[k].name, kinds[k].type, NONE, "", 0);
     every[10] = property("key", OBJECT, NONE, "Keyed", NULLABLE), every[11] = property("node", OBJECT, NONE, "Node", NULLABLE);
-    realm_class_info_t classes[] = {class_info("All", "", n, 0), class_info("Child", "", 5, RLM_CLASS_EMBEDDED), class_info("Every", "", 12, 0),
-                                    class_info("Grand", "", 1, RLM_CLASS_EMBEDDED), class_info("Keyed", "id", 1, 0), class_info("Node", "", sizeof node / sizeof *node, 0)};
+    realm_class_info_t classes[] = {class_info("All", "", n, 0, 0), class_info("Child", "", 5, 0, RLM_CLASS_EMBEDDED), class_info("Every", "", 12, 0, 0),
+                                    class_info("Grand", "", 1, 0, RLM_CLASS_EMBEDDED), class_info("Keyed", "id", 1, 0, 0), class_info("Node", "", sizeof node / sizeof *node, 0, 0)};
     const realm_property_info_t* properties[] = {all, child, every, &grand, &keyed, node};
     return realm_schema_new(classes, 6, properties);
 }
@@ -1317,9 +1289,5 @@ int main(void) {
     strings();
     results();
     transactions();
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("cannot remove %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return finished(folder);
 }

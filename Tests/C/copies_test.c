@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 #pragma weak crealm_verify
 #pragma weak crealm_change_key
@@ -118,14 +119,6 @@ static void set_form(realm_config_t* config, form f) {
     if (f == AES) crealm_config_set_page_cipher(config, CREALM_PAGE_CIPHER_AES_256_GCM);
 }
 
-static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target,
-                                      int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name, p.public_name = "", p.type = type, p.collection_type = collection, p.link_target = target, p.link_origin_property_name = "";
-    p.key = RLM_INVALID_PROPERTY_KEY, p.flags = flags;
-    return p;
-}
 static realm_schema_t* make_schema(bool with_extra) {
     static realm_property_info_t person[10], address[2], extra[1];
     person[0] = property("id", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", RLM_PROPERTY_PRIMARY_KEY);
@@ -192,12 +185,6 @@ static realm_value_t string(const char* s) {
     realm_value_t v;
     memset(&v, 0, sizeof v);
     v.type = RLM_TYPE_STRING, v.string.data = s, v.string.size = strlen(s);
-    return v;
-}
-static realm_value_t link_to(realm_object_t* o) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = RLM_TYPE_LINK, v.link = realm_object_as_link(o);
     return v;
 }
 static realm_class_key_t class_key(realm_t* realm, const char* name) {
@@ -276,18 +263,18 @@ static bool add_person(realm_t* realm, int64_t id, const char* name) {
     return good;
 }
 
-static char text[1 << 20];
+static char shown[1 << 20];
 static size_t used;
 static void say(const char* format, ...) {
     va_list list;
     va_start(list, format);
-    if (used < sizeof text - 1000) used += (size_t)vsnprintf(text + used, sizeof text - used, format, list);
+    if (used < sizeof shown - 1000) used += (size_t)vsnprintf(shown + used, sizeof shown - used, format, list);
     va_end(list);
 }
 /* All persons in key order, as text; links as primary keys. */
 static const char* contents(realm_t* realm) {
     used = 0;
-    text[0] = 0;
+    shown[0] = 0;
     if (!realm) return "no realm";
     if (class_key(realm, "Person") == RLM_INVALID_CLASS_KEY) return "no class";
     realm_results_t* all = realm_object_find_all(realm, class_key(realm, "Person"));
@@ -378,7 +365,7 @@ static const char* contents(realm_t* realm) {
         realm_release(o);
     }
     realm_release(all);
-    return text;
+    return shown;
 }
 static bool write_person(realm_t* realm, int64_t id, const char* name) {
     return realm_begin_write(realm) && add_person(realm, id, name) && realm_commit(realm);
@@ -1065,9 +1052,5 @@ int main(void) {
     if (ours) keys();
     deleting();
     in_memory();
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("cannot remove %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return finished(folder);
 }

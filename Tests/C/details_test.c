@@ -10,46 +10,12 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
-static realm_value_t of_type(int type) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = (realm_value_type_e)type;
-    return v;
-}
-static realm_value_t integer(int64_t i) {
-    realm_value_t v = of_type(RLM_TYPE_INT);
-    v.integer = i;
-    return v;
-}
-static realm_value_t text(const char* s) {
-    realm_value_t v = of_type(RLM_TYPE_STRING);
-    v.string.data = s;
-    v.string.size = s ? strlen(s) : 0;
-    return v;
-}
-static realm_value_t link_to(realm_class_key_t table, realm_object_key_t key) {
-    realm_value_t v = of_type(RLM_TYPE_LINK);
-    v.link.target_table = table;
-    v.link.target = key;
-    return v;
-}
 
 enum { ONE = RLM_COLLECTION_TYPE_NONE, LIST = RLM_COLLECTION_TYPE_LIST, SET = RLM_COLLECTION_TYPE_SET, DICTIONARY = RLM_COLLECTION_TYPE_DICTIONARY };
 enum { INT = RLM_PROPERTY_TYPE_INT, STRING = RLM_PROPERTY_TYPE_STRING, MIXED = RLM_PROPERTY_TYPE_MIXED, LINK = RLM_PROPERTY_TYPE_OBJECT,
        DECIMAL = RLM_PROPERTY_TYPE_DECIMAL128 };
-static realm_property_info_t property(const char* name, int type, int collection, const char* target, int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name;
-    p.public_name = p.link_origin_property_name = "";
-    p.link_target = target;
-    p.type = (realm_property_type_e)type;
-    p.collection_type = (realm_collection_type_e)collection;
-    p.key = RLM_INVALID_PROPERTY_KEY;
-    p.flags = flags;
-    return p;
-}
 
 static char folder[] = "/tmp/details-XXXXXX";
 static char path[64];
@@ -240,7 +206,7 @@ static void nothing_left(void) {
     realm_object_t *o = make(), *target = make();
     realm_list_t* links = realm_get_list(o, key("links"));
     realm_results_t* targets = realm_list_to_results(links);
-    CHECK(realm_list_insert(links, 0, link_to(main_class, realm_object_get_key(target))));
+    CHECK(realm_list_insert(links, 0, link_by_keys(main_class, realm_object_get_key(target))));
     realm_results_t* kept = realm_results_snapshot(targets);
     realm_value_t sum = of_type(RLM_TYPE_NULL);
     bool found = false;
@@ -334,11 +300,11 @@ static void queries(void) {
     CHECK(realm_begin_write(realm));
     realm_object_t *a = make(), *b = make();
     realm_link_t to_b = realm_object_as_link(b);
-    CHECK(realm_set_value(a, key("to"), link_to(main_class, to_b.target), false));
+    CHECK(realm_set_value(a, key("to"), link_by_keys(main_class, to_b.target), false));
     realm_list_t* links = realm_get_list(a, key("links"));
-    CHECK(links && realm_list_insert(links, 0, link_to(main_class, to_b.target)) && realm_commit(realm));
+    CHECK(links && realm_list_insert(links, 0, link_by_keys(main_class, to_b.target)) && realm_commit(realm));
     /* The class of a link that is an argument is not looked at: the property says which class it is. */
-    realm_value_t values[] = {link_to(main_class, to_b.target), link_to(keyed_class, to_b.target), link_to(RLM_INVALID_CLASS_KEY, to_b.target)};
+    realm_value_t values[] = {link_by_keys(main_class, to_b.target), link_by_keys(keyed_class, to_b.target), link_by_keys(RLM_INVALID_CLASS_KEY, to_b.target)};
     for (int i = 0; i < 3; i++) {
         realm_query_arg_t one = {1, false, &values[i]}, list = {1, true, &values[i]};
         CHECK(matches("to == $0", 1, &one) == 1);
@@ -414,8 +380,8 @@ static void links_to_nothing(realm_object_t* o) {
     CHECK(realm_begin_write(realm));
     const char* const names[] = {"to", "m"};
     for (int i = 0; i < 2; i++) {
-        CHECK(realm_set_value(o, key(names[i]), link_to(main_class, realm_object_get_key(o)), false));
-        CHECK(realm_set_value(o, key(names[i]), link_to(main_class, -1), false));
+        CHECK(realm_set_value(o, key(names[i]), link_by_keys(main_class, realm_object_get_key(o)), false));
+        CHECK(realm_set_value(o, key(names[i]), link_by_keys(main_class, -1), false));
         CHECK(realm_get_value(o, key(names[i]), &v) && v.type == RLM_TYPE_NULL);
     }
     CHECK(realm_commit(realm));

@@ -16,12 +16,13 @@
 #include "checks.h"
 #include "crealm.h"
 #include "crealm_testing.h"
+#include "values.h"
 
 enum { OBJECTS = 700 };
 static char folder[64], path[128], copy[160];
 static const char* form; /* plain, crealm, realm */
 static realm_class_key_t cls;
-static realm_property_key_t number, text;
+static realm_property_key_t number_key, text_key;
 
 /* ---- Calls that fail ------------------------------------------------------------------------------ */
 
@@ -47,18 +48,11 @@ static int failing_mprotect(void* at, size_t n, int protection) { return fails(P
 /* ---- The file ------------------------------------------------------------------------------------- */
 
 static realm_config_t* new_config(bool reading) {
-    realm_property_info_t properties[2];
-    realm_class_info_t info;
-    memset(properties, 0, sizeof properties);
-    memset(&info, 0, sizeof info);
-    for (int i = 0; i < 2; i++) {
-        properties[i].name = i ? "text" : "number";
-        properties[i].public_name = properties[i].link_target = properties[i].link_origin_property_name = "";
-        properties[i].type = i ? RLM_PROPERTY_TYPE_STRING : RLM_PROPERTY_TYPE_INT;
-    }
-    info.name = "A";
-    info.primary_key = "";
-    info.num_properties = 2;
+    const realm_property_info_t properties[] = {
+        property("number", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", 0),
+        property("text", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_NONE, "", 0),
+    };
+    const realm_class_info_t info = class_info("A", "", 2, 0, 0);
     const realm_property_info_t* all = properties;
     realm_schema_t* schema = realm_schema_new(&info, 1, &all);
     realm_config_t* config = realm_config_new();
@@ -92,15 +86,15 @@ static bool read_all(realm_t* realm, uint64_t* sum, int64_t* first) {
     if (!realm_find_class(realm, "A", &found, &info)) return false;
     cls = info.key;
     if (!realm_find_property(realm, cls, "number", &found, &property)) return false;
-    number = property.key;
+    number_key = property.key;
     if (!realm_find_property(realm, cls, "text", &found, &property)) return false;
-    text = property.key;
+    text_key = property.key;
     realm_results_t* all = realm_object_find_all(realm, cls);
     *sum = 0;
     good = all && realm_results_count(all, &n);
     for (size_t i = 0; good && i < n; i++) {
         realm_value_t values[2];
-        realm_property_key_t keys[2] = {number, text};
+        realm_property_key_t keys[2] = {number_key, text_key};
         realm_object_t* object = realm_results_get_object(all, i);
         good = object && realm_get_values(object, 2, keys, values);
         if (good && i == 0) *first = values[0].integer;
@@ -115,12 +109,9 @@ static bool set_first(realm_t* realm, int64_t value) {
     uint64_t sum;
     int64_t before;
     if (!realm_begin_write(realm)) return false;
-    realm_value_t v;
-    v.type = RLM_TYPE_INT;
-    v.integer = value;
     realm_results_t* all = read_all(realm, &sum, &before) ? realm_object_find_all(realm, cls) : NULL;
     realm_object_t* object = all ? realm_results_get_object(all, 0) : NULL;
-    bool good = object && realm_set_value(object, number, v, false) && realm_commit(realm);
+    bool good = object && realm_set_value(object, number_key, integer(value), false) && realm_commit(realm);
     realm_release(object);
     realm_release(all);
     if (!good && realm_is_writable(realm)) {
@@ -137,10 +128,8 @@ static void fill(void) {
     for (int i = 0; i < OBJECTS; i++) {
         char words[400];
         snprintf(words, sizeof words, "object %d %0*d", i, 50 + i % 300, i);
-        realm_value_t v[2];
-        v[0].type = RLM_TYPE_INT, v[0].integer = i;
-        v[1].type = RLM_TYPE_STRING, v[1].string.data = words, v[1].string.size = strlen(words);
-        realm_property_key_t keys[2] = {number, text};
+        const realm_value_t v[2] = {integer(i), text(words)};
+        realm_property_key_t keys[2] = {number_key, text_key};
         realm_object_t* object = realm_object_create(realm, cls);
         if (!CHECK(object && realm_set_values(object, 2, keys, v, false))) give_up();
         realm_release(object);
@@ -208,14 +197,14 @@ static bool writes_much(void) {
     for (int i = 0; good && i < 400; i++) {
         realm_object_t* object = realm_object_create(mine, cls);
         small.type = RLM_TYPE_INT, small.integer = i;
-        good = object && realm_set_value(object, number, small, false) && (i != 0 || realm_set_value(object, text, large, false));
+        good = object && realm_set_value(object, number_key, small, false) && (i != 0 || realm_set_value(object, text_key, large, false));
         if (good && i > 0) good = realm_object_delete(object);
         if (i == 0) kept = object;
         else realm_release(object);
     }
     /* A value that lies where it is stored. */
     realm_value_t own;
-    if (good) good = realm_get_value(kept, text, &own) && realm_set_value(kept, text, own, false) && realm_get_value(kept, text, &own);
+    if (good) good = realm_get_value(kept, text_key, &own) && realm_set_value(kept, text_key, own, false) && realm_get_value(kept, text_key, &own);
     if (good) result(own.string.size == sizeof words && !memcmp(own.string.data, words, sizeof words), __LINE__, "a large value is right");
     good = good && realm_object_delete(kept);
     realm_release(kept);
@@ -364,9 +353,6 @@ int main(void) {
     }
 end:
     crealm_set_system_calls(NULL);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("could not clean %s\n", folder);
-    printf("%ld cases with failing calls\n%d passed, %d failed\n", cases, passed, failed);
-    return failed != 0;
+    printf("%ld cases with failing calls\n", cases);
+    return finished(folder);
 }

@@ -11,33 +11,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "checks.h"
 #include "crealm.h"
+#include "numbers.h"
 
 enum { THREADS = 8, PATIENCE = 1800 };
 static char folder[64], path[128];
 static const uint8_t* key;
-static uint8_t bytes[64];
+static uint8_t secret[64];
 
 static realm_config_t* new_config(void) {
-    realm_property_info_t property;
-    realm_class_info_t cls;
-    memset(&property, 0, sizeof property);
-    memset(&cls, 0, sizeof cls);
-    property.name = "n";
-    property.public_name = property.link_target = property.link_origin_property_name = cls.primary_key = "";
-    property.type = RLM_PROPERTY_TYPE_INT;
-    cls.name = "A";
-    cls.num_properties = 1;
-    const realm_property_info_t* properties = &property;
-    realm_config_t* config = realm_config_new();
-    realm_config_set_path(config, path);
-    realm_schema_t* schema = realm_schema_new(&cls, 1, &properties);
-    realm_config_set_schema(config, schema);
-    realm_config_set_schema_version(config, 0);
-    realm_release(schema);
+    realm_config_t* config = config_of_numbers(path);
     crealm_config_set_durability(config, CREALM_DURABILITY_UNSAFE);
-    if (key) realm_config_set_encryption_key(config, key, sizeof bytes);
+    if (key) realm_config_set_encryption_key(config, key, sizeof secret);
     return config;
 }
 static realm_t* open_realm(void) {
@@ -46,36 +31,12 @@ static realm_t* open_realm(void) {
     realm_release(config);
     return realm;
 }
-static void close_realm(realm_t* realm) {
-    if (realm) realm_close(realm);
-    realm_release(realm);
-}
-static long count(realm_t* realm) {
-    realm_class_info_t cls;
-    bool found;
-    size_t n;
-    if (!realm || !realm_find_class(realm, "A", &found, &cls) || !found || !realm_get_num_objects(realm, cls.key, &n)) return -1;
-    return (long)n;
-}
-/* The new object; the caller releases it. */
-static realm_object_t* add(realm_t* realm) {
-    realm_class_info_t cls;
-    bool found;
-    if (!realm || !realm_begin_write(realm)) return NULL;
-    realm_object_t* object = realm_find_class(realm, "A", &found, &cls) && found ? realm_object_create(realm, cls.key) : NULL;
-    if (object && realm_commit(realm)) return object;
-    if (realm_is_writable(realm)) realm_rollback(realm);
-    realm_release(object);
-    return NULL;
-}
 /* Opens the file, reads it and adds an object: 0 when all of it went well. */
 static int use_file(realm_config_t* config) {
     realm_t* realm = realm_open(config);
     if (!realm) return 1;
     long before = count(realm);
-    realm_object_t* object = add(realm);
-    int status = before < 0 ? 2 : !object ? 3 : count(realm) <= before ? 4 : 0;
-    realm_release(object);
+    int status = before < 0 ? 2 : !add(realm, 0) ? 3 : count(realm) <= before ? 4 : 0;
     close_realm(realm);
     return status;
 }
@@ -145,7 +106,7 @@ enum { ADDED_BY_CHILD = 5 };
 static void forks(int number) {
     snprintf(path, sizeof path, "%s/%s.realm", folder, key ? "sealed" : "plain");
     struct inherited mine = {new_config(), open_realm(), NULL, NULL};
-    mine.object = add(mine.realm);
+    mine.object = new_number(mine.realm, 0);
     realm_class_info_t cls;
     bool found;
     if (!CHECK(mine.object && realm_find_class(mine.realm, "A", &found, &cls))) give_up();
@@ -191,12 +152,8 @@ int main(void) {
     section = "a plain file";
     forks(number ? atoi(number) : 60);
     section = "an encrypted file";
-    for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (uint8_t)(i * 7 + 1);
-    key = bytes;
+    for (size_t i = 0; i < sizeof secret; i++) secret[i] = (uint8_t)(i * 7 + 1);
+    key = secret;
     forks(number ? atoi(number) : 60);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("could not clean %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return finished(folder);
 }

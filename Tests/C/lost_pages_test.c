@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 enum { LOST = RLM_ERR_FILE_OPERATION_FAILED, OBJECTS = 8000, OPERATIONS = 18 };
 
@@ -80,26 +81,6 @@ static bool is_lost(void) {
 
 /* ---- Data --------------------------------------------------------------------------------------- */
 
-static realm_value_t integer(int64_t i) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = RLM_TYPE_INT, v.integer = i;
-    return v;
-}
-static realm_value_t text(const char* s) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = RLM_TYPE_STRING, v.string.data = s, v.string.size = strlen(s);
-    return v;
-}
-static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target,
-                                      int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name, p.public_name = "", p.link_target = target, p.link_origin_property_name = "";
-    p.type = type, p.collection_type = collection, p.key = RLM_INVALID_PROPERTY_KEY, p.flags = flags;
-    return p;
-}
 static realm_t* open_realm(void) {
     realm_property_info_t properties[] = {
         property("id", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", RLM_PROPERTY_PRIMARY_KEY),

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 #pragma weak realm_query_delete_all
 
@@ -47,20 +48,6 @@ static realm_results_t* R(realm_results_t* handle) { return (realm_results_t*)ho
 
 /* ---- Values ----------------------------------------------------------------------------------- */
 
-static realm_value_t of_type(realm_value_type_e type) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = type;
-    return v;
-}
-static realm_value_t integer(int64_t i) { realm_value_t v = of_type(RLM_TYPE_INT); v.integer = i; return v; }
-static realm_value_t boolean(bool b) { realm_value_t v = of_type(RLM_TYPE_BOOL); v.boolean = b; return v; }
-static realm_value_t single(float f) { realm_value_t v = of_type(RLM_TYPE_FLOAT); v.fnum = f; return v; }
-static realm_value_t real(double d) { realm_value_t v = of_type(RLM_TYPE_DOUBLE); v.dnum = d; return v; }
-static realm_value_t text_of(const char* s, size_t n) { realm_value_t v = of_type(RLM_TYPE_STRING); v.string.data = s; v.string.size = n; return v; }
-static realm_value_t text(const char* s) { return text_of(s, strlen(s)); }
-static realm_value_t bytes(const void* p, size_t n) { realm_value_t v = of_type(RLM_TYPE_BINARY); v.binary.data = (const uint8_t*)p; v.binary.size = n; return v; }
-static realm_value_t moment(int64_t s, int32_t ns) { realm_value_t v = of_type(RLM_TYPE_TIMESTAMP); v.timestamp.seconds = s; v.timestamp.nanoseconds = ns; return v; }
 static realm_value_t decimal(bool negative, uint64_t digits, int exponent) {
     realm_value_t v = of_type(RLM_TYPE_DECIMAL128);
     v.decimal128.w[0] = digits, v.decimal128.w[1] = (uint64_t)(6176 + exponent) << 49 | (uint64_t)negative << 63;
@@ -72,26 +59,9 @@ static realm_value_t object_id(int number) { /* its last digits say the number *
     return v;
 }
 static realm_value_t uuid(int number) { realm_value_t v = of_type(RLM_TYPE_UUID); v.uuid.bytes[15] = (uint8_t)number; return v; }
-static realm_value_t null_value(void) { return of_type(RLM_TYPE_NULL); }
-static realm_value_t link_to(const realm_object_t* o) { realm_value_t v = of_type(RLM_TYPE_LINK); v.link = realm_object_as_link(o); return v; }
 
 /* ---- Schema and file ---------------------------------------------------------------------------- */
 
-static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target, int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name, p.public_name = strcmp(name, "col_x") ? "" : "pubx", p.link_target = target;
-    p.link_origin_property_name = type == RLM_PROPERTY_TYPE_LINKING_OBJECTS ? "dog" : "";
-    p.type = type, p.collection_type = collection, p.key = RLM_INVALID_PROPERTY_KEY, p.flags = flags;
-    return p;
-}
-static realm_class_info_t class_info(const char* name, const char* primary_key, size_t stored, size_t computed, int flags) {
-    realm_class_info_t c;
-    memset(&c, 0, sizeof c);
-    c.name = name, c.primary_key = primary_key, c.num_properties = stored, c.num_computed_properties = computed;
-    c.key = RLM_INVALID_CLASS_KEY, c.flags = flags;
-    return c;
-}
 #define NONE RLM_COLLECTION_TYPE_NONE
 #define LIST RLM_COLLECTION_TYPE_LIST
 #define SET RLM_COLLECTION_TYPE_SET
@@ -121,6 +91,8 @@ static realm_schema_t* schema(void) {
         property("pals", OBJECT, LIST, "Person", 0), property("palset", OBJECT, SET, "Person", 0), property("paldict", OBJECT, DICT, "Person", NULLABLE),
         property("dog", OBJECT, NONE, "Dog", NULLABLE), property("home", OBJECT, NONE, "Addr", NULLABLE), property("homes", OBJECT, LIST, "Addr", 0),
         property("två ord", INT, NONE, "", 0), property("col_x", INT, NONE, "", 0)};
+    person[sizeof person / sizeof *person - 1].public_name = "pubx";
+    dog[3].link_origin_property_name = "dog";
     realm_class_info_t classes[] = {class_info("Addr", "", 2, 0, RLM_CLASS_EMBEDDED), class_info("Dog", "name", 3, 1, 0),
                                     class_info("Person", "id", sizeof person / sizeof *person, 0, 0)};
     const realm_property_info_t* properties[] = {addr, dog, person};
@@ -1372,9 +1344,5 @@ int main(int argc, char** argv) {
     changes();
     sizes();
     misuse();
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("cannot remove %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return finished(folder);
 }

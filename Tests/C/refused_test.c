@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 enum {
     GONE = RLM_ERR_INVALIDATED_OBJECT, BOUNDS = RLM_ERR_INDEX_OUT_OF_BOUNDS, MISMATCH = RLM_ERR_PROPERTY_TYPE_MISMATCH,
@@ -31,29 +32,9 @@ enum {
 
 /* ---- Values ----------------------------------------------------------------------------------- */
 
-static realm_value_t of_type(realm_value_type_e type) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = type;
-    return v;
-}
-static realm_value_t integer(int64_t i) { realm_value_t v = of_type(RLM_TYPE_INT); v.integer = i; return v; }
-static realm_value_t real(double d) { realm_value_t v = of_type(RLM_TYPE_DOUBLE); v.dnum = d; return v; }
-static realm_value_t text_of(const char* s, size_t n) {
-    realm_value_t v = of_type(RLM_TYPE_STRING);
-    v.string.data = s, v.string.size = n;
-    return v;
-}
-static realm_value_t text(const char* s) { return text_of(s, strlen(s)); }
-static realm_value_t null_value(void) { return of_type(RLM_TYPE_NULL); }
 static realm_value_t link_of(realm_class_key_t t, int64_t k) {
     realm_value_t v = of_type(RLM_TYPE_LINK);
     v.link.target_table = t, v.link.target = k;
-    return v;
-}
-static realm_value_t moment(int64_t s, int32_t ns) {
-    realm_value_t v = of_type(RLM_TYPE_TIMESTAMP);
-    v.timestamp.seconds = s, v.timestamp.nanoseconds = ns;
     return v;
 }
 
@@ -70,28 +51,10 @@ static bool make_texts(void) {
     return true;
 }
 static realm_value_t huge_text(void) { return text_of(huge, HUGE_SIZE); }
-static realm_value_t huge_binary(void) {
-    realm_value_t v = of_type(RLM_TYPE_BINARY);
-    v.binary.data = (const uint8_t*)huge, v.binary.size = HUGE_SIZE;
-    return v;
-}
+static realm_value_t huge_binary(void) { return bytes(huge, HUGE_SIZE); }
 
 /* ---- Schema and files --------------------------------------------------------------------------- */
 
-static realm_property_info_t property(
-    const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target, int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name, p.public_name = "", p.link_target = target, p.link_origin_property_name = "";
-    p.type = type, p.collection_type = collection, p.key = RLM_INVALID_PROPERTY_KEY, p.flags = flags;
-    return p;
-}
-static realm_class_info_t class_info(const char* name, const char* primary_key, size_t stored, int flags) {
-    realm_class_info_t c;
-    memset(&c, 0, sizeof c);
-    c.name = name, c.primary_key = primary_key, c.num_properties = stored, c.key = RLM_INVALID_CLASS_KEY, c.flags = flags;
-    return c;
-}
 #define NONE RLM_COLLECTION_TYPE_NONE
 #define LIST RLM_COLLECTION_TYPE_LIST
 #define SET RLM_COLLECTION_TYPE_SET
@@ -122,8 +85,8 @@ static realm_schema_t* schema(bool with_more) {
     realm_property_info_t named[] = {property("id", STRING, NONE, "", RLM_PROPERTY_PRIMARY_KEY | NULLABLE)};
     realm_property_info_t more = property("n", with_more ? STRING : INT, NONE, "", 0);
     realm_class_info_t classes[] = {
-        class_info("All", "", sizeof all / sizeof *all, 0), class_info("Part", "", 1, RLM_CLASS_EMBEDDED), class_info("Keyed", "id", 2, 0),
-        class_info("Named", "id", 1, 0), class_info("More", "", 1, 0)};
+        class_info("All", "", sizeof all / sizeof *all, 0, 0), class_info("Part", "", 1, 0, RLM_CLASS_EMBEDDED), class_info("Keyed", "id", 2, 0, 0),
+        class_info("Named", "id", 1, 0, 0), class_info("More", "", 1, 0, 0)};
     const realm_property_info_t* properties[] = {all, &part, keyed, named, &more};
     return realm_schema_new(classes, 5, properties);
 }

@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 #pragma weak crealm_verify
 
@@ -54,19 +55,6 @@ static realm_query_t* Q(realm_query_t* handle) { return (realm_query_t*)hold(han
 
 /* ---- Values ----------------------------------------------------------------------------------- */
 
-static realm_value_t of_type(realm_value_type_e type) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = type;
-    return v;
-}
-static realm_value_t integer(int64_t i) { realm_value_t v = of_type(RLM_TYPE_INT); v.integer = i; return v; }
-static realm_value_t boolean(bool b) { realm_value_t v = of_type(RLM_TYPE_BOOL); v.boolean = b; return v; }
-static realm_value_t single(float f) { realm_value_t v = of_type(RLM_TYPE_FLOAT); v.fnum = f; return v; }
-static realm_value_t real(double d) { realm_value_t v = of_type(RLM_TYPE_DOUBLE); v.dnum = d; return v; }
-static realm_value_t text(const char* s) { realm_value_t v = of_type(RLM_TYPE_STRING); v.string.data = s; v.string.size = strlen(s); return v; }
-static realm_value_t bytes(const void* p, size_t n) { realm_value_t v = of_type(RLM_TYPE_BINARY); v.binary.data = (const uint8_t*)p; v.binary.size = n; return v; }
-static realm_value_t moment(int64_t s) { realm_value_t v = of_type(RLM_TYPE_TIMESTAMP); v.timestamp.seconds = s; return v; }
 static realm_value_t decimal(int64_t digits, int exponent) {
     realm_value_t v = of_type(RLM_TYPE_DECIMAL128);
     v.decimal128.w[0] = (uint64_t)(digits < 0 ? -digits : digits), v.decimal128.w[1] = (uint64_t)(6176 + exponent) << 49 | (uint64_t)(digits < 0) << 63;
@@ -74,8 +62,6 @@ static realm_value_t decimal(int64_t digits, int exponent) {
 }
 static realm_value_t object_id(int number) { realm_value_t v = of_type(RLM_TYPE_OBJECT_ID); v.object_id.bytes[11] = (uint8_t)number; return v; }
 static realm_value_t uuid(int number) { realm_value_t v = of_type(RLM_TYPE_UUID); v.uuid.bytes[15] = (uint8_t)number; return v; }
-static realm_value_t null_value(void) { return of_type(RLM_TYPE_NULL); }
-static realm_value_t link_to(const realm_object_t* o) { realm_value_t v = of_type(RLM_TYPE_LINK); v.link = realm_object_as_link(o); return v; }
 
 /* ---- Schema and files --------------------------------------------------------------------------- */
 
@@ -95,19 +81,6 @@ static realm_value_t link_to(const realm_object_t* o) { realm_value_t v = of_typ
 #define DECIMAL RLM_PROPERTY_TYPE_DECIMAL128
 #define OBJECT RLM_PROPERTY_TYPE_OBJECT
 
-static realm_property_info_t property(const char* name, realm_property_type_e type, realm_collection_type_e collection, const char* target, int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name, p.public_name = strcmp(name, "n") ? "" : "number", p.link_target = target, p.link_origin_property_name = type == RLM_PROPERTY_TYPE_LINKING_OBJECTS ? "link" : "";
-    p.type = type, p.collection_type = collection, p.key = RLM_INVALID_PROPERTY_KEY, p.flags = flags;
-    return p;
-}
-static realm_class_info_t class_info(const char* name, const char* primary_key, size_t stored, size_t computed, int flags) {
-    realm_class_info_t c;
-    memset(&c, 0, sizeof c);
-    c.name = name, c.primary_key = primary_key, c.num_properties = stored, c.num_computed_properties = computed, c.key = RLM_INVALID_CLASS_KEY, c.flags = flags;
-    return c;
-}
 /* Class Item has a property of each type: single ones with one letter, lists with l in front, and so on. */
 static realm_schema_t* schema(void) {
     realm_property_info_t item[] = {
@@ -122,6 +95,8 @@ static realm_schema_t* schema(void) {
         property("di", INT, DICT, "", NULLABLE), property("ds", STRING, DICT, "", NULLABLE), property("dm", MIXED, DICT, "", NULLABLE),
         property("origins", RLM_PROPERTY_TYPE_LINKING_OBJECTS, LIST, "Item", 0)};
     realm_property_info_t plain = property("n", INT, NONE, "", 0);
+    plain.public_name = item[1].public_name = "number";
+    item[sizeof item / sizeof *item - 1].link_origin_property_name = "link";
     realm_class_info_t classes[] = {class_info("Item", "id", sizeof item / sizeof *item - 1, 1, 0), class_info("Other", "", 1, 0, 0), class_info("Part", "", 1, 0, RLM_CLASS_EMBEDDED)};
     const realm_property_info_t* properties[] = {item, &plain, &plain};
     return realm_schema_new(classes, 3, properties);
@@ -460,7 +435,7 @@ static void types(void) {
     /* Of each property the values of items 0 to 4: third, null, first, second, first again. */
     struct { const char* name; realm_value_t first, second, third; } kinds[] = {
         {"i", integer(INT64_MIN), integer(-1), integer(INT64_MAX)}, {"b", boolean(false), boolean(true), boolean(true)}, {"s", text(""), text("B"), text("a")},
-        {"d", bytes("", 0), bytes("\1", 1), bytes("\377", 1)}, {"t", moment(-5), moment(0), moment(5)}, {"f", single(-INFINITY), single(-0.5f), single(INFINITY)},
+        {"d", bytes("", 0), bytes("\1", 1), bytes("\377", 1)}, {"t", moment(-5, 0), moment(0, 0), moment(5, 0)}, {"f", single(-INFINITY), single(-0.5f), single(INFINITY)},
         {"g", real(NAN), real(-INFINITY), real(0)}, {"c", decimal(-15, -1), decimal(0, 0), decimal(1, 100)}, {"o", object_id(1), object_id(2), object_id(200)},
         {"u", uuid(1), uuid(2), uuid(200)}, {"m", boolean(true), integer(5), text("a")}};
     for (int id = 0; id < 5; id++) {
@@ -480,7 +455,7 @@ static void types(void) {
     }
     /* Mixed: null, bool, numbers of all types together, string, binary, timestamp, object id, uuid, link. */
     realm_value_t mixed[] = {null_value(), boolean(false), boolean(true), real(-2.5), integer(0), single(0.5f), decimal(1, 0), integer(2), real(1e10), text(""), text("a"), bytes("", 0), bytes("a", 1),
-                             moment(-5), moment(5), object_id(1), uuid(1)};
+                             moment(-5, 0), moment(5, 0), object_id(1), uuid(1)};
     enum { KINDS = sizeof mixed / sizeof *mixed };
     CHECK(realm_begin_write(r));
     char wanted[200] = "";
@@ -751,7 +726,7 @@ static void sums(void) {
     for (int id = 0; id < 6; id++) create(id, (int[]){5, 3, 8, 3, 1, 7}[id]);
     for (int id = 1; id < 4; id++) {
         realm_object_t* o = item(id);
-        put(o, "i", integer(given[0].values[id - 1])), put(o, "t", moment(given[1].values[id - 1])), put(o, "f", single((float)given[2].values[id - 1] / 2)), put(o, "g", real(given[3].values[id - 1] / 2.0));
+        put(o, "i", integer(given[0].values[id - 1])), put(o, "t", moment(given[1].values[id - 1], 0)), put(o, "f", single((float)given[2].values[id - 1] / 2)), put(o, "g", real(given[3].values[id - 1] / 2.0));
         put(o, "c", decimal(given[4].values[id - 1] * 5, -1)), put(o, "s", text("x")), put(o, "b", boolean(true)), put(o, "d", bytes("x", 1)), put(o, "o", object_id(id)), put(o, "u", uuid(id)), put(o, "link", link_to(item(0)));
     }
     put(item(1), "m", integer(4)), put(item(2), "m", text("x")), put(item(3), "m", real(1.5)), put(item(4), "m", boolean(true));
@@ -804,7 +779,7 @@ static void sums(void) {
     realm_object_t* o = item(5);
     realm_list_t* l = list(o, "li");
     sum_up(R(realm_list_to_results(l)), n, "null- null- 0- null-");
-    for (int k = 0; k < 5; k++) push(l, k == 4 ? null_value() : integer((int[]){4, 2, 4, 9}[k])), push(list(o, "lf"), k == 4 ? null_value() : single((float)k)), push(list(o, "lg"), k == 4 ? null_value() : real(k)), push(list(o, "lt"), k == 4 ? null_value() : moment(k));
+    for (int k = 0; k < 5; k++) push(l, k == 4 ? null_value() : integer((int[]){4, 2, 4, 9}[k])), push(list(o, "lf"), k == 4 ? null_value() : single((float)k)), push(list(o, "lg"), k == 4 ? null_value() : real(k)), push(list(o, "lt"), k == 4 ? null_value() : moment(k, 0));
     for (int k = 0; k < 3; k++) push(list(o, "lc"), decimal(k, 0)), push(list(o, "lb"), boolean(true)), push(list(o, "ls"), text("x")), join(set(o, "si"), integer(k)), join(set(o, "ss"), text("x"));
     CHECK(pair(dict(o, "di"), "a", integer(3)) && pair(dict(o, "di"), "b", null_value()) && pair(dict(o, "di"), "c", integer(4)) && pair(dict(o, "ds"), "a", text("x")));
     CHECK(push(list(o, "lm"), integer(4)) && push(list(o, "lm"), text("x")) && push(list(o, "lm"), real(1.5)) && push(list(o, "lm"), null_value()) && pair(dict(o, "dm"), "a", integer(3)) && join(set(o, "sm"), integer(3)) && realm_commit(r));
@@ -1069,9 +1044,5 @@ int main(void) {
     gone();
     elsewhere();
     many();
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("cannot remove %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return finished(folder);
 }

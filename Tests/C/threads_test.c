@@ -15,26 +15,10 @@
 #include <unistd.h>
 
 #include "checks.h"
+#include "values.h"
 
 enum { THREADS = 16 };
 
-static realm_value_t of_type(int type) {
-    realm_value_t v;
-    memset(&v, 0, sizeof v);
-    v.type = (realm_value_type_e)type;
-    return v;
-}
-static realm_value_t integer(int64_t i) {
-    realm_value_t v = of_type(RLM_TYPE_INT);
-    v.integer = i;
-    return v;
-}
-static realm_value_t text(const char* s) {
-    realm_value_t v = of_type(RLM_TYPE_STRING);
-    v.string.data = s;
-    v.string.size = strlen(s);
-    return v;
-}
 
 /* ---- What each thread has ----------------------------------------------------------------------- */
 
@@ -54,18 +38,6 @@ static realm_property_key_t number, link_key, mixed_key, list_key, mixed_list_ke
 static realm_config_t* config;
 static realm_schema_t* schema;
 
-static realm_property_info_t property(const char* name, int type, int collection, const char* target, int flags) {
-    realm_property_info_t p;
-    memset(&p, 0, sizeof p);
-    p.name = name;
-    p.public_name = p.link_origin_property_name = "";
-    p.link_target = target;
-    p.type = (realm_property_type_e)type;
-    p.collection_type = (realm_collection_type_e)collection;
-    p.key = RLM_INVALID_PROPERTY_KEY;
-    p.flags = flags;
-    return p;
-}
 static realm_schema_t* make_schema(void) {
     const int one = RLM_COLLECTION_TYPE_NONE, null = RLM_PROPERTY_NULLABLE;
     const realm_property_info_t of_thing[] = {

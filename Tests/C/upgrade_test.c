@@ -9,50 +9,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "checks.h"
+#include "numbers.h"
 
 enum { OBJECTS = 40 };
 static char folder[64], path[128];
 
-static realm_config_t* new_config(realm_schema_mode_e mode) {
-    realm_config_t* config = realm_config_new();
-    realm_config_set_path(config, path);
-    realm_config_set_schema_mode(config, mode);
-    return config;
-}
-static realm_t* open_mode(realm_schema_mode_e mode) {
-    realm_config_t* config = new_config(mode);
-    if (mode == RLM_SCHEMA_MODE_AUTOMATIC) {
-        realm_property_info_t property;
-        realm_class_info_t info;
-        memset(&property, 0, sizeof property);
-        memset(&info, 0, sizeof info);
-        property.name = "n";
-        property.public_name = property.link_target = property.link_origin_property_name = info.primary_key = "";
-        property.type = RLM_PROPERTY_TYPE_INT;
-        info.name = "A";
-        info.num_properties = 1;
-        const realm_property_info_t* properties = &property;
-        realm_schema_t* schema = realm_schema_new(&info, 1, &properties);
-        realm_config_set_schema(config, schema);
-        realm_config_set_schema_version(config, 0);
-        realm_release(schema);
-    }
-    realm_t* realm = realm_open(config);
-    realm_release(config);
-    return realm;
-}
-static void close_realm(realm_t* realm) {
-    if (realm) realm_close(realm);
-    realm_release(realm);
-}
-static long count(realm_t* realm) {
-    realm_class_info_t info;
-    bool found;
-    size_t n;
-    if (!realm || !realm_find_class(realm, "A", &found, &info) || !found || !realm_get_num_objects(realm, info.key, &n)) return -1;
-    return (long)n;
-}
 static long sum(realm_t* realm) {
     realm_class_info_t info;
     bool found;
@@ -71,26 +32,11 @@ static long sum(realm_t* realm) {
     realm_release(all);
     return sum;
 }
-static bool add(realm_t* realm, int number) {
-    realm_class_info_t info;
-    realm_property_info_t property;
-    bool found;
-    if (!realm || !realm_begin_write(realm)) return false;
-    realm_value_t value;
-    value.type = RLM_TYPE_INT;
-    value.integer = number;
-    realm_find_class(realm, "A", &found, &info);
-    realm_find_property(realm, info.key, "n", &found, &property);
-    realm_object_t* object = realm_object_create(realm, info.key);
-    bool good = object && realm_set_value(object, property.key, value, false);
-    realm_release(object);
-    return good && realm_commit(realm);
-}
 /* A file of an older format: of what such a class needs, only the number in the header differs. */
 static void make_old(uint8_t format) {
     snprintf(path, sizeof path, "%s/format-%d.realm", folder, format);
     unlink(path);
-    realm_t* realm = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_AUTOMATIC);
     for (int i = 0; i < OBJECTS; i++) {
         if (!CHECK(add(realm, i))) give_up();
     }
@@ -109,13 +55,13 @@ static bool in_child(bool (*body)(void)) {
     return status == 0;
 }
 static bool upgrades(void) {
-    realm_t* realm = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_AUTOMATIC);
     bool good = realm && count(realm) == OBJECTS;
     close_realm(realm);
     return good;
 }
 static bool upgrades_and_adds(void) {
-    realm_t* realm = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    realm_t* realm = open_mode(path, RLM_SCHEMA_MODE_AUTOMATIC);
     bool good = realm && count(realm) == OBJECTS;
     for (int i = 0; i < 5; i++) good = good && add(realm, 1000);
     close_realm(realm);
@@ -134,7 +80,7 @@ static void read_beside(uint8_t format, bool (*other)(void)) {
     make_old(format);
     bool told, did;
     enum { SUM = OBJECTS * (OBJECTS - 1) / 2 };
-    realm_t *reading = open_mode(RLM_SCHEMA_MODE_READ_ONLY), *idle = open_mode(RLM_SCHEMA_MODE_READ_ONLY);
+    realm_t *reading = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY), *idle = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
     if (!CHECK(reading && idle && sum(reading) == SUM)) give_up();
     CHECK(in_child(other));
     /* Who has a snapshot keeps it. */
@@ -147,7 +93,7 @@ static void read_beside(uint8_t format, bool (*other)(void)) {
     TOLD(realm_refresh(idle, &did));
     TOLD(realm_object_find_all(idle, 0));
     /* Opening again is enough, while the others are still open too. */
-    realm_t* again = open_mode(RLM_SCHEMA_MODE_READ_ONLY);
+    realm_t* again = open_mode(path, RLM_SCHEMA_MODE_READ_ONLY);
     CHECK(again && count(again) == (other == upgrades ? OBJECTS : OBJECTS + 5) && sum(again) == SUM + (other == upgrades ? 0 : 5000));
     CHECK(realm_refresh(again, NULL));
     CHECK(sum(reading) == SUM);
@@ -156,7 +102,7 @@ static void read_beside(uint8_t format, bool (*other)(void)) {
     close_realm(reading);
     CHECK(sum(again) == SUM + (other == upgrades ? 0 : 5000));
     close_realm(again);
-    again = open_mode(RLM_SCHEMA_MODE_AUTOMATIC);
+    again = open_mode(path, RLM_SCHEMA_MODE_AUTOMATIC);
     CHECK(again && add(again, 1));
     close_realm(again);
 }
@@ -194,9 +140,5 @@ int main(void) {
         read_beside(format, upgrades_and_adds);
     }
     for (int round = 0; round < 12; round++) upgraded_by_many(round);
-    char command[100];
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    if (system(command) != 0) printf("could not clean %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    return finished(folder);
 }

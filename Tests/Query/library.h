@@ -1,43 +1,21 @@
 /*
- * library.h - what answer.c and fill.c share: the functions of a library, opening a file with the schema that is
- * in it, and the values of generate.py.
+ * library.h - what answer.c and fill.c share beyond Tools/library.h: opening a file with the schema that is in it, and the values of
+ * generate.py.
  */
-#include <dlfcn.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include <realm.h>
+#include "../Tools/library.h"
 #ifdef __has_include
 #if __has_include(<realm_planned.h>)
 #include <realm_planned.h>
 #endif
 #endif
 
-static void* library;
 static const char* path;
 static bool readonly, dynamic;
 static realm_t* realm;
 
-static void* symbol(const char* name)
-{
-    void* found = dlsym(library, name);
-    if (!found) {
-        fprintf(stderr, "missing symbol %s\n", name);
-        exit(3);
-    }
-    return found;
-}
-/* A function of the library, looked up when it is first called. */
-#define F(name)                                            \
-    ({                                                     \
-        static __typeof__(&name) f;                        \
-        if (!f) f = (__typeof__(&name))symbol(#name);      \
-        f;                                                 \
-    })
-
-static int last_error(const char** message)
+__attribute__((unused)) static int last_error(const char** message)
 {
     realm_error_t error;
     memset(&error, 0, sizeof error);
@@ -48,45 +26,15 @@ static int last_error(const char** message)
     return number;
 }
 
-static void die(const char* what)
-{
-    const char* message;
-    int number = last_error(&message);
-    fprintf(stderr, "%s: error %d: %s\n", what, number, message);
-    exit(2);
-}
-
-static void load_library(const char* name)
-{
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        fprintf(stderr, "%s\n", dlerror());
-        exit(1);
-    }
-    F(realm_set_log_level)(RLM_LOG_LEVEL_OFF);
-}
-
 /* Opening -------------------------------------------------------------------------------------- */
-
-static bool yes(realm_userdata_t u) { (void)u; return true; }
-static bool same(const realm_userdata_t a, const realm_userdata_t b) { return a == b; }
-static void nothing(realm_userdata_t u) { (void)u; }
-static void notify(realm_userdata_t u, realm_work_queue_t* q) { (void)u; (void)q; }
 
 static realm_t* open_with(realm_schema_t* schema, uint64_t version)
 {
-    realm_config_t* config = F(realm_config_new)();
-    F(realm_config_set_path)(config, path);
-    F(realm_config_set_schema_mode)(config, readonly ? RLM_SCHEMA_MODE_IMMUTABLE : RLM_SCHEMA_MODE_AUTOMATIC);
-    F(realm_config_set_cached)(config, false);
-    F(realm_config_set_automatic_change_notifications)(config, false);
+    realm_config_t* config = config_for(path, readonly ? RLM_SCHEMA_MODE_IMMUTABLE : RLM_SCHEMA_MODE_AUTOMATIC);
     if (schema) {
         F(realm_config_set_schema)(config, schema);
         F(realm_config_set_schema_version)(config, version);
     }
-    realm_scheduler_t* scheduler = F(realm_scheduler_new)(NULL, nothing, notify, yes, same, yes);
-    F(realm_config_set_scheduler)(config, scheduler);
-    F(realm_release)(scheduler);
     realm_t* opened = F(realm_open)(config);
     if (!opened) die("open");
     F(realm_release)(config);

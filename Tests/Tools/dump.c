@@ -4,39 +4,9 @@
  * The file is opened where it lies: work on a copy. Objects are ordered by object key, classes by name.
  * Build: cc -O2 -Iinclude Tests/Tools/dump.c -ldl -o dump */
 #define _GNU_SOURCE
-#include <dlfcn.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <realm.h>
-static void* L;
-static void* sym(const char* n) {
-    void* p = dlsym(L, n);
-    if (!p) {
-        fprintf(stderr, "missing symbol %s\n", n);
-        exit(3);
-    }
-    return p;
-}
-#define F(name) ((__typeof__(&name))sym(#name))
-static void die(const char* w) {
-    realm_error_t e;
-    memset(&e, 0, sizeof e);
-    if (F(realm_get_last_error)(&e)) fprintf(stderr, "%s: error %d: %s\n", w, (int)e.error, e.message ? e.message : "?");
-    else fprintf(stderr, "%s failed\n", w);
-    exit(2);
-}
-static bool s_on(realm_userdata_t u) {
-    (void)u;
-    return true;
-}
-static void s_notify(realm_userdata_t u, realm_work_queue_t* q) {
-    (void)u;
-    (void)q;
-}
-static bool s_same(const realm_userdata_t a, const realm_userdata_t b) { return a == b; }
-static void s_free(realm_userdata_t u) { (void)u; }
+#include "library.h"
+
 static void str(const char* d, size_t n) {
     putchar('"');
     for (size_t i = 0; i < n; i++) {
@@ -141,34 +111,16 @@ static int cmp(const void* a, const void* b) { return strcmp(((const realm_class
 static int pcmp(const void* a, const void* b) { return strcmp(((const realm_property_info_t*)a)->name, ((const realm_property_info_t*)b)->name); }
 int main(int c, char** a) {
     if (c < 3) return 1;
-    L = dlopen(a[1], RTLD_NOW | RTLD_LOCAL);
-    if (!L) {
-        fprintf(stderr, "%s\n", dlerror());
-        return 1;
-    }
+    load_library(a[1]);
     uint8_t key[64];
     int haskey = 0, counts = 0, ro = 0;
     for (int i = 3; i < c; i++) {
-        if (!strcmp(a[i], "--key") && i + 1 < c) {
-            FILE* f = fopen(a[++i], "rb");
-            haskey = f && fread(key, 1, 64, f) == 64;
-            if (f) fclose(f);
-        }
+        if (!strcmp(a[i], "--key") && i + 1 < c) haskey = read_key(a[++i], key);
         if (!strcmp(a[i], "--counts")) counts = 1;
         if (!strcmp(a[i], "--readonly")) ro = 1;
     }
-    F(realm_set_log_level)(RLM_LOG_LEVEL_OFF);
-    realm_config_t* g = F(realm_config_new)();
-    F(realm_config_set_path)(g, a[2]);
+    realm_config_t* g = config_for(a[2], ro ? RLM_SCHEMA_MODE_IMMUTABLE : RLM_SCHEMA_MODE_AUTOMATIC);
     if (haskey) F(realm_config_set_encryption_key)(g, key, 64);
-    F(realm_config_set_schema_mode)(g, ro ? RLM_SCHEMA_MODE_IMMUTABLE : RLM_SCHEMA_MODE_AUTOMATIC);
-    F(realm_config_set_cached)(g, false);
-    F(realm_config_set_automatic_change_notifications)(g, false);
-    {
-        realm_scheduler_t* s = F(realm_scheduler_new)(NULL, s_free, s_notify, s_on, s_same, s_on);
-        F(realm_config_set_scheduler)(g, s);
-        F(realm_release)(s);
-    }
     R = F(realm_open)(g);
     if (!R) die("open");
     size_t n = F(realm_get_num_classes)(R);

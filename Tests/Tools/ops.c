@@ -8,38 +8,8 @@
  *   --reopen K: close and reopen the file every K transactions;  --big: many objects and long strings/blobs
  * Build: cc -O2 -Iinclude Tests/Tools/ops.c -ldl -o ops */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <realm.h>
-static void* L;
-static void* sym(const char* n) {
-    void* p = dlsym(L, n);
-    if (!p) {
-        fprintf(stderr, "missing symbol %s\n", n);
-        exit(3);
-    }
-    return p;
-}
-#define F(name) ((__typeof__(&name))sym(#name))
-static void die(const char* w) {
-    realm_error_t e;
-    memset(&e, 0, sizeof e);
-    if (F(realm_get_last_error)(&e)) fprintf(stderr, "%s: error %d: %s\n", w, (int)e.error, e.message ? e.message : "?");
-    else fprintf(stderr, "%s failed\n", w);
-    exit(2);
-}
-static bool s_on(realm_userdata_t u) {
-    (void)u;
-    return true;
-}
-static void s_notify(realm_userdata_t u, realm_work_queue_t* q) {
-    (void)u;
-    (void)q;
-}
-static bool s_same(const realm_userdata_t a, const realm_userdata_t b) { return a == b; }
-static void s_free(realm_userdata_t u) { (void)u; }
+#include "library.h"
+
 static uint64_t rs;
 static uint64_t rnd(void) {
     rs ^= rs << 13;
@@ -104,21 +74,14 @@ static void open_it(void) {
     const realm_property_info_t* ps[] = {all_p, str_p, emb_p, nop_p, oid_p, uid_p, emb2_p};
     realm_schema_t* s = F(realm_schema_new)(ci, NC, ps);
     if (!s) die("schema");
-    realm_config_t* g = F(realm_config_new)();
-    F(realm_config_set_path)(g, path);
+    realm_config_t* g = config_for(path, RLM_SCHEMA_MODE_AUTOMATIC);
     F(realm_config_set_schema)(g, s);
-    F(realm_config_set_schema_mode)(g, RLM_SCHEMA_MODE_AUTOMATIC);
     F(realm_config_set_schema_version)(g, 3);
-    F(realm_config_set_cached)(g, false);
-    F(realm_config_set_automatic_change_notifications)(g, false);
     if (haskey) F(realm_config_set_encryption_key)(g, key, 64);
     {
-        void (*cipher)(realm_config_t*, int) = (void (*)(realm_config_t*, int))dlsym(L, "crealm_config_set_page_cipher");
+        void (*cipher)(realm_config_t*, int) = (void (*)(realm_config_t*, int))dlsym(library, "crealm_config_set_page_cipher");
         if (haskey && realm_cipher && cipher) cipher(g, 2);
     }
-    realm_scheduler_t* sc = F(realm_scheduler_new)(NULL, s_free, s_notify, s_on, s_same, s_on);
-    F(realm_config_set_scheduler)(g, sc);
-    F(realm_release)(sc);
     R = F(realm_open)(g);
     if (!R) die("open");
     F(realm_release)(g);
@@ -466,27 +429,19 @@ static void op(void) {
 }
 int main(int c, char** a) {
     if (c < 6) return 1;
-    L = dlopen(a[1], RTLD_NOW | RTLD_LOCAL);
-    if (!L) {
-        fprintf(stderr, "%s\n", dlerror());
-        return 1;
-    }
+    load_library(a[1]);
     path = a[2];
     rs = strtoull(a[3], 0, 10) * 2654435761ull + 88172645463325252ull;
     long T = atol(a[4]), O = atol(a[5]);
     long reopen = 0;
     for (int i = 6; i < c; i++) {
-        if (!strcmp(a[i], "--key") && i + 1 < c) {
-            FILE* f = fopen(a[++i], "rb");
-            haskey = f && fread(key, 1, 64, f) == 64;
-            if (f) fclose(f);
-        } else if (!strcmp(a[i], "--reopen") && i + 1 < c) reopen = atol(a[++i]);
+        if (!strcmp(a[i], "--key") && i + 1 < c) haskey = read_key(a[++i], key);
+        else if (!strcmp(a[i], "--reopen") && i + 1 < c) reopen = atol(a[++i]);
         else if (!strcmp(a[i], "--big")) big = 1;
         else if (!strcmp(a[i], "--nested")) nested = 1;
         else if (!strcmp(a[i], "--scalar")) scalar = 1;
         else if (!strcmp(a[i], "--realm-cipher")) realm_cipher = 1;
     }
-    F(realm_set_log_level)(RLM_LOG_LEVEL_OFF);
     open_it();
     for (long t = 0; t < T; t++) {
         ok(F(realm_begin_write)(R), "begin");
