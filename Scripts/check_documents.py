@@ -6,6 +6,7 @@
 1. A section that a comment names, "storage §3.5" or "query-language §6", is in that document: as a heading that begins with the number, or,
    for its last part, as an item of that number in a list of the section ("logical §10.6", "storage §1.4.2").
 2. A link from one document to a file of the repository leads to a file.
+3. A path in backticks that begins at the root of the sources, `docs/security.md`, is there; one with a star or dots stands for several.
 """
 
 import pathlib
@@ -17,6 +18,7 @@ DOCUMENTS = {
     "storage": "docs/format/storage.md", "logical": "docs/format/logical.md", "old-formats": "docs/format/old-formats.md",
     "live-objects": "docs/live-objects.md", "query-language": "docs/query-language.md", "security": "docs/security.md",
 }
+PATH = re.compile(r"`((?:Benchmarks|Scripts|Sources|Tests|bindings|docs|examples|include)/[\w./+-]+)[` ]")
 NAMED = re.compile(r"\b(" + "|".join(DOCUMENTS) + r")(?:\.md)?((?:(?:,| and|–|-| to)? ?§ ?\d+(?:\.\d+)*)+)")
 
 
@@ -57,6 +59,7 @@ def main():
             for link in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
                 if "://" not in link and not (pathlib.Path(name).parent / link).exists():
                     faults.append(f"{name}: leads to {link}, which is not there")
+            faults += [f"{name}: names {path}, which is not there" for path in PATH.findall(text) if not pathlib.Path(path).exists()]
     for fault in faults:
         print(fault)
     if not count:
