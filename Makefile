@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
 
 all: lib
 
@@ -136,6 +136,16 @@ bench: lib
 ##   make tidy                       the structure: rooms, doors, comments that lead to documents
 tidy:
 	@Scripts/tidy.sh
+
+##   make lint                       the format of the Swift files
+lint:
+	@Scripts/need.sh swift
+	@Scripts/lint.sh
+
+##   make format                     puts right what lint finds, where it can
+format:
+	@Scripts/need.sh swift
+	@Scripts/lint.sh --correct
 
 ##   make install [PREFIX=/usr/local] [DESTDIR=]
 ##                                   library, headers, files for pkg-config and CMake
