@@ -23,6 +23,7 @@ emitted=$(find .build -path '*release*' -name CRealm-Swift.h | head -1)
 part "structure" Scripts/tidy.sh
 part "header against exports" Scripts/check-abi.sh .build/release/libCRealm.so $emitted
 part "promises of the last release" Scripts/abi_releases.py check .build/release/libCRealm.so
+if command -v doxygen >/dev/null; then part "documents of the C API" Scripts/docs.sh; else skipped+=${skipped:+$'\n'}"skipped: documents of the C API (doxygen is not there)"; fi
 part "the ABI check itself" Scripts/test_abi_check.sh
 part "C programs" Scripts/run-c-tests.sh
 part "installed" Scripts/test-install.sh .build/release/libCRealm.so "$(sed -n 's/^VERSION := //p' Makefile)"
