@@ -361,6 +361,7 @@ final class SealedForm: PageForm {
         if root.header != header, let next = try successor(of: root) { root = next.root }
         guard root.header == header else { throw damaged("its newest root record was lost") }
         try writeRoot(root)
+        expected = header.liveTopRef
         known = nil
     }
     func rewriteHeader() throws(RealmError) {
@@ -591,6 +592,7 @@ final class SealedForm: PageForm {
         guard let next else { return }
         try writeRoot(next)
         known = next
+        expected = next.header.liveTopRef
         self.next = nil
         accepted = nil
         writtenRuns = []
@@ -618,6 +620,7 @@ final class SealedForm: PageForm {
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm {
         let form = try SealedForm(file, keyBlock, dataKey, keys)
         form.accepted = accepted
+        form.expected = expected
         return form
     }
     /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is meant to take.
