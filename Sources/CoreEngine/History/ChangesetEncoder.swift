@@ -3,25 +3,6 @@
 /// The encoder follows realm-core's rules of what it leaves out: the selected table and collection are named once, and nothing is said about
 /// an object that this transaction created last in its table.
 final class ChangesetEncoder: MutationLog {
-    private enum Op {
-        static let insertTable: UInt8 = 0x01
-        static let eraseTable: UInt8 = 0x02
-        static let selectTable: UInt8 = 0x0A
-        static let createObject: UInt8 = 0x0B
-        static let removeObject: UInt8 = 0x0C
-        static let set: UInt8 = 0x0D
-        static let insertColumn: UInt8 = 0x14
-        static let eraseColumn: UInt8 = 0x15
-        static let renameColumn: UInt8 = 0x16
-        static let selectCollection: UInt8 = 0x1E
-        static let collectionInsert: UInt8 = 0x1F
-        static let collectionSet: UInt8 = 0x20
-        static let collectionMove: UInt8 = 0x21
-        static let collectionErase: UInt8 = 0x23
-        static let collectionClear: UInt8 = 0x24
-        static let typedLinkChange: UInt8 = 0x2B
-        static let selectNestedCollection: UInt8 = 0x2D
-    }
     private var memory: HiddenMemory
     private var buffer: UnsafeMutableRawPointer
     private var capacity: Int
@@ -104,7 +85,7 @@ final class ChangesetEncoder: MutationLog {
     private func select(_ table: TableKey) {
         if selectedTable != table {
             setColumn = .null
-            put(Op.selectTable)
+            put(ChangesetCode.selectTable)
             put(Int64(0))
             put(Int64(table.raw))
             selectedTable = table
@@ -115,11 +96,11 @@ final class ChangesetEncoder: MutationLog {
         if let s = selectedCollection, s == place { return }
         select(place.table)
         if place.path.isEmpty {
-            put(Op.selectCollection)
+            put(ChangesetCode.selectCollection)
             put(place.column.raw)
             put(place.object.raw)
         } else {
-            put(Op.selectNestedCollection)
+            put(ChangesetCode.selectNestedCollection)
             put(place.column.raw)
             put(place.object.raw)
             put(Int64(place.path.count))
@@ -137,7 +118,7 @@ final class ChangesetEncoder: MutationLog {
 
     override func tableAdded(_ table: TableKey) {
         reserve(32)
-        put(Op.insertTable)
+        put(ChangesetCode.insertTable)
         put(Int64(table.raw))
         selectedTable = nil
         setColumn = .null
@@ -146,19 +127,19 @@ final class ChangesetEncoder: MutationLog {
     override func columnAdded(_ table: TableKey, _ column: ColKey) {
         reserve(64)
         select(table)
-        put(Op.insertColumn)
+        put(ChangesetCode.insertColumn)
         put(column.raw)
     }
     override func columnErased(_ table: TableKey, _ column: ColKey) {
         reserve(64)
         select(table)
-        put(Op.eraseColumn)
+        put(ChangesetCode.eraseColumn)
         put(column.raw)
     }
     override func objectCreated(_ table: TableKey, _ object: ObjKey) {
         reserve(64)
         select(table)
-        put(Op.createObject)
+        put(ChangesetCode.createObject)
         put(object.raw)
         setNewest(table, object)
     }
@@ -166,7 +147,7 @@ final class ChangesetEncoder: MutationLog {
     override func embeddedCreated(_ table: TableKey, _ object: ObjKey) { setNewest(table, object) }
     override func tableErased(_ table: TableKey) {
         reserve(32)
-        put(Op.eraseTable)
+        put(ChangesetCode.eraseTable)
         put(Int64(table.raw))
         selectedTable = nil
         setColumn = .null
@@ -175,20 +156,20 @@ final class ChangesetEncoder: MutationLog {
     override func columnRenamed(_ table: TableKey, _ column: ColKey) {
         reserve(64)
         select(table)
-        put(Op.renameColumn)
+        put(ChangesetCode.renameColumn)
         put(column.raw)
     }
     override func typedLinkChanged(_ table: TableKey, _ column: ColKey, target: TableKey) {
         reserve(64)
         select(table)
-        put(Op.typedLinkChange)
+        put(ChangesetCode.typedLinkChange)
         put(column.raw)
         put(Int64(target.raw))
     }
     override func objectRemoved(_ table: TableKey, _ object: ObjKey) {
         reserve(64)
         select(table)
-        put(Op.removeObject)
+        put(ChangesetCode.removeObject)
         put(object.raw)
     }
     override func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
@@ -203,7 +184,7 @@ final class ChangesetEncoder: MutationLog {
         }
         select(table)
         let start = count
-        put(Op.set)
+        put(ChangesetCode.set)
         put(column.raw)
         (setTable, setColumn, setLength) = (table, column, count - start)
         setBytes = (buffer.loadUnaligned(fromByteOffset: start, as: UInt64.self), buffer.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self))
@@ -216,7 +197,7 @@ final class ChangesetEncoder: MutationLog {
             select(CollectionPlace(table: table, object: object, column: column))
             (plainTable, plainObject, plainColumn) = (table, object, column)
         }
-        put(Op.collectionInsert)
+        put(ChangesetCode.collectionInsert)
         put(Int64(index))
     }
     override func collectionChanged(_ place: CollectionPlace, _ change: CollectionChange) {
@@ -225,20 +206,20 @@ final class ChangesetEncoder: MutationLog {
         select(place)
         switch change {
         case .insert(let i):
-            put(Op.collectionInsert)
+            put(ChangesetCode.collectionInsert)
             put(Int64(i))
         case .set(let i):
-            put(Op.collectionSet)
+            put(ChangesetCode.collectionSet)
             put(Int64(i))
         case .erase(let i):
-            put(Op.collectionErase)
+            put(ChangesetCode.collectionErase)
             put(Int64(i))
         case .move(let from, let to):
-            put(Op.collectionMove)
+            put(ChangesetCode.collectionMove)
             put(Int64(from))
             put(Int64(to))
         case .clear(let size):
-            put(Op.collectionClear)
+            put(ChangesetCode.collectionClear)
             put(Int64(size))
         }
     }

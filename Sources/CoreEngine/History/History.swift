@@ -49,4 +49,24 @@ enum History {
         try tree.append(.binary(changeset))
         return tree.root
     }
+
+    /// Lets `handler` hear what the versions after `base`, up to `version`, did, in order.
+    /// - Parameters:
+    ///   - root: the history of `version`.
+    ///   - base: a version that is pinned, so that nobody dropped its successors.
+    static func replay(
+        _ store: NodeStore, root: Ref, from base: UInt64, to version: UInt64, _ handler: some ChangesetHandler
+    ) throws(RealmError) {
+        guard base < version else { return }
+        let tree = BPlusTree(store, kind: .binary, root: root)
+        let count = root.isNull ? 0 : try tree.count()
+        guard version - base <= UInt64(count) else { throw .corrupt("a history that lacks the versions in use", at: root.offset) }
+        for i in (count - Int(version - base))..<count {
+            switch try tree.get(i) {
+            case .binary(let changeset): try ChangesetParser.parse(changeset, handler)
+            case .null: continue
+            default: throw .corrupt("a history that holds no changesets", at: root.offset)
+            }
+        }
+    }
 }

@@ -75,6 +75,8 @@ package final class BoundQuery {
         }
         return found
     }
+    /// Whether a row's own properties decide about it, and nothing else.
+    var testsOwnRowOnly: Bool { condition.testsOwnRowOnly }
     func text(_ group: Group) -> String { ([QueryPrinter(group).captured { condition.write($0) }] + orderings.map(\.text)).joined(separator: " ") }
 
     // MARK: Running

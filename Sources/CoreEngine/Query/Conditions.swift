@@ -6,6 +6,8 @@ class Condition {
     func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
     func write(_ p: QueryPrinter) { p.out += text(p) }
     func tables(_ found: inout Set<TableKey>) {}
+    /// Whether the row's own properties decide, and nothing else; where it is not known, false.
+    var testsOwnRowOnly: Bool { false }
     /// Rough cost of testing one row: cheap conditions come first.
     var cost: Int { 100 }
     static func cheapestFirst(_ parts: [Condition]) -> [Condition] {
@@ -32,6 +34,7 @@ final class ConstantCondition: Condition {
     let value: Bool
     init(_ value: Bool) { self.value = value }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { value }
+    override var testsOwnRowOnly: Bool { true }
     override func text(_ p: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override var cost: Int { 0 }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) { if !value { mask.clear(scan.count) } }
@@ -52,6 +55,7 @@ final class AndCondition: Condition {
     }
     override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
+    override var testsOwnRowOnly: Bool { parts.allSatisfy(\.testsOwnRowOnly) }
     override var cost: Int { total }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try !p.matches(table, key) { return false } }
@@ -111,6 +115,7 @@ final class OrCondition: Condition {
         }
     }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
+    override var testsOwnRowOnly: Bool { parts.allSatisfy(\.testsOwnRowOnly) }
     override var cost: Int { total }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try p.matches(table, key) { return true } }
@@ -158,6 +163,7 @@ final class NotCondition: Condition {
     init(_ part: Condition) { self.part = part }
     override func prepare(_ group: Group) throws(RealmError) { try part.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) { part.tables(&found) }
+    override var testsOwnRowOnly: Bool { part.testsOwnRowOnly }
     override var cost: Int { part.cost }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
     override func write(_ p: QueryPrinter) { p.not(part) }
@@ -318,6 +324,7 @@ final class CompareCondition: Condition {
         left.tables(&found)
         right.tables(&found)
     }
+    override var testsOwnRowOnly: Bool { left.readsOwnRowOnly && right.readsOwnRowOnly }
     override func write(_ p: QueryPrinter) { p.compare(self) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
@@ -407,6 +414,7 @@ final class TextCondition: Condition {
         self.arena = arena
     }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
     override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }
     override var cost: Int { 2 }
     override func prepare(_ group: Group) throws(RealmError) {

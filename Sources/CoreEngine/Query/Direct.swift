@@ -46,6 +46,7 @@ final class DirectCondition: Condition {
         return try test.tally(scan, column)
     }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
     override var cost: Int {
         switch type {
         case .int, .bool: 10
@@ -189,6 +190,7 @@ final class InCondition: Condition {
         return LeafLoops.count(n, scan.count, among: few, scan.unpacked)
     }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
     override var cost: Int { 20 }
     override func text(_ p: QueryPrinter) -> String { p.membership(path, column, list, values) }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { holds(try table.rows.peek(key, column.index) ?? .null) }

@@ -35,6 +35,8 @@ class Expression {
     func write(_ p: QueryPrinter) { p.out += text(p) }
     /// Tables whose change may change the values.
     func tables(_ found: inout Set<TableKey>) {}
+    /// Whether the values come from the row's own properties, and from nothing else; where it is not known, false.
+    var readsOwnRowOnly: Bool { isConstant }
 }
 
 final class ConstantExpression: Expression {

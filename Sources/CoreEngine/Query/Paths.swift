@@ -80,6 +80,12 @@ final class PathExpression: Expression {
         }
         found.insert(end)
     }
+    override var readsOwnRowOnly: Bool {
+        switch tail {
+        case .allBacklinks, .object: false
+        default: hops.isEmpty
+        }
+    }
     override func prepare(_ group: Group) throws(RealmError) {
         tables = []
         for key in hops.map(\.origin) + [end] {

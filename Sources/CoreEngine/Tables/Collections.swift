@@ -269,6 +269,11 @@ package struct ElementDictionary {
         guard valueType == .mixed || v.isNull || v.columnType == valueType else { throw .corrupt("dictionary with a value of another type") }
         return v
     }
+    /// Stable key of the nested collection at `i`.
+    func nestedKey(_ i: Int) throws(RealmError) -> Int64 {
+        guard case .trees(_, let values) = form else { return 0 }
+        return try values.key(i)
+    }
     /// Index of a key. Binary search first; files from before format 24 may order non-ASCII keys otherwise, so a miss looks everywhere.
     package func find(_ key: Bytes) throws(RealmError) -> Int? {
         var low = 0, high = count

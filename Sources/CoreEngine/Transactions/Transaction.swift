@@ -140,6 +140,13 @@ package final class Transaction {
         logicalSize = v.logicalSize
     }
 
+    /// Lets `handler` hear what the versions after `base`, which is pinned, up to that of the snapshot did.
+    func replay(since base: UInt64, _ handler: some ChangesetHandler) throws(RealmError) {
+        guard base < version, !topRef.isNull else { return }
+        let top = try database.file.topFields(store, topRef, physicalSize: logicalSize)
+        guard top.historyType == History.Kind.inRealm else { throw .corrupt("a file without history") }
+        try History.replay(store, root: top.history, from: base, to: version, handler)
+    }
     /// Another transaction of the same file at the same version, with its own pin.
     func duplicateForReading() throws(RealmError) -> Transaction {
         let copy = try Transaction(database)

@@ -262,6 +262,15 @@ final class ClusterTree {
     }
     func contains(_ key: ObjKey) throws(RealmError) -> Bool { try locate(key) != nil }
 
+    /// Number of objects whose keys are below `key`.
+    func rank(of key: ObjKey) throws(RealmError) -> Int {
+        var low = 0, high = try count()
+        while low < high {
+            let mid = (low + high) / 2
+            if try self.key(at: mid) < key { low = mid + 1 } else { high = mid }
+        }
+        return low
+    }
     /// Key of the object at `index` of the table (`0 ≤ index < count`).
     @inline(__always) func key(at index: Int) throws(RealmError) -> ObjKey {
         if !(cursor.isValid && cursor.firstIndex >= 0 && index >= cursor.firstIndex && index < cursor.firstIndex &+ cursor.count) {

@@ -1,0 +1,139 @@
+/// What happened to one collection, instruction by instruction. Rules: live-objects §6.5, §6.6.
+struct ChangeBuilder {
+    package struct Move: Equatable {
+        /// Index in the old collection.
+        package var from: Int
+        /// Index in the new one.
+        package var to: Int
+    }
+    /// Indices in the old collection.
+    var deletions = IndexSet()
+    /// Indices in the new collection.
+    var insertions = IndexSet()
+    var modifications = IndexSet()
+    var moves: [Move] = []
+    var isCleared = false
+    /// The collection itself is gone.
+    var isDeleted = false
+
+    var isEmpty: Bool { deletions.isEmpty && insertions.isEmpty && modifications.isEmpty && moves.isEmpty && !isCleared && !isDeleted }
+
+    // MARK: Instructions
+
+    mutating func apply(_ change: CollectionChange) {
+        switch change {
+        case .insert(let i): insert(i)
+        case .set(let i): modifications.add(i)
+        case .erase(let i): erase(i)
+        case .move(let from, let to): move(from, to)
+        case .clear(let size): clear(size)
+        }
+    }
+    private mutating func insert(_ i: Int) {
+        modifications.shiftForInsert(at: i)
+        insertions.insert(at: i)
+        for m in moves.indices where moves[m].to >= i { moves[m].to += 1 }
+        isCleared = false
+    }
+    private mutating func erase(_ i: Int) {
+        modifications.erase(at: i)
+        if let old = insertions.eraseOrUnshift(i) { _ = deletions.addShifted(old) }
+        moves.removeAll { $0.to == i }
+        for m in moves.indices where moves[m].to > i { moves[m].to -= 1 }
+    }
+    mutating func clear(_ size: Int) {
+        let old = size + deletions.count - insertions.count
+        self = ChangeBuilder(deletions: IndexSet([0..<max(0, old)]), isCleared: true, isDeleted: isDeleted)
+    }
+    private mutating func move(_ from: Int, _ to: Int) {
+        guard from != to else { return }
+        var moved: Int?
+        for m in moves.indices {
+            let at = moves[m].to
+            if at == from { moved = m } else if from > at, at >= to { moves[m].to += 1 } else if from < at, at <= to { moves[m].to -= 1 }
+        }
+        if let moved {
+            moves[moved].to = to
+            insertions.erase(at: from)
+            insertions.insert(at: to)
+        } else {
+            let old = insertions.eraseOrUnshift(from)
+            insertions.insert(at: to)
+            if let old { moves.append(Move(from: deletions.addShifted(old), to: to)) }
+        }
+        let wasModified = modifications.contains(from)
+        modifications.erase(at: from)
+        if wasModified { modifications.insert(at: to) } else { modifications.shiftForInsert(at: to) }
+    }
+    /// All instructions were heard.
+    mutating func finish() { dropIdleMoves() }
+    /// A move that ended where it began is none.
+    private mutating func dropIdleMoves() {
+        moves = moves.filter { m in
+            guard deletions.unshift(m.from) == insertions.unshift(m.to) else { return true }
+            deletions.remove(m.from)
+            insertions.remove(m.to)
+            return false
+        }
+    }
+
+    // MARK: Merging
+
+    /// Adds what happened after it.
+    mutating func merge(_ later: ChangeBuilder) {
+        if later.isEmpty { return }
+        if isEmpty { return self = later }
+        var b = later
+        var kept: [Move] = []
+        for var m in moves {
+            if let i = b.moves.firstIndex(where: { $0.from == m.to }) {
+                if modifications.contains(m.to) { b.modifications.add(b.moves[i].to) }
+                m.to = b.moves[i].to
+                b.moves.remove(at: i)
+            } else if b.deletions.contains(m.to) {
+                continue
+            } else {
+                m.to = b.insertions.shift(b.deletions.unshift(m.to))
+            }
+            kept.append(m)
+        }
+        moves = kept
+        b.moves.removeAll { insertions.contains($0.from) }
+        for m in b.moves where modifications.contains(m.from) { b.modifications.add(m.to) }
+        for m in b.moves { moves.append(Move(from: deletions.shift(insertions.unshift(m.from)), to: m.to)) }
+        deletions.addShifted(by: insertions, b.deletions)
+        insertions.erase(at: b.deletions)
+        insertions.insert(at: b.insertions)
+        dropIdleMoves()
+        modifications.erase(at: b.deletions)
+        modifications.shiftForInsert(at: b.insertions)
+        modifications = modifications.union(b.modifications)
+        isDeleted = isDeleted || b.isDeleted
+        isCleared = b.isCleared
+    }
+}
+
+/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new one. Rules: live-objects §6.8.
+package struct CollectionChanges {
+    package let deletions: IndexSet
+    package let insertions: IndexSet
+    /// The same rows before and after.
+    package let modifications: IndexSet
+    package let modificationsAfter: IndexSet
+    package let moves: [(from: Int, to: Int)]
+    package let isCleared: Bool
+    package let isDeleted: Bool
+
+    init(_ b: ChangeBuilder) {
+        deletions = b.deletions
+        insertions = b.insertions
+        modificationsAfter = b.modifications.subtracting(b.insertions)
+        var before = b.modifications
+        before.erase(at: b.insertions)
+        before.shiftForInsert(at: b.deletions)
+        modifications = before
+        moves = b.moves.map { ($0.from, $0.to) }
+        isCleared = b.isCleared
+        isDeleted = b.isDeleted
+    }
+}

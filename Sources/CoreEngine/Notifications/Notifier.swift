@@ -1,0 +1,371 @@
+/// What changed in an object. Rules: live-objects §6.11.
+package struct ObjectChanges {
+    package internal(set) var isDeleted = false
+    /// In the order in which they were first changed.
+    package internal(set) var properties: [ColKey] = []
+    var isEmpty: Bool { !isDeleted && properties.isEmpty }
+}
+/// What changed in a dictionary, by its keys.
+package struct DictionaryChanges {
+    package let deletions: [[UInt8]]
+    package let insertions: [[UInt8]]
+    package let modifications: [[UInt8]]
+    package let isCleared: Bool
+    package let isDeleted: Bool
+}
+package enum ChangeSet {
+    case object(ObjectChanges)
+    case collection(CollectionChanges)
+    case dictionary(DictionaryChanges)
+}
+
+/// One step of all notifiers from a version to a later one.
+struct NotificationPass {
+    let group: Group
+    let changes: TransactionChanges
+    let changed: ChangedObjects
+    let version: UInt64
+}
+
+/// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
+///
+/// Thread rule: that of the Realm.
+package class Notifier {
+    private struct Callback {
+        let id: Int
+        let paths: [KeyPath]?
+        let call: (ChangeSet) -> Void
+        /// The first call is still to come; it comes whether there are changes or not.
+        var isNew = true
+        var pending: Pending
+    }
+    /// What a callback has not been told yet.
+    enum Pending {
+        case object(ObjectChanges)
+        case rows(ChangeBuilder)
+        /// With the keys before any of it.
+        case dictionary(ChangeBuilder, before: [[UInt8]])
+
+        var isEmpty: Bool {
+            switch self {
+            case .object(let c): c.isEmpty
+            case .rows(let b), .dictionary(let b, _): b.isEmpty
+            }
+        }
+    }
+    /// The version up to which everything was noted.
+    private(set) var version: UInt64
+    /// What is observed is gone: nothing more will happen.
+    var isOver = false
+    private var callbacks: [Callback] = []
+    private var lastId = 0
+    /// What the callbacks ask for together; nil: everything. Rules: live-objects §6.10.
+    private(set) var paths: [KeyPath]? = []
+
+    fileprivate init(_ version: UInt64) { self.version = version }
+
+    // MARK: Callbacks
+
+    package var isIdle: Bool { callbacks.isEmpty }
+    /// - Parameter paths: nil: told of everything.
+    package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet) -> Void) -> Int {
+        lastId += 1
+        callbacks.append(Callback(id: lastId, paths: paths, call: call, pending: nothing))
+        unite()
+        return lastId
+    }
+    /// - Returns: what held the callback, for the caller to let go of.
+    package func remove(_ id: Int) -> Any? {
+        guard let i = callbacks.firstIndex(where: { $0.id == id }) else { return nil }
+        let gone = callbacks.remove(at: i)
+        unite()
+        return gone.call
+    }
+    private func unite() {
+        var all: [KeyPath] = []
+        for c in callbacks {
+            guard let own = c.paths else { return paths = nil }
+            all += own.filter { !all.contains($0) }
+        }
+        paths = all
+    }
+    /// The callbacks for which there is something, in the order in which they were added.
+    package var due: [Int] { callbacks.filter { $0.isNew || !$0.pending.isEmpty }.map(\.id) }
+    /// Calls one, if there still is something for it.
+    package func deliver(_ id: Int) {
+        guard let i = callbacks.firstIndex(where: { $0.id == id }), callbacks[i].isNew || !callbacks[i].pending.isEmpty else { return }
+        let told = changeSet(callbacks[i].pending)
+        callbacks[i].isNew = false
+        callbacks[i].pending = nothing
+        callbacks[i].call(told)
+    }
+
+    // MARK: What a kind of handle says
+
+    var nothing: Pending { .rows(ChangeBuilder()) }
+    /// What the changesets have to be searched for.
+    var tracker: CollectionTracker? { nil }
+    func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending { nothing }
+    fileprivate func changeSet(_ p: Pending) -> ChangeSet {
+        switch p {
+        case .object(let c): return .object(c)
+        case .rows(let b): return .collection(CollectionChanges(b))
+        case .dictionary(let b, let before): return .dictionary(names(b, before))
+        }
+    }
+    fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
+        DictionaryChanges(deletions: [], insertions: [], modifications: [], isCleared: b.isCleared, isDeleted: b.isDeleted)
+    }
+
+    /// Notes what a pass brought. It is the next one after `version`.
+    fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) {
+        let new = isOver ? nothing : try changes(in: pass, tracker)
+        version = pass.version
+        if new.isEmpty { return }
+        for i in callbacks.indices {
+            switch (callbacks[i].pending, new) {
+            case (.object(var c), .object(let more)):
+                c.isDeleted = c.isDeleted || more.isDeleted
+                if c.isDeleted { c.properties = [] } else { c.properties += more.properties.filter { !c.properties.contains($0) } }
+                callbacks[i].pending = .object(c)
+            case (.rows(var b), .rows(let more)):
+                b.merge(more)
+                callbacks[i].pending = .rows(b)
+            case (.dictionary(let b, _), .dictionary) where b.isEmpty: callbacks[i].pending = new
+            case (.dictionary(var b, let before), .dictionary(let more, _)):
+                b.merge(more)
+                callbacks[i].pending = .dictionary(b, before: before)
+            default: callbacks[i].pending = new
+            }
+        }
+    }
+}
+
+extension Transaction {
+    /// Brings notifiers from the versions they are at to that of the snapshot.
+    package func advance(_ notifiers: [Notifier]) throws(RealmError) {
+        for base in Set(notifiers.map(\.version)).sorted() where base <= version {
+            let ours = notifiers.filter { $0.version == base }
+            let changes = TransactionChanges()
+            var trackers: [CollectionTracker?] = []
+            for n in ours {
+                let tracker = n.isOver ? nil : n.tracker
+                if let tracker { changes.track(tracker) }
+                trackers.append(tracker)
+            }
+            try replay(since: base, changes)
+            for tracker in trackers { tracker?.builder.finish() }
+            let pass = NotificationPass(group: group, changes: changes, changed: ChangedObjects(group, changes), version: version)
+            for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker) }
+        }
+    }
+}
+
+// MARK: -
+
+package final class ObjectNotifier: Notifier {
+    private let table: TableKey
+    private let object: ObjKey
+    package init(_ table: TableKey, _ object: ObjKey, at version: UInt64) {
+        self.table = table
+        self.object = object
+        super.init(version)
+    }
+    override var nothing: Pending { .object(ObjectChanges()) }
+    override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
+        var c = ObjectChanges()
+        if pass.changes.isDeleted(table, object) {
+            c.isDeleted = true
+            isOver = true
+            return .object(c)
+        }
+        if let paths {
+            for p in paths {
+                guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
+                if try pass.changed.keys(of: table, [p]).contains(object) { c.properties.append(first.column) }
+            }
+        } else {
+            c.properties = pass.changes.tables[table]?.modified[object] ?? []
+        }
+        return .object(c)
+    }
+}
+
+/// Lists, sets and dictionaries, and results that show one as it is.
+package final class CollectionNotifier: Notifier {
+    package enum Kind {
+        case rows
+        /// Told by keys.
+        case dictionary
+        /// Rows of results, which are never said to be deleted.
+        case results
+    }
+    private let path: CollectionPath
+    private let kind: Kind
+    private let isDictionary: Bool
+    /// Class of the objects in it.
+    private let target: TableKey?
+    /// Where it stands, in the history's terms.
+    private var place: CollectionPlace
+    private var count: Int
+    private var keys: [[UInt8]] = []
+
+    /// - Parameter snapshot: that of `version`, in which the collection is.
+    package init(_ path: CollectionPath, _ kind: Kind, _ snapshot: Transaction) throws(RealmError) {
+        let group = snapshot.group
+        self.path = path
+        self.kind = kind
+        guard let content = try group.collection(path), let place = try group.place(of: path), let f = try group.table(path.table)?.facts(path.column) else {
+            throw RealmError(.staleAccessor, "Access to a collection that is gone")
+        }
+        self.place = place
+        target = f.type == .link && path.steps.isEmpty ? f.oppositeTable : nil
+        switch content {
+        case .list(let l): (isDictionary, count) = (false, l.count)
+        case .dictionary(let d):
+            (isDictionary, count) = (true, d.count)
+            if kind == .dictionary { keys = try d.allNames() }
+        }
+        super.init(snapshot.version)
+    }
+    override var nothing: Pending { kind == .dictionary ? .dictionary(ChangeBuilder(), before: keys) : .rows(ChangeBuilder()) }
+    override var tracker: CollectionTracker? { CollectionTracker(place) }
+
+    override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
+        guard let tracker else { return nothing }
+        let before = keys
+        var b = tracker.builder
+        if tracker.isOwnerGone ? true : try !update(&b, tracker, pass) {
+            b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: kind != .results)
+            isOver = true
+        }
+        return kind == .dictionary ? .dictionary(b, before: before) : .rows(b)
+    }
+    /// - Returns: false when the collection is no more.
+    private func update(_ b: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass) throws(RealmError) -> Bool {
+        guard let content = try pass.group.collection(path), try pass.group.place(of: path) == place else { return false }
+        let new: Int
+        switch content {
+        case .list(let l):
+            if isDictionary { return false }
+            new = l.count
+            for key in tracker.nested { if let i = try l.index(ofNested: key) { b.modifications.add(i) } }
+        case .dictionary(let d):
+            guard isDictionary else { return false }
+            new = d.count
+            if !tracker.nested.isEmpty { for i in 0..<new where tracker.nested.contains(try d.nestedKey(i)) { b.modifications.add(i) } }
+            if kind == .dictionary, !b.isEmpty { keys = try d.allNames() }
+        }
+        if let target {
+            let changed = try pass.changed.keys(of: target, paths)
+            if !changed.isEmpty {
+                for i in 0..<new {
+                    let element: Mixed
+                    switch content {
+                    case .list(let l): element = try l.get(i)
+                    case .dictionary(let d): element = try d.value(i)
+                    }
+                    if case .typedLink(_, let k) = element, changed.contains(k) { b.modifications.add(i) }
+                }
+            }
+        }
+        if count + b.insertions.count - b.deletions.count != new {
+            // The history does not lead there, as when a Mixed value was replaced by a new collection.
+            b = ChangeBuilder(deletions: IndexSet([0..<count]), insertions: IndexSet([0..<new]))
+            if kind == .dictionary, case .dictionary(let d) = content { keys = try d.allNames() }
+        }
+        count = new
+        return true
+    }
+    override fileprivate func names(_ b: ChangeBuilder, _ before: [[UInt8]]) -> DictionaryChanges {
+        let c = CollectionChanges(b)
+        func names(_ set: IndexSet, _ all: [[UInt8]]) -> [[UInt8]] { set.indices.compactMap { $0 < all.count ? all[$0] : nil } }
+        return DictionaryChanges(
+            deletions: names(c.deletions, before), insertions: names(c.insertions, keys), modifications: names(c.modificationsAfter, keys),
+            isCleared: c.isCleared, isDeleted: c.isDeleted)
+    }
+}
+
+extension ElementDictionary {
+    /// The keys, in order.
+    func allNames() throws(RealmError) -> [[UInt8]] {
+        var all: [[UInt8]] = []
+        for i in 0..<count { if case .string(let name) = try key(i) { all.append(Array(name)) } else { all.append([]) } }
+        return all
+    }
+}
+
+/// Rows that are objects, found by a query.
+package final class ResultsNotifier: Notifier {
+    private enum Rows {
+        /// Not looked at yet: the first pass finds them, and tells nothing.
+        case unknown
+        /// All objects of the class.
+        case whole
+        /// Those of the class that meet a condition on themselves alone.
+        case filtered(RowList)
+        /// Any others: found anew when something changed that they may depend on.
+        case listed([ObjKey])
+    }
+    private let table: TableKey
+    private let source: RowSource
+    private let query: BoundQuery
+    private var rows = Rows.unknown
+    /// Classes whose objects decide about the rows.
+    private let involved: Set<TableKey>
+
+    package init(_ table: TableKey, _ source: RowSource, _ query: BoundQuery, at version: UInt64) {
+        self.table = table
+        self.source = source
+        self.query = query
+        involved = query.tables.union(source.owner.map { [$0] } ?? [])
+        super.init(version)
+    }
+    private var isOfClass: Bool { if case .table = source { true } else { false } }
+
+    override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
+        let changed = try pass.changed.keys(of: table, paths)
+        let own = pass.changes.tables[table] ?? TransactionChanges.Objects()
+        var b = ChangeBuilder()
+        switch rows {
+        case .unknown:
+            let isPlain = try pass.group.table(table).map { !$0.isEmbedded } ?? false
+            if isOfClass, query.isAll, query.orderings.isEmpty, isPlain { rows = .whole } else {
+                let found = try source.rows(pass.group, query)
+                rows = isOfClass && query.orderings.isEmpty && query.testsOwnRowOnly && isPlain ? .filtered(RowList(found)) : .listed(found)
+            }
+        case .whole:
+            guard let t = try pass.group.table(table) else { break }
+            let inserted = own.inserted.sorted()
+            for k in inserted { b.insertions.add(try t.rows.rank(of: k)) }
+            // What an object's index was, from where it would stand now.
+            for (i, k) in own.deleted.sorted().enumerated() { b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i) }
+            for k in changed.subtracting(own.inserted).sorted() { b.modifications.add(try t.rows.rank(of: k)) }
+        case .filtered(var list):
+            let touched = own.inserted.union(own.modified.keys).sorted()
+            let meets = Set(try query.run(pass.group, source: touched))
+            let leaving = touched.filter { !own.inserted.contains($0) && !meets.contains($0) && list.contains($0) }
+            let gone = (leaving + own.deleted.filter { list.contains($0) }).sorted()
+            b.deletions = IndexSet(ascending: list.indices(of: gone))
+            rows = .unknown
+            for k in gone { list.remove(k) }
+            let coming = touched.filter { meets.contains($0) && !list.contains($0) }
+            for k in coming { list.insert(k) }
+            b.insertions = IndexSet(ascending: list.indices(of: coming))
+            b.modifications = IndexSet(ascending: list.indices(of: changed.subtracting(coming).sorted()))
+            rows = .filtered(list)
+        case .listed(let before):
+            guard involved.contains(where: { pass.changes.tables[$0] != nil }) else {
+                if !changed.isEmpty { b.modifications = IndexSet(ascending: before.indices.filter { changed.contains(before[$0]) }) }
+                break
+            }
+            let after = try source.rows(pass.group, query)
+            let isSorted = query.orderings.contains { if case .sort = $0 { true } else { false } }
+            b = RowDifference(
+                before, after, isGone: { own.deleted.contains($0) }, isChanged: { changed.contains($0) }, isInTableOrder: isOfClass && !isSorted
+            ).result
+            rows = .listed(after)
+        }
+        return .rows(b)
+    }
+}
