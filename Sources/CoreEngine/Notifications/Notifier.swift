@@ -29,7 +29,7 @@ struct NotificationPass {
 
 /// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
 ///
-/// Thread rule: that of the Realm.
+/// Thread rule: that of the Realm; callbacks are taken away on any thread.
 package class Notifier {
     private struct Callback {
         let id: Int
@@ -38,6 +38,10 @@ package class Notifier {
         /// The first call is still to come; it comes whether there are changes or not.
         var isNew = true
         var pending: Pending
+    }
+    private struct Callbacks {
+        var all: [Callback] = []
+        var lastId = 0
     }
     /// What a callback has not been told yet.
     enum Pending {
@@ -52,52 +56,78 @@ package class Notifier {
             case .rows(let b), .dictionary(let b, _): b.isEmpty
             }
         }
+        /// Adds what happened after it.
+        mutating func merge(_ later: Pending) {
+            switch (self, later) {
+            case (.object(var c), .object(let more)):
+                c.isDeleted = c.isDeleted || more.isDeleted
+                c.properties = c.isDeleted ? [] : c.properties + more.properties.filter { !c.properties.contains($0) }
+                self = .object(c)
+            case (.rows(var b), .rows(let more)):
+                b.merge(more)
+                self = .rows(b)
+            case (.dictionary(var b, let before), .dictionary(let more, _)) where !b.isEmpty:
+                b.merge(more)
+                self = .dictionary(b, before: before)
+            default: self = later
+            }
+        }
     }
     /// The version up to which everything was noted.
-    private(set) var version: UInt64
+    package private(set) var version: UInt64
     /// What is observed is gone: nothing more will happen.
     var isOver = false
-    private var callbacks: [Callback] = []
-    private var lastId = 0
-    /// What the callbacks ask for together; nil: everything. Rules: live-objects §6.10.
-    private(set) var paths: [KeyPath]? = []
+    private let callbacks = Lock(initial: Callbacks())
 
     fileprivate init(_ version: UInt64) { self.version = version }
 
     // MARK: Callbacks
 
-    package var isIdle: Bool { callbacks.isEmpty }
+    package var isIdle: Bool { callbacks.with { $0.all.isEmpty } }
     /// - Parameter paths: nil: told of everything.
     package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet) -> Void) -> Int {
-        lastId += 1
-        callbacks.append(Callback(id: lastId, paths: paths, call: call, pending: nothing))
-        unite()
-        return lastId
-    }
-    /// - Returns: what held the callback, for the caller to let go of.
-    package func remove(_ id: Int) -> Any? {
-        guard let i = callbacks.firstIndex(where: { $0.id == id }) else { return nil }
-        let gone = callbacks.remove(at: i)
-        unite()
-        return gone.call
-    }
-    private func unite() {
-        var all: [KeyPath] = []
-        for c in callbacks {
-            guard let own = c.paths else { return paths = nil }
-            all += own.filter { !all.contains($0) }
+        callbacks.with { c in
+            c.lastId += 1
+            c.all.append(Callback(id: c.lastId, paths: paths, call: call, pending: nothing))
+            return c.lastId
         }
-        paths = all
+    }
+    /// Any thread. What held the callback is let go of where no lock is held: its owner may call back in.
+    package func remove(_ id: Int) {
+        let gone = callbacks.with { c in c.all.firstIndex { $0.id == id }.map { c.all.remove(at: $0) } }
+        withExtendedLifetime(gone) {}
+    }
+    /// Any thread: the handle is gone, and its callbacks with it.
+    package func end() {
+        let gone = callbacks.with { c in
+            defer { c.all = [] }
+            return c.all
+        }
+        withExtendedLifetime(gone) {}
+    }
+    /// What the callbacks ask for together; nil: everything. Rules: live-objects §6.10.
+    final var paths: [KeyPath]? {
+        callbacks.with { c in
+            var all: [KeyPath] = []
+            for callback in c.all {
+                guard let own = callback.paths else { return nil }
+                all += own.filter { !all.contains($0) }
+            }
+            return all
+        }
     }
     /// The callbacks for which there is something, in the order in which they were added.
-    package var due: [Int] { callbacks.filter { $0.isNew || !$0.pending.isEmpty }.map(\.id) }
+    package var due: [Int] { callbacks.with { $0.all.filter { $0.isNew || !$0.pending.isEmpty }.map(\.id) } }
     /// Calls one, if there still is something for it.
     package func deliver(_ id: Int) {
-        guard let i = callbacks.firstIndex(where: { $0.id == id }), callbacks[i].isNew || !callbacks[i].pending.isEmpty else { return }
-        let told = changeSet(callbacks[i].pending)
-        callbacks[i].isNew = false
-        callbacks[i].pending = nothing
-        callbacks[i].call(told)
+        let found = callbacks.with { c -> Callback? in
+            guard let i = c.all.firstIndex(where: { $0.id == id }), c.all[i].isNew || !c.all[i].pending.isEmpty else { return nil }
+            let before = c.all[i]
+            c.all[i].isNew = false
+            c.all[i].pending = nothing
+            return before
+        }
+        if let found { found.call(changeSet(found.pending)) }
     }
 
     // MARK: What a kind of handle says
@@ -122,30 +152,18 @@ package class Notifier {
         let new = isOver ? nothing : try changes(in: pass, tracker)
         version = pass.version
         if new.isEmpty { return }
-        for i in callbacks.indices {
-            switch (callbacks[i].pending, new) {
-            case (.object(var c), .object(let more)):
-                c.isDeleted = c.isDeleted || more.isDeleted
-                if c.isDeleted { c.properties = [] } else { c.properties += more.properties.filter { !c.properties.contains($0) } }
-                callbacks[i].pending = .object(c)
-            case (.rows(var b), .rows(let more)):
-                b.merge(more)
-                callbacks[i].pending = .rows(b)
-            case (.dictionary(let b, _), .dictionary) where b.isEmpty: callbacks[i].pending = new
-            case (.dictionary(var b, let before), .dictionary(let more, _)):
-                b.merge(more)
-                callbacks[i].pending = .dictionary(b, before: before)
-            default: callbacks[i].pending = new
-            }
-        }
+        callbacks.with { c in for i in c.all.indices { c.all[i].pending.merge(new) } }
     }
+    /// Whether there is something to do at the version where it is already.
+    var isUnprepared: Bool { false }
 }
 
 extension Transaction {
     /// Brings notifiers from the versions they are at to that of the snapshot.
     package func advance(_ notifiers: [Notifier]) throws(RealmError) {
         for base in Set(notifiers.map(\.version)).sorted() where base <= version {
-            let ours = notifiers.filter { $0.version == base }
+            let ours = notifiers.filter { $0.version == base && (base < version || $0.isUnprepared) }
+            if ours.isEmpty { continue }
             let changes = TransactionChanges()
             var trackers: [CollectionTracker?] = []
             for n in ours {
@@ -321,6 +339,7 @@ package final class ResultsNotifier: Notifier {
         involved = query.tables.union(source.owner.map { [$0] } ?? [])
         super.init(version)
     }
+    override var isUnprepared: Bool { if case .unknown = rows { true } else { false } }
     private var isOfClass: Bool { if case .table = source { true } else { false } }
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
