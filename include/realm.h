@@ -2486,6 +2486,172 @@ RLM_API bool realm_results_sum(realm_results_t* results, realm_property_key_t pr
 RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_t property,
                                    realm_value_t* out_average, bool* out_found);
 
+/* ------------------------------------------------------------------------------------------------
+ * Change callbacks
+ *
+ * What changed in an object, a list, set, dictionary or the rows of results. Each callback is called
+ * once with an empty change set when it begins to watch, and from then on only when something
+ * changed, on the realm's thread: in realm_refresh(), in realm_begin_write() (before it returns,
+ * the realm is writing already) and in turns of the scheduler. Several commits before a call are
+ * told as one change set. Own commits are told as others' are, not inside the commit, but with the
+ * next of these.
+ *
+ * A callback may release its token or another's, add callbacks, write and close the realm. The
+ * callbacks of a handle end when the handle is released, or when its token is. A change set is good
+ * until the callback returns; a clone of it (realm_clone()) until it is released.
+ *
+ * The rules of the change sets: docs/live-objects.md §6.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Names the properties that a callback cares about: public names joined by dots from the watched
+ *  class on ("name", "dogs.age"), '*' for every property of a level. Other changes of an object
+ *  then count for nothing. Insertions and deletions are told in any case.
+ *
+ *  object_class_key: class of the object, or of the objects in the collection.
+ *  user_key_paths:   num_key_paths texts; [optional]: none, so that no change of an object counts.
+ *  Returns: an own handle, good for any number of callbacks.
+ *  Thread:  confined.
+ *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_PROPERTY when a path names a property that is not there,
+ *           or goes on behind one that is no link. */
+RLM_API realm_key_path_array_t* realm_create_key_path_array(
+    const realm_t* realm, const realm_class_key_t object_class_key, size_t num_key_paths,
+    const char** user_key_paths);
+
+/** Has a function called when the object's own properties change, once more when it is deleted, and
+ *  never after that.
+ *
+ *  userdata_free:  [optional]; called once, when the callback is gone.
+ *  key_path_array: [optional]; NULL: all properties of the object itself.
+ *  Returns: an own token; release it to stop.
+ *  Thread:  confined; the callback runs on the same thread.
+ *  Errors:  [object]; WRONG_TRANSACTION_STATE after the first change of a write transaction, in an
+ *           immutable and in a frozen realm. */
+RLM_API realm_notification_token_t* realm_object_add_notification_callback(
+    realm_object_t* object, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_object_change_func_t on_change);
+
+/** The same for a list. An element that is an object counts as modified when it was changed itself,
+ *  or one that it leads to over up to three links.
+ *
+ *  key_path_array: [optional]; of the class of the objects in the list.
+ *  Returns: an own token; release it to stop.
+ *  Thread:  confined; the callback runs on the same thread.
+ *  Errors:  [object]; WRONG_TRANSACTION_STATE as for objects. */
+RLM_API realm_notification_token_t* realm_list_add_notification_callback(
+    realm_list_t* list, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t on_change);
+
+/** The same for a set; indices are those of its order.
+ *
+ *  Returns: an own token; release it to stop.
+ *  Thread:  confined; the callback runs on the same thread.
+ *  Errors:  [object]; WRONG_TRANSACTION_STATE as for objects. */
+RLM_API realm_notification_token_t* realm_set_add_notification_callback(
+    realm_set_t* set, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t on_change);
+
+/** The same for a dictionary, told by its keys.
+ *
+ *  Returns: an own token; release it to stop.
+ *  Thread:  confined; the callback runs on the same thread.
+ *  Errors:  [object]; WRONG_TRANSACTION_STATE as for objects. */
+RLM_API realm_notification_token_t* realm_dictionary_add_notification_callback(
+    realm_dictionary_t* dictionary, realm_userdata_t userdata,
+    realm_free_userdata_func_t userdata_free, realm_key_path_array_t* key_path_array,
+    realm_on_dictionary_change_func_t on_change);
+
+/** The same for the rows of results. A row that changed its place is told as deleted and inserted.
+ *
+ *  Returns: an own token; release it to stop.
+ *  Thread:  confined; the callback runs on the same thread.
+ *  Errors:  [realm]; STALE_ACCESSOR when the rows' owner is gone; ILLEGAL_OPERATION for a snapshot;
+ *           WRONG_TRANSACTION_STATE as for objects, but for results that are watched already. */
+RLM_API realm_notification_token_t* realm_results_add_notification_callback(
+    realm_results_t* results, realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+    realm_key_path_array_t* key_path_array, realm_on_collection_change_func_t callback);
+
+/** Whether the object was deleted. Thread: any, one at a time. */
+RLM_API bool realm_object_changes_is_deleted(const realm_object_changes_t* changes);
+
+/** How many properties changed. Thread: any, one at a time. */
+RLM_API size_t realm_object_changes_get_num_modified_properties(
+    const realm_object_changes_t* changes);
+
+/** Copies up to max keys of changed properties. Of key paths these are the first properties.
+ *
+ *  out_modified: [optional].
+ *  Returns: how many were copied; without an array, how many there are.
+ *  Thread:  any, one at a time. */
+RLM_API size_t realm_object_changes_get_modified_properties(const realm_object_changes_t* changes,
+                                                            realm_property_key_t* out_modified,
+                                                            size_t max);
+
+/** How much room the arrays of realm_collection_changes_get_changes() need. Each pointer is
+ *  [optional].
+ *
+ *  out_collection_was_cleared: emptied as a whole, and nothing inserted since.
+ *  out_collection_was_deleted: with its owner, or replaced by another value.
+ *  Thread: any, one at a time. */
+RLM_API void realm_collection_changes_get_num_changes(const realm_collection_changes_t* changes,
+                                                      size_t* out_num_deletions,
+                                                      size_t* out_num_insertions,
+                                                      size_t* out_num_modifications,
+                                                      size_t* out_num_moves,
+                                                      bool* out_collection_was_cleared,
+                                                      bool* out_collection_was_deleted);
+
+/** The same for realm_collection_changes_get_ranges(). Thread: any, one at a time. */
+RLM_API void realm_collection_changes_get_num_ranges(const realm_collection_changes_t* changes,
+                                                     size_t* out_num_deletion_ranges,
+                                                     size_t* out_num_insertion_ranges,
+                                                     size_t* out_num_modification_ranges,
+                                                     size_t* out_num_moves);
+
+/** Copies the changed indices, ascending, up to each array's maximum; each array is [optional].
+ *  Deletions and modifications index the collection before the changes, insertions and
+ *  modifications_after the one after them. A list on the screen is brought up to date by taking the
+ *  deletions out from the back, putting the insertions in from the front, and drawing
+ *  modifications_after anew. Of a move, `from` is one of the deletions, `to` one of the insertions.
+ *
+ *  Thread: any, one at a time. */
+RLM_API void realm_collection_changes_get_changes(const realm_collection_changes_t* changes,
+                                                  size_t* out_deletion_indices,
+                                                  size_t max_deletion_indices,
+                                                  size_t* out_insertion_indices,
+                                                  size_t max_insertion_indices,
+                                                  size_t* out_modification_indices,
+                                                  size_t max_modification_indices,
+                                                  size_t* out_modification_indices_after,
+                                                  size_t max_modification_indices_after,
+                                                  realm_collection_move_t* out_moves,
+                                                  size_t max_moves);
+
+/** The same as half-open ranges. Thread: any, one at a time. */
+RLM_API void realm_collection_changes_get_ranges(
+    const realm_collection_changes_t* changes, realm_index_range_t* out_deletion_ranges,
+    size_t max_deletion_ranges, realm_index_range_t* out_insertion_ranges,
+    size_t max_insertion_ranges, realm_index_range_t* out_modification_ranges,
+    size_t max_modification_ranges, realm_index_range_t* out_modification_ranges_after,
+    size_t max_modification_ranges_after, realm_collection_move_t* out_moves, size_t max_moves);
+
+/** How many keys were deleted, inserted and modified. Each pointer is [optional].
+ *  Thread: any, one at a time. */
+RLM_API void realm_dictionary_get_changes(const realm_dictionary_changes_t* changes,
+                                          size_t* out_deletions_size, size_t* out_insertion_size,
+                                          size_t* out_modification_size, bool* out_was_deleted);
+
+/** Copies the changed keys, as string values that live as long as the change set.
+ *
+ *  deletions_size, insertions_size, modification_size: how much room there is, then how many were
+ *                  copied: all of a kind, or 0 where they do not fit. [optional], like the arrays.
+ *  Thread: any, one at a time. */
+RLM_API void realm_dictionary_get_changed_keys(const realm_dictionary_changes_t* changes,
+                                               realm_value_t* deletions, size_t* deletions_size,
+                                               realm_value_t* insertions, size_t* insertions_size,
+                                               realm_value_t* modifications,
+                                               size_t* modification_size,
+                                               bool* collection_was_cleared);
+
 #ifdef __cplusplus
 }
 #endif

@@ -284,6 +284,9 @@ static realm_class_key_t class_named(const char* name) {
 }
 static void on_change(realm_userdata_t userdata) { ++*(int*)userdata; }
 static void on_schema(realm_userdata_t userdata, const realm_schema_t* s) { (void)s; ++*(int*)userdata; }
+static void on_object_change(realm_userdata_t userdata, const realm_object_changes_t* c) { (void)c; ++*(int*)userdata; }
+static void on_collection_change(realm_userdata_t userdata, const realm_collection_changes_t* c) { (void)c; ++*(int*)userdata; }
+static void on_dictionary_change(realm_userdata_t userdata, const realm_dictionary_changes_t* c) { (void)c; ++*(int*)userdata; }
 static int change_count;
 
 static realm_schema_t* stage_schema(void) {
@@ -723,6 +726,27 @@ static void wrong_query_handles(void) {
     REFUSED(K_RESULTS, realm_results_t, realm_results_distinct(h, "i"));
     REFUSED(K_RESULTS, realm_results_t, realm_results_limit(h, 1));
     REFUSED(K_RESULTS, realm_results_t, realm_results_snapshot(h));
+    const char* path = "i";
+    REFUSED(K_REALM, realm_t, realm_create_key_path_array(h, plain_class, 1, &path));
+    free_count = 0;
+    REFUSED(K_OBJECT, realm_object_t, realm_object_add_notification_callback(h, &change_count, count_free, NULL, on_object_change));
+    REFUSED(K_LIST, realm_list_t, realm_list_add_notification_callback(h, &change_count, count_free, NULL, on_collection_change));
+    REFUSED(K_SET, realm_set_t, realm_set_add_notification_callback(h, &change_count, count_free, NULL, on_collection_change));
+    REFUSED(K_DICTIONARY, realm_dictionary_t, realm_dictionary_add_notification_callback(h, &change_count, count_free, NULL, on_dictionary_change));
+    REFUSED(K_RESULTS, realm_results_t, realm_results_add_notification_callback(h, &change_count, count_free, NULL, on_collection_change));
+    CHECK(free_count == 5 * KINDS);
+    REFUSED(KINDS, realm_key_path_array_t, realm_object_add_notification_callback(object, &change_count, count_free, h ? h : (realm_key_path_array_t*)handles[0], on_object_change));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_object_add_notification_callback(object, &change_count, count_free, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_results_add_notification_callback(results, &change_count, count_free, NULL, NULL));
+    HARMLESS(KINDS, realm_object_changes_t, !realm_object_changes_is_deleted(h));
+    HARMLESS(KINDS, realm_object_changes_t, realm_object_changes_get_num_modified_properties(h) == 0);
+    HARMLESS(KINDS, realm_object_changes_t, realm_object_changes_get_modified_properties(h, NULL, 0) == 0);
+    HARMLESS(KINDS, realm_collection_changes_t, (realm_collection_changes_get_num_changes(h, &n, NULL, NULL, NULL, NULL, NULL), true));
+    HARMLESS(KINDS, realm_collection_changes_t, (realm_collection_changes_get_num_ranges(h, &n, NULL, NULL, NULL), true));
+    HARMLESS(KINDS, realm_collection_changes_t, (realm_collection_changes_get_changes(h, &n, 1, NULL, 0, NULL, 0, NULL, 0, NULL, 0), true));
+    HARMLESS(KINDS, realm_collection_changes_t, (realm_collection_changes_get_ranges(h, NULL, 1, NULL, 0, NULL, 0, NULL, 0, NULL, 0), true));
+    HARMLESS(KINDS, realm_dictionary_changes_t, (realm_dictionary_get_changes(h, &n, NULL, NULL, NULL), true));
+    HARMLESS(KINDS, realm_dictionary_changes_t, (realm_dictionary_get_changed_keys(h, NULL, &n, NULL, NULL, NULL, NULL, NULL), true));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get_list(h, 0));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get_dictionary(h, 0));
     REFUSED(K_RESULTS, realm_results_t, realm_results_find(h, &v, &n, &flag));

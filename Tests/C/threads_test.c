@@ -116,6 +116,9 @@ static void release_things(struct things* t) {
 static void nothing(realm_userdata_t userdata) { (void)userdata; }
 static void no_schema(realm_userdata_t userdata, const realm_schema_t* s) { (void)userdata, (void)s; }
 
+static void on_object_change(realm_userdata_t userdata, const realm_object_changes_t* c) { (void)userdata, (void)c; }
+static void on_collection_change(realm_userdata_t userdata, const realm_collection_changes_t* c) { (void)userdata, (void)c; }
+static void on_dictionary_change(realm_userdata_t userdata, const realm_dictionary_changes_t* c) { (void)userdata, (void)c; }
 enum { FIRST = __COUNTER__ };
 #define CALL(call) \
     case __COUNTER__ - FIRST - 1: *what = #call; return (call) ? true : false;
@@ -258,6 +261,12 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(realm_results_find_object(t->results, t->object, &n, &flag))
         CALL(realm_results_delete_all(t->results))
         CALL(realm_results_snapshot(t->results))
+        CALL(realm_create_key_path_array(t->realm, class_key, 0, NULL))
+        CALL(realm_object_add_notification_callback(t->object, NULL, NULL, NULL, on_object_change))
+        CALL(realm_list_add_notification_callback(t->list, NULL, NULL, NULL, on_collection_change))
+        CALL(realm_set_add_notification_callback(t->set, NULL, NULL, NULL, on_collection_change))
+        CALL(realm_dictionary_add_notification_callback(t->map, NULL, NULL, NULL, on_dictionary_change))
+        CALL(realm_results_add_notification_callback(t->results, NULL, NULL, NULL, on_collection_change))
         CALL(realm_results_resolve_in(t->results, t->realm))
         CALL(realm_results_min(t->results, number, &out, &flag))
         CALL(realm_results_max(t->results, number, &out, &flag))

@@ -170,6 +170,8 @@ final class ObjectHandle: Handle, Confined {
     /// Null once the transaction that made the object was rolled back.
     @inline(__always) var key: ObjKey { named.key }
     private var isPooled = false
+    /// Its callbacks end with the handle.
+    var notifier: Notifier?
     var box: RealmBox { ownedBox.takeUnretainedValue() }
 
     private init(_ box: RealmBox, _ table: TableKey, _ named: BornKey) {
@@ -179,7 +181,10 @@ final class ObjectHandle: Handle, Confined {
         self.named = named
         super.init(.object)
     }
-    deinit { if !isPooled { ownedBox.release() } }
+    deinit {
+        notifier?.end()
+        if !isPooled { ownedBox.release() }
+    }
 
     /// A handle, for C to own; made inside the Realm's door.
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
@@ -201,7 +206,7 @@ final class ObjectHandle: Handle, Confined {
     }
     /// C gives its reference back.
     @inline(__always) static func recycle(_ u: Unmanaged<ObjectHandle>) {
-        guard let pool = ObjectPool.current, pool.hasRoom else { return u.release() }
+        guard u._withUnsafeGuaranteedRef({ $0.notifier == nil }), let pool = ObjectPool.current, pool.hasRoom else { return u.release() }
         u._withUnsafeGuaranteedRef { h in
             h.ownedBox.release()
             h.named = BornKey(.null, nil)
@@ -232,6 +237,9 @@ final class CollectionHandle: Handle, Confined {
     private var resolvedAt = UInt64.max
     /// Index of the last insertion: the next one behind it makes it worth to keep the list open.
     private var lastInserted = -2
+    /// Its callbacks end with the handle.
+    var notifier: Notifier?
+    deinit { notifier?.end() }
     init(_ kind: Kind, _ box: RealmBox, _ path: CollectionPath) {
         self.box = box
         self.path = path
@@ -322,6 +330,9 @@ final class ResultsHandle: Handle, Confined {
     let realm: Sealed<Realm>
     let content: Sealed<ResultSet>
     private let kept: ResultSet
+    /// Its callbacks end with the handle.
+    var notifier: Notifier?
+    deinit { notifier?.end() }
     init(_ box: RealmBox, _ results: ResultSet) {
         self.box = box
         realm = box.realm

@@ -16,12 +16,13 @@ import CoreEngine
 /// the header says.
 class Handle {
     enum Kind: UInt32 {
-        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query
+        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query, keyPaths, objectChanges
+        case collectionChanges, dictionaryChanges
 
-        /// Errors, configurations and schemas are values; all else ends with the process.
+        /// Errors, configurations, schemas, key paths and change sets are values; all else ends with the process.
         var isProcessBound: Bool {
             switch self {
-            case .asyncError, .config, .schema: false
+            case .asyncError, .config, .schema, .keyPaths, .objectChanges, .collectionChanges, .dictionaryChanges: false
             default: true
             }
         }

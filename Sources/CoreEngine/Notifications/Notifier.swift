@@ -215,8 +215,6 @@ package final class CollectionNotifier: Notifier {
         case rows
         /// Told by keys.
         case dictionary
-        /// Rows of results, which are never said to be deleted.
-        case results
     }
     private let path: CollectionPath
     private let kind: Kind
@@ -254,7 +252,7 @@ package final class CollectionNotifier: Notifier {
         let before = keys
         var b = tracker.builder
         if tracker.isOwnerGone ? true : try !update(&b, tracker, pass) {
-            b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: kind != .results)
+            b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
             isOver = true
         }
         return kind == .dictionary ? .dictionary(b, before: before) : .rows(b)

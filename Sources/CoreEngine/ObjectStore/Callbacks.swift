@@ -87,12 +87,4 @@ extension Realm {
         notifyingDepth -= 1
         payTurn()
     }
-
-    // MARK: Where the callbacks of objects, collections and results go. Rules: live-objects §6.12, §6.13.
-
-    /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way there is computed now,
-    /// where no pass of the listener has done that.
-    func prepareDelivery(_ move: Move) {}
-    /// The callbacks of the Realm itself have run for a move; also when nothing moved: first calls may be due.
-    func deliver(_ move: Move) {}
 }

@@ -83,6 +83,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     package internal(set) var stateCount: UInt64 = 0
 
     let callbacks = Lock(initial: Callbacks())
+    var notifiers = NotifierList()
     /// How deep the callbacks of moves are nested in one another.
     var notifyingDepth = 0
     var isNotifying: Bool { notifyingDepth > 0 }
@@ -255,6 +256,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             }
             let wasIdle = t.stage == .idle
             if wasIdle { _ = try reading() }
+            prepareMove()
             let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
             try verifyWhole()
             prepareDelivery(.beginWrite)
@@ -337,7 +339,10 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     func moveInTurn() throws(RealmError) {
         guard !isFixedView else { return }
         let moved: Bool
-        if transaction.stage == .idle {
+        if transaction.stage == .idle, !notifiers.live().isEmpty {
+            _ = try reading()
+            moved = true
+        } else if transaction.stage == .idle {
             // Nobody reads: the schema follows, and callbacks find out. A snapshot would stay for as long as no other turn comes.
             moved = database.newestVersion != transaction.version
             if moved {
@@ -354,6 +359,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     }
     private func moveSnapshot() throws(RealmError) -> Bool {
         try transaction.restore()
+        prepareMove()
         let moved = try transaction.refresh(accepting: { (_) throws(RealmError) in try self.versionMoved() })
         try verifyWhole()
         return moved
@@ -363,6 +369,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         stateCount &+= 1
         stopListening()
+        notifiers.end()
         transaction.close()
         let gone = callbacks.with { $0.takeAll() }
         withExtendedLifetime(gone) {}

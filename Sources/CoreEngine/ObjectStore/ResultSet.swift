@@ -3,14 +3,7 @@
 /// Nothing runs before the first access; what was found is kept while the Realm's state does not change.
 /// Thread rule: that of the Realm.
 package final class ResultSet {
-    /// Where the rows come from before any condition.
-    package enum Source {
-        case table(TableKey)
-        case backlinks(of: TableKey, ObjKey, from: TableKey, ColKey)
-        /// Objects in a list, set or dictionary; or plain values, when it holds any.
-        case collection(CollectionPath)
-        case keys(CollectionPath)
-    }
+    package typealias Source = RowSource
     package let realm: Realm
     package let source: Source
     /// Class of the rows; nil for values.
@@ -21,6 +14,7 @@ package final class ResultSet {
     private var rowsAt = UInt64.max
     /// A snapshot never looks again.
     private let isFixed: Bool
+    package var isSnapshot: Bool { isFixed }
     private let fixedValues: [Mixed]
     /// Of a snapshot's values that are collections, by index: where these are.
     private let fixedPaths: [Int: CollectionPath]
@@ -95,39 +89,13 @@ package final class ResultSet {
         case .table, .backlinks: break
         }
     }
-    /// nil: the rows are those of the class.
-    private func sourceRows() throws(RealmError) -> [ObjKey]? {
-        switch source {
-        case .table: return nil
-        case .backlinks(let t, let k, let from, let column): return realm.isValid(t, k) ? try realm.backlinks(t, k, from: from, column) : []
-        case .collection(let path):
-            guard realm.isValid(path.table, path.object), let content = try realm.collection(path) else { return [] }
-            var keys: [ObjKey] = []
-            switch content {
-            case .list(let l): for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { keys.append(k) } }
-            case .dictionary(let d):
-                for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { keys.append(k) } else { keys.append(.null) } }
-            }
-            return keys
-        case .keys: return []
-        }
-    }
     private var isWholeTable: Bool {
         if case .table = source { return query.isAll && query.orderings.isEmpty && !isFixed }
         return false
     }
     private func update() throws(RealmError) {
         if isFixed || rowsAt == realm.stateCount { return }
-        let group = try realm.reading().group
-        if query.isAll && query.orderings.isEmpty, let rows = try sourceRows() {
-            self.rows = rows
-        } else {
-            let all = try sourceRows()
-            rows = try query.run(group, source: all?.filter { !$0.isNull })
-            // A null meets no condition and comes last in every order.
-            let isSorted = query.isAll && query.orderings.allSatisfy { if case .sort = $0 { true } else { false } }
-            if isSorted, let all { rows.append(contentsOf: all.filter(\.isNull)) }
-        }
+        rows = try source.rows(try realm.reading().group, query)
         rowsAt = realm.stateCount
     }
     /// The collection of value results; 2009 when its owner is gone.

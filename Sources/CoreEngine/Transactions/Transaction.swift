@@ -140,6 +140,8 @@ package final class Transaction {
         logicalSize = v.logicalSize
     }
 
+    /// Whether the write in progress has changed anything that its changeset tells of.
+    package var hasChanges: Bool { stage == .writing && ((try? encoder.bytes.count) ?? 1) > 0 }
     /// Lets `handler` hear what the versions after `base`, which is pinned, up to that of the snapshot did.
     func replay(since base: UInt64, _ handler: some ChangesetHandler) throws(RealmError) {
         guard base < version, !topRef.isNull else { return }
@@ -293,4 +295,17 @@ package final class Transaction {
         let result = try writer.finish(slots: slots, version: next)
         return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt)
     }
+}
+
+/// A pin of its own at the version of a snapshot.
+package final class VersionPin {
+    package let version: UInt64
+    private let database: Database
+    private var slot: Int
+    package init(_ snapshot: Transaction) throws(RealmError) {
+        database = snapshot.database
+        version = snapshot.version
+        slot = try database.pinSame(version)
+    }
+    deinit { database.unpin(slot: &slot) }
 }

@@ -1,0 +1,224 @@
+import CRealmHeaders
+import CoreEngine
+
+/// Callbacks of objects, collections and results, and the change sets that they are given.
+
+// MARK: Adding callbacks
+
+/// - Parameter paths: NULL for everything.
+private func keyPaths(_ paths: OpaquePointer?) throws(RealmError) -> [KeyPath]? {
+    guard paths != nil else { return nil }
+    return try borrow(.keyPaths, paths) { (p) in p.paths }
+}
+@_cdecl("realm_create_key_path_array")
+public func realm_create_key_path_array(
+    _ r: OpaquePointer?, _ objectClass: realm_class_key_t, _ count: Int, _ texts: UnsafeMutablePointer<UnsafePointer<CChar>?>?
+) -> OpaquePointer? {
+    handle(.realm, r) { (_, realm) throws(RealmError) in
+        var all: [KeyPath] = []
+        if let texts {
+            for i in 0..<max(count, 0) {
+                guard let p = texts[i] else { throw nullArgument() }
+                all += try realm.keyPaths(try text(p), of: TableKey(objectClass))
+            }
+        }
+        return KeyPathsHandle(all)
+    }
+}
+@_cdecl("realm_object_add_notification_callback")
+public func realm_object_add_notification_callback(
+    _ o: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ callback: realm_on_object_change_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    return handle(.object, o) { (h, realm) throws(RealmError) in
+        guard let callback else { throw nullArgument() }
+        try realm.checkObject(h.table, h.key)
+        let paths = try keyPaths(paths)
+        let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) { changes in
+            guard case .object(let c) = changes else { return }
+            ObjectChangesHandle(c).lend { callback(data.pointer, $0) }
+        }
+        return NotificationToken(made.0, made.1)
+    }
+}
+private func addCallback(
+    _ door: Door<CollectionHandle>, _ p: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?, _ kind: CollectionNotifier.Kind,
+    _ call: ((ChangeSet) -> Void)?
+) -> OpaquePointer? {
+    handle(door, p) { (h, realm) throws(RealmError) in
+        guard let call else { throw nullArgument() }
+        _ = try h.contents()
+        let paths = try keyPaths(paths)
+        let made = try realm.observe(&h.notifier, paths, { (t) throws(RealmError) in try CollectionNotifier(h.path, kind, t) }, call)
+        return NotificationToken(made.0, made.1)
+    }
+}
+private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> ((ChangeSet) -> Void)? {
+    guard let callback else { return nil }
+    return { changes in
+        guard case .collection(let c) = changes else { return }
+        CollectionChangesHandle(c).lend { callback(data.pointer, $0) }
+    }
+}
+@_cdecl("realm_list_add_notification_callback")
+public func realm_list_add_notification_callback(
+    _ l: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ callback: realm_on_collection_change_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    return addCallback(.list, l, data, paths, .rows, call(callback, data))
+}
+@_cdecl("realm_set_add_notification_callback")
+public func realm_set_add_notification_callback(
+    _ s: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ callback: realm_on_collection_change_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    return addCallback(.set, s, data, paths, .rows, call(callback, data))
+}
+@_cdecl("realm_dictionary_add_notification_callback")
+public func realm_dictionary_add_notification_callback(
+    _ d: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ callback: realm_on_dictionary_change_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    return addCallback(.dictionary, d, data, paths, .dictionary, callback.map { callback in
+        { changes in
+            guard case .dictionary(let c) = changes else { return }
+            DictionaryChangesHandle(c).lend { callback(data.pointer, $0) }
+        }
+    })
+}
+@_cdecl("realm_results_add_notification_callback")
+public func realm_results_add_notification_callback(
+    _ r: OpaquePointer?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?, _ paths: OpaquePointer?,
+    _ callback: realm_on_collection_change_func_t?
+) -> OpaquePointer? {
+    let data = UserData(userdata, free)
+    return handle(.results, r) { (h, results) throws(RealmError) in
+        guard let call = call(callback, data) else { throw nullArgument() }
+        let paths = try keyPaths(paths)
+        let made = try results.realm.observe(&h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call)
+        return NotificationToken(made.0, made.1)
+    }
+}
+
+// MARK: Reading change sets
+
+/// Copies as many as there is room for.
+private func copy<T>(_ from: some Sequence<T>, _ to: UnsafeMutablePointer<T>?, _ most: Int) {
+    guard let to, most > 0 else { return }
+    for (i, v) in from.prefix(most).enumerated() { to[i] = v }
+}
+@_cdecl("realm_object_changes_is_deleted")
+public func realm_object_changes_is_deleted(_ c: OpaquePointer?) -> Bool {
+    anywhere(.objectChanges, c, false) { (h) in h.changes.isDeleted }
+}
+@_cdecl("realm_object_changes_get_num_modified_properties")
+public func realm_object_changes_get_num_modified_properties(_ c: OpaquePointer?) -> Int {
+    anywhere(.objectChanges, c, 0) { (h) in h.changes.properties.count }
+}
+@_cdecl("realm_object_changes_get_modified_properties")
+public func realm_object_changes_get_modified_properties(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_key_t>?, _ most: Int) -> Int {
+    anywhere(.objectChanges, c, 0) { (h) in
+        let all = h.changes.properties
+        guard out != nil else { return all.count }
+        copy(all.map(\.raw), out, most)
+        return min(all.count, max(most, 0))
+    }
+}
+@_cdecl("realm_collection_changes_get_num_changes")
+public func realm_collection_changes_get_num_changes(
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ insertions: UnsafeMutablePointer<Int>?,
+    _ modifications: UnsafeMutablePointer<Int>?, _ moves: UnsafeMutablePointer<Int>?, _ isCleared: UnsafeMutablePointer<Bool>?,
+    _ isDeleted: UnsafeMutablePointer<Bool>?
+) {
+    anywhere(.collectionChanges, c, ()) { (h) in
+        deletions?.pointee = h.changes.deletions.count
+        insertions?.pointee = h.changes.insertions.count
+        modifications?.pointee = h.changes.modifications.count
+        moves?.pointee = h.changes.moves.count
+        isCleared?.pointee = h.changes.isCleared
+        isDeleted?.pointee = h.changes.isDeleted
+    }
+}
+@_cdecl("realm_collection_changes_get_num_ranges")
+public func realm_collection_changes_get_num_ranges(
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ insertions: UnsafeMutablePointer<Int>?,
+    _ modifications: UnsafeMutablePointer<Int>?, _ moves: UnsafeMutablePointer<Int>?
+) {
+    anywhere(.collectionChanges, c, ()) { (h) in
+        deletions?.pointee = h.changes.deletions.ranges.count
+        insertions?.pointee = h.changes.insertions.ranges.count
+        modifications?.pointee = h.changes.modifications.ranges.count
+        moves?.pointee = h.changes.moves.count
+    }
+}
+private func copy(_ moves: [(from: Int, to: Int)], _ out: UnsafeMutablePointer<realm_collection_move_t>?, _ most: Int) {
+    copy(moves.map { realm_collection_move_t(from: $0.from, to: $0.to) }, out, most)
+}
+@_cdecl("realm_collection_changes_get_changes")
+public func realm_collection_changes_get_changes(
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ mostDeletions: Int, _ insertions: UnsafeMutablePointer<Int>?,
+    _ mostInsertions: Int, _ modifications: UnsafeMutablePointer<Int>?, _ mostModifications: Int, _ after: UnsafeMutablePointer<Int>?,
+    _ mostAfter: Int, _ moves: UnsafeMutablePointer<realm_collection_move_t>?, _ mostMoves: Int
+) {
+    anywhere(.collectionChanges, c, ()) { (h) in
+        copy(h.changes.deletions.indices, deletions, mostDeletions)
+        copy(h.changes.insertions.indices, insertions, mostInsertions)
+        copy(h.changes.modifications.indices, modifications, mostModifications)
+        copy(h.changes.modificationsAfter.indices, after, mostAfter)
+        copy(h.changes.moves, moves, mostMoves)
+    }
+}
+private func copy(_ set: IndexSet, _ out: UnsafeMutablePointer<realm_index_range_t>?, _ most: Int) {
+    copy(set.ranges.map { realm_index_range_t(from: $0.lowerBound, to: $0.upperBound) }, out, most)
+}
+@_cdecl("realm_collection_changes_get_ranges")
+public func realm_collection_changes_get_ranges(
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<realm_index_range_t>?, _ mostDeletions: Int,
+    _ insertions: UnsafeMutablePointer<realm_index_range_t>?, _ mostInsertions: Int,
+    _ modifications: UnsafeMutablePointer<realm_index_range_t>?, _ mostModifications: Int, _ after: UnsafeMutablePointer<realm_index_range_t>?,
+    _ mostAfter: Int, _ moves: UnsafeMutablePointer<realm_collection_move_t>?, _ mostMoves: Int
+) {
+    anywhere(.collectionChanges, c, ()) { (h) in
+        copy(h.changes.deletions, deletions, mostDeletions)
+        copy(h.changes.insertions, insertions, mostInsertions)
+        copy(h.changes.modifications, modifications, mostModifications)
+        copy(h.changes.modificationsAfter, after, mostAfter)
+        copy(h.changes.moves, moves, mostMoves)
+    }
+}
+@_cdecl("realm_dictionary_get_changes")
+public func realm_dictionary_get_changes(
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<Int>?, _ insertions: UnsafeMutablePointer<Int>?,
+    _ modifications: UnsafeMutablePointer<Int>?, _ isDeleted: UnsafeMutablePointer<Bool>?
+) {
+    anywhere(.dictionaryChanges, c, ()) { (h) in
+        deletions?.pointee = h.deletions.count
+        insertions?.pointee = h.insertions.count
+        modifications?.pointee = h.modifications.count
+        isDeleted?.pointee = h.isDeleted
+    }
+}
+@_cdecl("realm_dictionary_get_changed_keys")
+public func realm_dictionary_get_changed_keys(
+    _ c: OpaquePointer?, _ deletions: UnsafeMutablePointer<realm_value_t>?, _ deletionCount: UnsafeMutablePointer<Int>?,
+    _ insertions: UnsafeMutablePointer<realm_value_t>?, _ insertionCount: UnsafeMutablePointer<Int>?,
+    _ modifications: UnsafeMutablePointer<realm_value_t>?, _ modificationCount: UnsafeMutablePointer<Int>?, _ isCleared: UnsafeMutablePointer<Bool>?
+) {
+    anywhere(.dictionaryChanges, c, ()) { (h) in
+        // All of a kind or none: a part would not say which.
+        func copyAll(_ keys: [realm_value_t], _ out: UnsafeMutablePointer<realm_value_t>?, _ count: UnsafeMutablePointer<Int>?) {
+            guard let count else { return }
+            let fits = out != nil && count.pointee >= keys.count
+            if fits { copy(keys, out, keys.count) }
+            count.pointee = fits ? keys.count : 0
+        }
+        copyAll(h.deletions, deletions, deletionCount)
+        copyAll(h.insertions, insertions, insertionCount)
+        copyAll(h.modifications, modifications, modificationCount)
+        isCleared?.pointee = h.isCleared
+    }
+}

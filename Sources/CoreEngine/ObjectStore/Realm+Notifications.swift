@@ -1,0 +1,155 @@
+/// The notifiers of one Realm: they are moved along with it, and called when it has moved. Rules: live-objects §6.12, §6.13.
+struct NotifierList {
+    private struct Entry { weak var notifier: Notifier? }
+    private var entries: [Entry] = []
+    /// The version up to which all of them were told: its successors' changesets must stay.
+    private var pin: VersionPin?
+
+    /// Those whose handles are still there.
+    mutating func live() -> [Notifier] {
+        entries.removeAll { $0.notifier.map(\.isIdle) ?? true }
+        if entries.isEmpty { pin = nil }
+        return entries.compactMap(\.notifier)
+    }
+    mutating func add(_ n: Notifier, _ snapshot: Transaction) throws(RealmError) {
+        if pin == nil { pin = try VersionPin(snapshot) }
+        if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
+    }
+    /// Brings all to the version of the snapshot.
+    mutating func advance(_ snapshot: Transaction) throws(RealmError) {
+        let all = live()
+        guard !all.isEmpty else { return }
+        try snapshot.advance(all)
+        if pin?.version != snapshot.version { pin = try VersionPin(snapshot) }
+    }
+    mutating func end() { (entries, pin) = ([], nil) }
+}
+
+extension Realm {
+    /// Throws 2010 unless the object is there.
+    package func checkObject(_ table: TableKey, _ object: ObjKey) throws(RealmError) {
+        guard try isAlive(table, object) else { throw invalidated() }
+    }
+    /// Adds a callback to the notifier of a handle, which it makes where there is none. Its first call comes with the next delivery.
+    /// - Parameters:
+    ///   - kept: where the handle keeps its notifier.
+    ///   - joins: a notifier that is there takes another callback in the middle of a write, too.
+    package func observe(
+        _ kept: inout Notifier?, _ paths: [KeyPath]?, joins: Bool = false, _ make: (Transaction) throws(RealmError) -> Notifier,
+        _ call: @escaping (ChangeSet) -> Void
+    ) throws(RealmError) -> (Notifier, Int) {
+        let t = try reading()
+        if kept == nil || !joins {
+            guard configuration.schemaMode != .immutable else {
+                throw RealmError(.wrongTransactionState, "An immutable Realm does not change: there is nothing to be told of")
+            }
+            guard !(isWriting && t.hasChanges) else {
+                throw RealmError(.wrongTransactionState, "Callbacks are added before the first change of a write transaction, or outside of it")
+            }
+        }
+        let notifier: Notifier
+        if let kept, !kept.isIdle { notifier = kept } else { notifier = try make(t) }
+        let id = notifier.add(paths, call)
+        do throws(RealmError) { try notifiers.add(notifier, t) } catch {
+            notifier.remove(id)
+            throw error
+        }
+        kept = notifier
+        turn?.post()
+        return (notifier, id)
+    }
+
+    /// Own commits become a step of their own before the Realm leaves their version.
+    func prepareMove() {
+        guard transaction.stage == .reading else { return }
+        advanceNotifiers()
+    }
+    /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way there is computed.
+    func prepareDelivery(_ move: Move) {
+        guard isReading else { return }
+        advanceNotifiers()
+    }
+    private func advanceNotifiers() {
+        do throws(RealmError) { try notifiers.advance(transaction) } catch {
+            // They stay where they are, and what was pinned stays pinned: the next move tries again.
+            Log.write(.notification, .error, "What changed in '\(configuration.path)' could not be found out: \(error.message)")
+        }
+    }
+    /// The callbacks of the Realm itself have run for a move; also when nothing moved: first calls may be due.
+    func deliver(_ move: Move) {
+        let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
+        guard !all.isEmpty else { return }
+        notifying {
+            // A callback may take others away, write, or close the Realm: each is looked up again.
+            for (notifier, ids) in all { for id in ids { notifier.deliver(id) } }
+        }
+    }
+
+    /// A key path as users write it: public names joined by dots, `*` for every property of a level. Rules: live-objects §6.10.
+    /// - Returns: the paths that it stands for.
+    /// - Throws: 3000 when a name is not known, or stands behind a property that is no link.
+    package func keyPaths(_ text: String, of table: TableKey) throws(RealmError) -> [KeyPath] {
+        guard let start = schema.classes.first(where: { $0.key == table }) else { throw RealmError(.noSuchTable, "No class with this key") }
+        let names = text.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
+        var open: [(steps: [KeyPath.Step], at: ObjectSchema?)] = [([], start)]
+        var done: [KeyPath] = []
+        var isAfterStar = false
+        for (level, name) in names.enumerated() {
+            var next: [(steps: [KeyPath.Step], at: ObjectSchema?)] = []
+            for (steps, at) in open {
+                guard let at else {
+                    // A property that is no link has no properties, where a star led to it; behind another star it is an end.
+                    if name == "*" { done.append(KeyPath(steps)) }
+                    continue
+                }
+                let matching = name == "*" ? at.properties + at.computedProperties : try property(name, in: at).map { [$0] } ?? []
+                for p in matching {
+                    guard let step = try keyPathStep(p, in: at) else { continue }
+                    next.append((steps + [step], step.target.flatMap { t in schema.classes.first { $0.key == t } }))
+                }
+            }
+            if name != "*", !isAfterStar, next.isEmpty || (level + 1 < names.count && next.contains { $0.at == nil }) {
+                throw RealmError(.invalidProperty, "'\(text)' is no key path of class '\(start.name)': '\(name)' leads nowhere")
+            }
+            if name == "*" { isAfterStar = true }
+            open = next
+        }
+        done += open.map { KeyPath($0.steps) }
+        guard !done.isEmpty else { throw RealmError(.invalidProperty, "'\(text)' is no key path of class '\(start.name)'") }
+        return done
+    }
+    /// A property by its public name; the empty name stands for the first one that has no other.
+    private func property(_ name: String, in c: ObjectSchema) throws(RealmError) -> Property? {
+        let all = c.properties + c.computedProperties
+        if name.isEmpty { return all.first { $0.publicName.isEmpty } }
+        let wanted = Name(name)
+        return all.first { $0.publicName == wanted } ?? all.first { $0.publicName.isEmpty && $0.name == wanted }
+    }
+    /// A property as a step of a key path; nil when it is not in the file.
+    private func keyPathStep(_ p: Property, in c: ObjectSchema) throws(RealmError) -> KeyPath.Step? {
+        guard p.isComputed else {
+            guard p.key != .null else { return nil }
+            let target = p.type == .object ? schema.classes.first { $0.name == p.linkTarget }?.key : nil
+            return KeyPath.Step(table: c.key, column: p.key, target: target, isBacklink: false)
+        }
+        guard let origin = schema.classes.first(where: { $0.name == p.linkTarget }), let link = origin.properties.first(where: { $0.name == p.linkOrigin }),
+            let t = try reading().group.table(c.key)
+        else { return nil }
+        for case let b? in t.facts where b.type == .backlink && b.oppositeTable == origin.key && b.oppositeColumn == link.key {
+            return KeyPath.Step(table: c.key, column: b.key, target: origin.key, isBacklink: true)
+        }
+        return nil
+    }
+}
+
+extension ResultSet {
+    /// The notifier for these rows.
+    package func makeNotifier(_ t: Transaction) throws(RealmError) -> Notifier {
+        guard !isSnapshot else { throw RealmError(.illegalOperation, "A snapshot of results does not change: there is nothing to be told of") }
+        switch source {
+        case .collection(let path) where query.isAll && query.orderings.isEmpty: return try CollectionNotifier(path, .rows, t)
+        case .keys(let path): return try CollectionNotifier(path, .rows, t)
+        default: return ResultsNotifier(table ?? .null, source, query, at: t.version)
+        }
+    }
+}
