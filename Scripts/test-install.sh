@@ -19,7 +19,20 @@ if command -v pkg-config >/dev/null; then
     check "C, with pkg-config" "${CC:-cc}" examples/c/people.c $flags -Wl,-rpath,"$out/usr/lib" -o "$out/people"
     # shellcheck disable=SC2086
     check "C++, with pkg-config" "${CXX:-c++}" -std=c++17 -Wall -Wextra -Werror examples/c/people.cpp $flags -Wl,-rpath,"$out/usr/lib" -o "$out/people_cpp"
+    # shellcheck disable=SC2086
+    check "an event loop, with pkg-config" "${CC:-cc}" examples/c/watch.c $flags -Wl,-rpath,"$out/usr/lib" -o "$out/watch"
     check "C runs" prints "$out/people" "$out/c.realm" Ann
+    hears() { # the loop prints what another program adds
+        rm -f "$out/w.realm" "$out/heard" && mkfifo "$out/input" || return 1
+        "$out/watch" "$out/w.realm" <"$out/input" >"$out/heard" & local watcher=$!
+        exec 8>"$out/input"
+        for _ in $(seq 1000); do [ -s "$out/heard" ] && break || sleep 0.05; done
+        "$out/people" "$out/w.realm" >/dev/null
+        for _ in $(seq 1000); do grep -q 'Person [1-9]' "$out/heard" && break || sleep 0.05; done
+        exec 8>&-
+        wait "$watcher" && grep -q 'Person [1-9]' "$out/heard"
+    }
+    check "an event loop hears of another program" hears
     check "C++ runs" prints "$out/people_cpp" "$out/cpp.realm" Ann
 else
     echo "skipped: pkg-config is not there"

@@ -1025,9 +1025,10 @@ RLM_API void realm_config_set_disable_format_upgrade(realm_config_t* config, boo
 /** What realm_config_set_automatic_change_notifications() set; true at first. */
 RLM_API bool realm_config_get_automatic_change_notifications(const realm_config_t* config);
 
-/** Says whether the file is to be watched for the commits of others. That is kept with the config,
- *  and without effect yet: whatever it says, a realm moves, and callbacks run, only inside
- *  realm_refresh(), realm_begin_write() and realm_commit(). */
+/** Says whether the realm hears of the commits of others, in this process or another one: then its
+ *  scheduler gets a turn, in which the realm moves to the newest snapshot and callbacks run. Without,
+ *  that happens only inside realm_refresh(), realm_begin_write() and realm_commit(). A file that is
+ *  watched costs one thread, which sleeps until somebody commits. */
 RLM_API void realm_config_set_automatic_change_notifications(realm_config_t* config,
                                                              bool automatic);
 
@@ -1092,14 +1093,15 @@ RLM_API void realm_config_set_automatic_backlink_handling(realm_config_t* config
 
 /** Makes a scheduler from functions of the program. Each may be NULL.
  *
- *  notify:     called from any thread when work waits in the queue it is given. It must bring about
- *              one later call of realm_scheduler_perform_work() with that queue on the scheduler's
- *              thread. NULL: the work is dropped.
+ *  notify:     called from any thread, mostly one of the library, when work waits in the queue it is
+ *              given. It must bring about one later call of realm_scheduler_perform_work() with that
+ *              queue on the scheduler's thread, and must not call into the realm itself. At most one
+ *              turn of each realm waits, however many commits there are. NULL: the work is dropped.
  *  is_on_thread: is this the scheduler's thread? NULL: never, so that every confined call fails.
  *  is_same_as: asked only for two schedulers with the same functions and different userdata. NULL:
  *              they differ.
- *  can_deliver_notifications: will notify ever be answered? NULL: false. Notifications and
- *              asynchronous writes, which are not there yet, will ask.
+ *  can_deliver_notifications: will notify ever be answered? NULL: false. Asynchronous
+ *              writes ask; turns are posted all the same.
  *  userdata_free: runs when the last reference to the scheduler is gone, on whatever thread that
  *              is.
  *  Returns:    an own handle.
@@ -1246,7 +1248,8 @@ RLM_API bool realm_begin_read(realm_t* realm);
  *          when another program removed a class or property that this realm uses. */
 RLM_API bool realm_begin_write(realm_t* realm);
 
-/** Whether a write transaction is open or has been asked for. Thread: any. Errors: none. */
+/** Whether a write transaction is open or has been asked for, or a commit is not known to be on disk.
+ *  Thread: any. Errors: none. */
 RLM_API bool realm_is_writable(const realm_t* realm);
 
 /** Ends the write transaction and keeps its changes: they are on disk when the call returns. The
@@ -1258,6 +1261,62 @@ RLM_API bool realm_is_writable(const realm_t* realm);
  *          which the file has the state before the transaction or, never in part, the one after it.
  */
 RLM_API bool realm_commit(realm_t* realm);
+
+/** Asks for a write transaction without waiting for it. The callback runs on the realm's scheduler,
+ *  inside the transaction, which it ends with realm_async_commit(), realm_commit() or
+ *  realm_rollback(); a transaction that it leaves open is rolled back. Callbacks run in the order of
+ *  these calls. realm_begin_write() comes before those that have not run; closing the realm drops
+ *  them.
+ *
+ *  callback:       also delivers what realm_begin_write() delivers, before it runs. When the
+ *                  transaction cannot begin (INVALID_SCHEMA_CHANGE, a full disk) it does not run,
+ *                  and the error is logged.
+ *  userdata_free:  runs after the callback, when the callback is dropped, and when the call fails.
+ *  notify_only:    the callback leaves the transaction open on purpose, and the program ends it
+ *                  later; other callbacks wait until then.
+ *  transaction_id: [optional]; receives a number for realm_async_cancel(): 0 at first, one more for
+ *                  each call of this function and of realm_async_commit() on the realm.
+ *  Thread: confined; the callback runs on the same thread.
+ *  Errors: [realm]; WRONG_TRANSACTION_STATE when the realm is immutable or read-only, when its
+ *          scheduler cannot deliver, and inside the callback of realm_async_commit();
+ *          INVALID_ARGUMENT without a callback. */
+RLM_API bool realm_async_begin_write(realm_t* realm, realm_async_begin_write_func_t callback,
+                                     realm_userdata_t userdata,
+                                     realm_free_userdata_func_t userdata_free, bool notify_only,
+                                     unsigned int* transaction_id);
+
+/** Ends the write transaction and keeps its changes, without waiting for the disk. Every realm, also
+ *  in other processes, sees them at once; realm-changed callbacks run inside the call. The write
+ *  lock is held until they are on disk. Then the callback runs on the scheduler; callbacks run in the
+ *  order of the commits. The transaction may have been begun by realm_begin_write() as well. A later
+ *  realm_commit(), and closing the realm, wait for earlier asynchronous commits, and run their
+ *  callbacks.
+ *
+ *  Commits that reach the disk together are there together after a crash, or none of them is. (In
+ *  encrypted files each is flushed by itself: those up to some commit are there.)
+ *
+ *  callback:       [optional]; error and desc say why the commit is not known to be on disk: it is
+ *                  visible, and the next write transaction tries again, before anything else is
+ *                  written; see CREALM_ERR_COMMIT_OUTCOME_UNKNOWN in crealm.h. Inside it
+ *                  asynchronous calls and realm_rollback() fail.
+ *  userdata_free:  runs after the callback, when the callback is dropped, and when the call fails.
+ *  allow_grouping: inside a callback of realm_async_begin_write(): the next callback may run before
+ *                  this commit is on disk, and one flush serves both, or up to 20.
+ *  transaction_id: [optional]; as for realm_async_begin_write().
+ *  Thread: confined; the callback runs on the same thread.
+ *  Errors: as realm_commit(): nothing was committed then, and the callback does not run;
+ *          WRONG_TRANSACTION_STATE also inside a callback of this function. */
+RLM_API bool realm_async_commit(realm_t* realm, realm_async_commit_func_t callback,
+                                realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
+                                bool allow_grouping, unsigned int* transaction_id);
+
+/** Drops a callback of realm_async_begin_write() that has not run, so that its write does not take
+ *  place; or a callback of realm_async_commit() that has not run: the commit stands.
+ *
+ *  cancelled: [optional]; false when there is none of this number, or it has run. No error.
+ *  Thread:    confined.
+ *  Errors:    [realm]. */
+RLM_API bool realm_async_cancel(realm_t* realm, unsigned int token, bool* cancelled);
 
 /** Ends the write transaction and forgets its changes. Objects created in it become invalid, those
  *  deleted in it come back.

@@ -23,20 +23,6 @@ extern "C" {
 RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t* tsr,
                                                   realm_scheduler_t* scheduler);
 
-/** Asks for a write transaction; the callback runs on the scheduler once it has begun. */
-RLM_API bool realm_async_begin_write(realm_t* realm, realm_async_begin_write_func_t callback,
-                                     realm_userdata_t userdata,
-                                     realm_free_userdata_func_t userdata_free, bool notify_only,
-                                     unsigned int* transaction_id);
-
-/** Commits now for all readers; the callback follows once the data is on disk. */
-RLM_API bool realm_async_commit(realm_t* realm, realm_async_commit_func_t callback,
-                                realm_userdata_t userdata, realm_free_userdata_func_t userdata_free,
-                                bool allow_grouping, unsigned int* transaction_id);
-
-/** Takes a waiting block or completion back; *cancelled is false when it was too late. */
-RLM_API bool realm_async_cancel(realm_t* realm, unsigned int token, bool* cancelled);
-
 /** A realm fixed at the current snapshot for reading on any thread: an own handle. */
 RLM_API realm_t* realm_freeze(const realm_t* realm);
 

@@ -283,6 +283,7 @@ static realm_class_key_t class_named(const char* name) {
     return info.key;
 }
 static void on_change(realm_userdata_t userdata) { ++*(int*)userdata; }
+static void on_commit(realm_userdata_t userdata, bool failed_too, const char* text) { (void)text; *(int*)userdata += failed_too ? 100 : 1; }
 static void on_schema(realm_userdata_t userdata, const realm_schema_t* s) { (void)s; ++*(int*)userdata; }
 static void on_object_change(realm_userdata_t userdata, const realm_object_changes_t* c) { (void)c; ++*(int*)userdata; }
 static void on_collection_change(realm_userdata_t userdata, const realm_collection_changes_t* c) { (void)c; ++*(int*)userdata; }
@@ -495,6 +496,14 @@ static void wrong_realm_handles(void) {
     REFUSED(K_REALM, realm_t, realm_commit(h));
     REFUSED(K_REALM, realm_t, realm_rollback(h));
     REFUSED(K_REALM, realm_t, realm_refresh(h, &flag));
+    unsigned number;
+    free_count = 0;
+    REFUSED(K_REALM, realm_t, realm_async_begin_write(h, on_change, &change_count, count_free, false, &number));
+    CHECK(free_count == KINDS);
+    free_count = 0;
+    REFUSED(K_REALM, realm_t, realm_async_commit(h, on_commit, &change_count, count_free, false, &number));
+    CHECK(free_count == KINDS);
+    REFUSED(K_REALM, realm_t, realm_async_cancel(h, 0, &flag));
     free_count = 0;
     REFUSED(K_REALM, realm_t, realm_add_realm_changed_callback(h, on_change, &change_count, count_free));
     CHECK(free_count == KINDS);
@@ -1469,6 +1478,10 @@ static void outside_transactions(void) {
     realm_property_key_t i = key("i");
     bool flag;
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_commit(realm));
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_async_commit(realm, on_commit, NULL, NULL, false, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_async_begin_write(realm, NULL, NULL, NULL, false, NULL));
+    WORKS(realm_async_cancel(realm, 4000000000u, &flag));
+    CHECK(!flag);
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_rollback(realm));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create(realm, plain_class));
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_object_create_with_primary_key(realm, pk_int, integer(-9)));
@@ -1684,8 +1697,11 @@ static void unusable(int realm_error, int object_error, int results_error) {
     free_count = 0;
     FAILS(realm_error, realm_add_realm_changed_callback(realm, on_change, &n, count_free));
     FAILS(realm_error, realm_add_realm_refresh_callback(realm, on_change, &n, count_free));
+    FAILS(realm_error, realm_async_begin_write(realm, on_change, &n, count_free, false, NULL));
+    FAILS(realm_error, realm_async_commit(realm, on_commit, &n, count_free, false, NULL));
+    FAILS(realm_error, realm_async_cancel(realm, 0, NULL));
     FAILS(realm_error, realm_add_schema_changed_callback(realm, on_schema, &n, count_free));
-    CHECK(free_count == 3);
+    CHECK(free_count == 5);
     FAILS(object_error, realm_get_value(object, i, &v));
     FAILS(object_error, realm_get_values(object, 1, &i, &v));
     FAILS(object_error, realm_set_value(object, i, integer(1), false));

@@ -621,9 +621,9 @@ static void many_commits(long wanted) {
             }
             turns++;
         }
-        /* One commit may have been published that its writer did not live to count. */
+        /* One commit may be there that its writer did not live to count, and one more that the writer before it did not live to publish. */
         long now = count(r);
-        if (!CHECK(now >= shared->committed && now <= shared->committed + 1)) give_up();
+        if (!CHECK(now >= shared->committed && now <= shared->committed + 2)) give_up();
         shared->committed = now;
     }
     printf("%ld commits of %ld killed writers, %ld turns\n", (long)shared->committed, kills, turns);

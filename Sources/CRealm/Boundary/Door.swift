@@ -150,7 +150,7 @@ final class RealmHandle: Handle, Confined {
     // What any thread may ask.
     private var everywhere: Realm { realm.content.takeUnretainedValue() }
     var isClosed: Bool { everywhere.isClosed }
-    var isWriting: Bool { everywhere.isWriting }
+    var isWriting: Bool { everywhere.isWritingOrWaiting }
     var schema: Schema { everywhere.schema }
     var schemaVersion: UInt64 { everywhere.schemaVersion }
     func close() { everywhere.close() }

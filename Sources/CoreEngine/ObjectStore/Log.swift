@@ -50,7 +50,7 @@ public enum Log {
     /// The lowest level of any category, so that messages nobody wants cost one load.
     private static let lowest = Atomic(LogLevel.info.rawValue)
 
-    static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
+    package static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level.rawValue >= lowest.load(ordering: .relaxed) else { return }
         let sink: Sink?? = state.with { s in
             guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue, s.levels[i] != .off else { return nil }

@@ -91,6 +91,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     var turn: Turn?
     /// A turn came while the Realm was writing or its callbacks ran.
     var owesTurn = false
+    var asyncWrites = AsyncWrites()
+    /// For any thread.
+    let hasAsyncWrites = Atomic(false)
 
     // MARK: Opening
 
@@ -250,6 +253,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
                 throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
             }
+            awaitFlush()
             guard t.stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
             if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
                 throw RealmError(.wrongTransactionState, "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
@@ -272,20 +276,23 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
         try checkCallbackGuard()
         stateCount &+= 1
+        try flushEarlier()
         try commitLogged()
         notifyMoved()
+        completeEarlier()
+        asyncMayGoOn()
         payTurn()
     }
     /// A migration or initialization function may not end the transaction that it runs in.
-    private func checkCallbackGuard() throws(RealmError) {
+    func checkCallbackGuard() throws(RealmError) {
         guard callbackGuard != .none else { return }
         callbackGuard = .violated
         throw RealmError(.wrongTransactionState, "A migration or initialization function cannot end its write transaction")
     }
-    func commitLogged() throws(RealmError) {
+    func commitLogged(flushing: Bool = true) throws(RealmError) {
         Log.write(.transaction, .debug, "Initiate commit version: \(transaction.version + 1)")
         let start = Log.isEnabled(.transaction, .debug) ? Platform.monotonicSeconds : 0
-        do throws(RealmError) { try transaction.commit() } catch {
+        do throws(RealmError) { try transaction.commit(flushing: flushing) } catch {
             try verifyWhole()
             throw error
         }
@@ -296,9 +303,15 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             let t = transaction
             guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Can't cancel a non-existing write transaction") }
             try checkCallbackGuard()
+            guard !asyncWrites.isCompleting else {
+                throw RealmError(.wrongTransactionState, "Can't cancel a write transaction from inside a commit completion callback.")
+            }
             stateCount &+= 1
+            defer {
+                asyncMayGoOn()
+                payTurn()
+            }
             try t.rollback()
-            payTurn()
         }
     }
     /// Runs `body` in a write transaction: commits when it returns, rolls back when it throws.
@@ -369,6 +382,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
         stateCount &+= 1
         stopListening()
+        endAsyncWrites()
         notifiers.end()
         transaction.close()
         let gone = callbacks.with { $0.takeAll() }
@@ -391,6 +405,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         c.initialize = nil
         c.migrate = nil
         c.shouldCompact = nil
+        c.notifiesAutomatically = false
         let realm = try Realm(opening: c)
         defer { realm.close() }
         return realm.schemaVersion

@@ -41,6 +41,14 @@ struct CommitRecord {
         checksum = content.finish()
     }
 
+    /// The extents of two commits in their order on the disk, neighbours merged; nil when that is more than a record holds.
+    static func joined(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk]? {
+        var all: [FileChunk] = []
+        for e in (a + b).sorted(by: { $0.offset < $1.offset }) {
+            if let last = all.last, last.end == e.offset { all[all.count - 1].size += e.size } else { all.append(e) }
+        }
+        return all.count <= maxExtents && all.reduce(0, { $0 + $1.size }) <= contentLimit ? all : nil
+    }
     /// - Parameter bytes: 512 bytes of a file. nil when they are no record, or one that claims what cannot be.
     init?(_ bytes: UnsafeRawPointer) {
         func word(_ at: Int) -> UInt64 { bytes.loadUnaligned(fromByteOffset: at, as: UInt64.self).littleEndian }

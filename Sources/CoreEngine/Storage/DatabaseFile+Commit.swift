@@ -35,43 +35,9 @@ extension DatabaseFile {
     ///   - recordAt: its place, 0 when there is none: then it takes two flushes.
     func commit(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing: Flushing) throws(RealmError) {
         let old = try readHeader(again: false)
-        let new = old.selecting(UInt64(c.topRef.offset), format: Format.currentVersion)
-        // From the first step on after which a crash may leave the new snapshot as the newest one.
         var isDecisive = false
         do throws(RealmError) {
-            if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
-            if let pages {
-                isDecisive = true
-                let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing != .never)
-                if flushing != .never { try file.synchronizeData() }
-                try pages.commit()
-                if flushing == .twice || (flushing == .once && !isEnough) { try file.synchronizeData() }
-                headerState = flushing == .once && isEnough ? .written : .onDisk
-            } else if flushing == .once, recordAt != 0, let content = c.content {
-                var record = base
-                record.describe(top: c.topRef, extents: content.extents, content: content.checksum)
-                isDecisive = true
-                try write(record, at: recordAt)
-                try file.synchronizeData()
-                headerState = .written
-                try writeHeader(new)
-            } else if flushing != .never {
-                // What an earlier attempt may have left there.
-                if recordAt != 0 { try write(base, at: recordAt) }
-                // Until the present header is on the disk the one there may still select the slot that is written now.
-                if headerState != .onDisk { try file.synchronizeData() }
-                headerState = .onDisk
-                var unselected = new
-                unselected.flags = old.flags
-                try writeHeader(unselected)
-                try file.synchronizeData()
-                isDecisive = true
-                try writeFlags(new.flags)
-                try file.synchronizeData()
-            } else {
-                isDecisive = true
-                try writeHeader(new)
-            }
+            try makeNewest(c, onto: base, recordAt: recordAt, from: old, flushing: flushing, isDecisive: &isDecisive)
         } catch {
             guard isDecisive else {
                 // Nobody looks at the slot that is not selected.
@@ -86,6 +52,46 @@ extension DatabaseFile {
                         + "was opened anew is unknown", path: path)
             }
             throw error
+        }
+    }
+    /// The steps of a commit, up to the first error. - Parameter isDecisive: set before the first step after which a crash may leave the new
+    /// snapshot as the newest one.
+    private func makeNewest(
+        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, from old: FileHeader, flushing: Flushing, isDecisive: inout Bool
+    ) throws(RealmError) {
+        let new = old.selecting(UInt64(c.topRef.offset), format: Format.currentVersion)
+        if headerState == .unknown, flushing != .never { try rewriteHeader(old) }
+        if let pages {
+            isDecisive = true
+            let isEnough = try pages.prepare(new, logicalSize: c.logicalSize, announcing: flushing != .never)
+            if flushing != .never { try file.synchronizeData() }
+            try pages.commit()
+            if flushing == .twice || (flushing == .once && !isEnough) { try file.synchronizeData() }
+            headerState = flushing == .once && isEnough ? .written : .onDisk
+        } else if flushing == .once, recordAt != 0, let content = c.content {
+            var record = base
+            record.describe(top: c.topRef, extents: content.extents, content: content.checksum)
+            isDecisive = true
+            try write(record, at: recordAt)
+            try file.synchronizeData()
+            headerState = .written
+            try writeHeader(new)
+        } else if flushing != .never {
+            // What an earlier attempt may have left there.
+            if recordAt != 0 { try write(base, at: recordAt) }
+            // Until the present header is on the disk the one there may still select the slot that is written now.
+            if headerState != .onDisk { try file.synchronizeData() }
+            headerState = .onDisk
+            var unselected = new
+            unselected.flags = old.flags
+            try writeHeader(unselected)
+            try file.synchronizeData()
+            isDecisive = true
+            try writeFlags(new.flags)
+            try file.synchronizeData()
+        } else {
+            isDecisive = true
+            try writeHeader(new)
         }
     }
     /// Takes a failed commit back for good: nothing that a crash leaves leads to it any more.
@@ -104,6 +110,83 @@ extension DatabaseFile {
             headerState = .onDisk
         }
         unsettled = nil
+    }
+
+    // MARK: Groups
+
+    /// Commits that were published one after the other, and are to reach the disk in one piece.
+    struct UnflushedGroup {
+        /// The snapshot that the first of them builds upon: until the group is flushed the disk may lead to it, or to the one before.
+        let base: CommitRecord
+        let recordAt: Int
+        let header: FileHeader
+        var newest: CommitWriter.Result
+        /// Where they were written; nil when a record cannot hold that.
+        var extents: [FileChunk]?
+        /// A flush failed: the system may have dropped what was written.
+        var isSuspect = false
+    }
+    /// Versions that readers hold, and the one before the group: nothing that it or a later one needs is handed out until the group is flushed.
+    func heldBack(beside pinned: [UInt64]) -> [UInt64] {
+        guard let base = unflushed?.base.baseVersion else { return pinned }
+        return Array(Set(pinned + [base - min(base, 1)])).sorted()
+    }
+    /// A commit that will be flushed with the group.
+    func addToGroup(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
+        var group = if let unflushed { unflushed } else {
+            UnflushedGroup(base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
+        }
+        group.newest = c
+        group.extents = c.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
+        unflushed = group
+    }
+    /// Makes the newest version of the group lead on the disk, as if all of it were one commit. It cannot be taken back, because others have seen
+    /// it: after an error it is tried again before anything else is written, and whether a crash leaves it is unknown until then.
+    func flushGroup(_ flushing: Flushing) throws(RealmError) {
+        guard var group = unflushed else { return }
+        do throws(RealmError) {
+            if group.isSuspect {
+                try selectPublished(group.newest.topRef, logicalSize: group.newest.logicalSize, version: group.newest.version, isSuspect: true)
+            } else {
+                group.isSuspect = true
+                unflushed = group
+                var c = group.newest
+                c.content = nil
+                if let extents = group.extents { c.content = (try checksum(of: extents), extents) }
+                var isDecisive = false
+                try makeNewest(c, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing, isDecisive: &isDecisive)
+            }
+            unflushed = nil
+        } catch {
+            headerState = .unknown
+            throw RealmError(
+                .commitOutcomeUnknown,
+                "Commits that are visible could not be put on the disk (\(error.message)): whether they will be there after the file was opened anew is "
+                    + "unknown. The next write transaction tries again", path: path)
+        }
+    }
+    private func checksum(of extents: [FileChunk]) throws(RealmError) -> Checksum {
+        let content = Checksum()
+        let memory = try HiddenMemory(CommitRecord.contentLimit)
+        defer { withExtendedLifetime(memory) {} }
+        for e in extents {
+            guard try file.read(into: memory.base, count: e.size, at: e.offset) == e.size else { throw lost() }
+            content.add(memory.base, e.size)
+        }
+        return content
+    }
+    /// Makes the header lead to a version that was published, and not flushed by whoever wrote it. The holder of the write lock.
+    /// - Parameter isSuspect: a flush may have failed, so that the disk does not have what the system shows: it is written again.
+    func selectPublished(_ topRef: Ref, logicalSize: Int, version: UInt64, isSuspect: Bool) throws(RealmError) {
+        guard try topFields(topRef, physicalSize: try dataSize()).version == version else { throw invalid("the lock file contradicts it") }
+        if isSuspect { try file.rewrite(0, count: logicalSize) }
+        try file.synchronizeData()
+        let header = try readHeader()
+        if header.liveTopRef != UInt64(topRef.offset) {
+            try writeHeader(header.selecting(UInt64(topRef.offset), format: Format.currentVersion))
+        }
+        try file.synchronizeData()
+        headerState = .onDisk
     }
     /// The last user goes: what other engines find is the newest snapshot.
     func flushHeader() {
@@ -185,7 +268,7 @@ extension DatabaseFile {
             try record.isComplete({ (to, count, at) throws(RealmError) in try file.read(into: to, count: count, at: at) }),
             case _ = try ensureMapped(s.physicalSize),
             let fields = try RealmError.unlessDamaged({ () throws(RealmError) in try topFields(record.top, physicalSize: s.physicalSize) }),
-            fields.version == s.version + 1
+            fields.version > s.version
         else { return nil }
         var next = s
         next.topRef = record.top

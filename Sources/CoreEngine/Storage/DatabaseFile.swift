@@ -18,6 +18,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     var headerState = HeaderState.unknown
     /// What must be taken back before anything else is written.
     var unsettled: Withdrawal?
+    /// Commits that readers see and that are not flushed.
+    var unflushed: UnflushedGroup?
 
     /// What a validated file says of its newest snapshot.
     struct State {

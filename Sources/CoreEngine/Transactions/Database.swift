@@ -34,11 +34,16 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private let processId = Platform.processId
 
     /// The in-process half of the write lock.
-    private struct Writer {
-        var isActive = false
-        var threadId: UInt = 0
+    private enum Writer {
+        case free
+        /// A thread writes, or (0) one of the library is about to have the lock.
+        case writing(thread: UInt)
+        /// The lock waits for a round of asynchronous writes to begin; whoever wants to write before that may have it.
+        case granted(LockRequest)
+        /// What was committed goes to the disk; then the lock is free.
+        case flushing
     }
-    private let writer = Monitor(Writer())
+    private let writer = Monitor(Writer.free)
     /// The transactions of this process on the file, reading or not.
     private struct Users {
         var count = 0
@@ -324,6 +329,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             lockFile.file.close()
             return
         }
+        // What others saw shall not go with the session.
+        if isWritable, lockFile.shared.unflushed != .none, (try? lockForWriting()) != nil { unlockForWriting() }
         file.flushHeader()
         if durability == .memoryOnly {
             try? lockFile.withControlLock { () throws(RealmError) in if lockFile.isLastMember { try FileSystem.remove(path) } }
@@ -427,22 +434,36 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     func lockForWriting() throws(RealmError) {
         try checkProcess()
         let me = Platform.threadId
-        try writer.wait { (w) throws(RealmError) -> Void? in
-            guard w.isActive else {
-                w = Writer(isActive: true, threadId: me)
-                return ()
+        let isLocked = try writer.wait { (w) throws(RealmError) -> Bool? in
+            switch w {
+            case .free:
+                w = .writing(thread: me)
+                return false
+            case .granted(let request):
+                request.isTaken = true
+                w = .writing(thread: me)
+                return true
+            case .writing(me): throw Self.alreadyWriting()
+            case .writing, .flushing: return nil
             }
-            guard w.threadId != me else {
-                throw RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
-            }
-            return nil
         }
+        if !isLocked { try lockFiles() }
+    }
+    private static func alreadyWriting() -> RealmError {
+        RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
+    }
+    /// The half of the lock that other processes see, and what must be right before anything is written.
+    private func lockFiles() throws(RealmError) {
         do {
             try lockFile?.lockForWriting()
             try lockFile?.checkNames(identity)
             let others = lockFile.map { $0.shared.lastWriter.load() != $0.shared.owner } ?? false
             // Whoever it was may have died in the middle of a commit.
-            if others { file.headerState = .unknown }
+            if others {
+                file.headerState = .unknown
+                // They have seen to it, or will be asked to.
+                file.unflushed = nil
+            }
             file.pages?.beginWrite(others: others)
             try recoverHeader(others)
             try confirmHeader()
@@ -455,7 +476,68 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     func unlockForWriting() {
         lockFile?.unlockForWriting()
-        writer.with { $0.isActive = false }
+        writer.with { $0 = .free }
+    }
+
+    // MARK: Asynchronous writes
+
+    /// Takes the lock for a round, waiting for other writers; on a thread that nobody waits for. Ends, too, when the request is cancelled.
+    package func takeLock(for request: LockRequest) -> RealmError? {
+        let me = Platform.threadId
+        do throws(RealmError) {
+            try checkProcess()
+            let isWanted = try writer.wait { (w) throws(RealmError) -> Bool? in
+                if request.isCancelled { return false }
+                switch w {
+                case .free:
+                    w = .writing(thread: 0)
+                    return true
+                case .writing(me): throw Self.alreadyWriting()
+                case .writing, .granted, .flushing: return nil
+                }
+            }
+            guard isWanted else { return nil }
+            try lockFiles()
+        } catch { return error }
+        let isCancelled = writer.with { w -> Bool in
+            if !request.isCancelled { w = .granted(request) }
+            return request.isCancelled
+        }
+        if isCancelled { unlockForWriting() }
+        return nil
+    }
+    /// Whether the lock waits for this request.
+    package func isGranted(_ request: LockRequest) -> Bool {
+        writer.with { w in if case .granted(let r) = w { r === request } else { false } }
+    }
+    /// Whether somebody else wrote with the lock that was meant for this request.
+    package func isTaken(_ request: LockRequest) -> Bool { writer.with { _ in request.isTaken } }
+    package func cancel(_ request: LockRequest) {
+        let isGranted = writer.with { w -> Bool in
+            request.isCancelled = true
+            guard case .granted(let r) = w, r === request else { return false }
+            w = .writing(thread: 0)
+            return true
+        }
+        if isGranted { unlockForWriting() }
+    }
+    func noteFlushing() { writer.with { $0 = .flushing } }
+    /// Whether versions were published that are not on the disk. The writer's.
+    package var hasUnflushed: Bool { file.unflushed != nil }
+    /// Puts published versions on the disk, in one piece. The holder of the write lock.
+    package func flush() throws(RealmError) {
+        guard file.unflushed != nil else { return }
+        try checkProcess()
+        lockFile?.shared.unflushed = .suspect
+        lockFile?.shared.isUncertain = true
+        try file.flushGroup(flushing)
+        lockFile?.shared.isUncertain = false
+        lockFile?.shared.unflushed = .none
+    }
+    /// As `flush`; then the lock is free, whatever came of it.
+    package func flushAndUnlock() -> Result<Void, RealmError> {
+        defer { unlockForWriting() }
+        do throws(RealmError) { return .success(try flush()) } catch { return .failure(error) }
     }
     /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is written. And a writer may have
     /// died after it wrote the header and before it published the version, or even before it wrote the header: what is whole counts now, or it
@@ -468,6 +550,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         if let failed = file.unsettled {
             // Another process may have gone on from either state meanwhile.
             if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }
+        }
+        // Versions that were published before they were flushed: by this process, whose flush failed, or by one that has died.
+        if file.unflushed != nil {
+            try flush()
+        } else if lockFile.shared.unflushed != .none {
+            try file.selectPublished(
+                newest.topRef, logicalSize: newest.logicalSize, version: newest.number, isSuspect: lockFile.shared.unflushed == .suspect)
+            lockFile.shared.unflushed = .none
         }
         let header = try file.readHeader()
         try file.repair()
@@ -517,10 +607,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as of `DatabaseFile.commit`.
-    func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) -> SharedState.Version {
+    func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool) throws(RealmError) -> SharedState.Version {
         // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
         try verifyWhole()
-        if durability != .memoryOnly {
+        if !isFlushed, durability == .full, !file.isEncrypted {
+            try file.addToGroup(c, onto: base, recordAt: recordAt)
+            lockFile?.shared.unflushed = .published
+        } else if durability != .memoryOnly {
+            try flush()
             lockFile?.shared.isUncertain = true
             try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing)
             lockFile?.shared.isUncertain = false
@@ -572,4 +666,12 @@ extension Database {
         let state = try file.newestState(readOnly: true).state
         return state.format != 0 && state.format < Format.currentVersion
     }
+}
+
+/// A wish for the write lock that somebody waits for in a queue.
+package final class LockRequest: @unchecked Sendable {  // Both are under the monitor of the database's writer.
+    fileprivate(set) var isCancelled = false
+    /// Somebody else wrote with the lock that was meant for it.
+    fileprivate(set) var isTaken = false
+    package init() {}
 }

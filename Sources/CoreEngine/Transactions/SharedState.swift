@@ -11,6 +11,7 @@
 ///     64    ring of 64 published versions: version, top ref, logical size, 0
 ///     2112  number of slots ever claimed (those behind are free)
 ///     2120  1 while what is on the disk of header and folder may differ from what the system shows
+///     2128  1 while published versions are not flushed, 2 from before their flush until it succeeded
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
 /// the writer of the next commit but one (the first that could reuse space of the version) will see the slot, because it scans the slots
@@ -45,6 +46,16 @@ struct SharedState {
     var isUncertain: Bool {
         get { word(2120).load() != 0 }
         nonmutating set { word(2120).store(newValue ? 1 : 0) }
+    }
+    /// Versions that asynchronous commits published, and to which no header leads yet.
+    enum Unflushed: UInt64 {
+        case none = 0, published
+        /// A flush began, and is not known to have succeeded: the system may have dropped what was written.
+        case suspect
+    }
+    var unflushed: Unflushed {
+        get { Unflushed(rawValue: word(2128).load()) ?? .suspect }
+        nonmutating set { word(2128).store(newValue.rawValue) }
     }
     private var claimed: SharedWord { word(2112) }
     /// Slots that may be in use.

@@ -165,7 +165,10 @@ package final class Transaction {
         guard stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
         try restore()
         guard database.isWritable else { throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.") }
-        try database.lockForWriting()
+        if !holdsLock {
+            try database.lockForWriting()
+            holdsLock = true
+        }
         do {
             let before = stage == .reading ? version : 0
             if stage == .idle { try beginRead() } else { _ = try refresh(accepting: accept) }
@@ -176,7 +179,7 @@ package final class Transaction {
             stage = .writing
             return before != version
         } catch {
-            database.unlockForWriting()
+            if !keepsLock { releaseLock() }
             throw error
         }
     }
@@ -187,8 +190,23 @@ package final class Transaction {
         birth?.isUndone = true
         endWrite()
         stage = .interrupted
-        database.unlockForWriting()
+        if !keepsLock, !database.hasUnflushed { releaseLock() }
         try restore()
+    }
+    /// Whether this transaction has the write lock: while it writes, and between the writes of a round.
+    package private(set) var holdsLock = false
+    /// The lock stays when a write ends, for the next one.
+    package var keepsLock = false
+    /// Gives back a lock that was kept.
+    package func releaseLock() {
+        guard holdsLock, stage != .writing else { return }
+        holdsLock = false
+        database.unlockForWriting()
+    }
+    /// The lock goes to whoever calls `Database.flushAndUnlock`.
+    package func handOverLock() {
+        holdsLock = false
+        database.noteFlushing()
     }
     /// A change begins, maybe as a part of another one, whose state is returned.
     @inline(__always) func startChange() -> Bool {
@@ -216,7 +234,10 @@ package final class Transaction {
 
     /// Writes the changes as the next version and stays there, reading. If it fails the transaction is rolled back and the file means what it
     /// meant before.
-    func commit() throws(RealmError) {
+    ///
+    /// - Parameter flushing: false leaves it to `Database.flush` to make the version last, together with those that follow; the lock stays until
+    ///   then. Where that cannot be left (encrypted files), or nothing is ever flushed, it makes no difference.
+    func commit(flushing: Bool = true) throws(RealmError) {
         guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
         // A child has a copy of its parent's transaction, and no part in it.
         try database.checkProcess()
@@ -224,7 +245,7 @@ package final class Transaction {
         let next = version + 1
         let written: SharedState.Version
         do {
-            written = try write(next)
+            written = try write(next, flushing: flushing)
         } catch {
             database.file.pages?.abandonWrite()
             try? rollback()
@@ -234,13 +255,13 @@ package final class Transaction {
         stage = .interrupted
         // While the write lock is held the newest version is ours: the pin moves to it.
         database.moveOwnPin(slot: &slot, to: written)
-        database.unlockForWriting()
         (version, topRef, logicalSize) = (written.number, written.topRef, written.logicalSize)
+        if flushing || (!keepsLock && !database.hasUnflushed) { releaseLock() }
         // The commit is done whatever happens now; what cannot be read is read again, or complained of, by the next call.
         if (try? adopt(written)) != nil { stage = .reading }
     }
 
-    private func write(_ next: UInt64) throws(RealmError) -> SharedState.Version {
+    private func write(_ next: UInt64, flushing: Bool) throws(RealmError) -> SharedState.Version {
         let file = database.file
         // What a file that was cut still holds is not to be built upon.
         try file.verifyLength(logicalSize)
@@ -273,7 +294,7 @@ package final class Transaction {
         var recordAt = try file.recordPlace(behind: topRef, store)
         history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
-        var free = try FreeSpace(store, lists, logicalSize: used, base: version, pinned: pinned, pageSize: file.isEncrypted ? file.pageSize : nil)
+        var free = try FreeSpace(store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned), pageSize: file.isEncrypted ? file.pageSize : nil)
         let recordPlace = FileChunk(offset: recordAt, size: CommitRecord.size)
         if topRef.isNull, leavesRecord, recordPlace.end <= physical {
             free.lockAtEnd(recordPlace, version: next)
@@ -293,7 +314,7 @@ package final class Transaction {
         slots[8] = RefOrTagged(try writer.write(history))
         slots[9] = RefOrTagged(tagged: History.schemaVersion)
         let result = try writer.finish(slots: slots, version: next)
-        return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt)
+        return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt, flushing: flushing)
     }
 }
 
