@@ -25,12 +25,15 @@ import Testing
             try tree.erase(i)
             model.remove(at: i)
         }
+        // A debug build looks beside each operation; all of the tree is looked at while it is small.
+        if model.count < 60 || step % 20 == 0 { try tree.checkInvariants() }
         if step % 200 == 0 { try compare() }
     }
     while !model.isEmpty {
         let i = random.below(model.count)
         try tree.erase(i)
         model.remove(at: i)
+        if model.count < 60 || model.count % 20 == 0 { try tree.checkInvariants() }
     }
     try compare()
     #expect(try !s.node(tree.root).isInner)
@@ -100,10 +103,14 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
             model[k] = nil
             #expect(try !tree.contains(ObjKey(k)))
         }
+        if model.count < 300 || step % 100 == 0 { try tree.checkInvariants() }
         if step % 1500 == 0 { try compare(tree, model) }
     }
     try compare(tree, model)
-    for k in model.keys.shuffled(using: &random) { #expect(try tree.erase(ObjKey(k))) }
+    for (i, k) in model.keys.shuffled(using: &random).enumerated() {
+        #expect(try tree.erase(ObjKey(k)))
+        if i % 100 == 0 { try tree.checkInvariants() }
+    }
     try compare(tree, [:])
 }
 
@@ -139,6 +146,7 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
         default: leaving = random.below(4) == 0 ? all : Array(all.suffix(40))
         }
         try tree.erase(leaving.map { ObjKey($0) }[...])
+        try tree.checkInvariants()
         for k in leaving { model[k] = nil }
         try compare(tree, model)
         for k in model.keys.prefix(300) {
@@ -211,6 +219,7 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
                 model[k] = nil
             }
         }
+        if step < 100 || step % 10 == 0 { try index.checkInvariants() }
         guard step % 150 == 0 || step == 1499 else { continue }
         for w in words {
             try withBytes(Array((w ?? "").utf8)) { b in
@@ -256,6 +265,7 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
         if let k = model.keys.first { with(5000) { leaving.append($0, ObjKey(k)) } }
         leaving.append(.int(77), ObjKey(1 << 30))
         try index.erase(leaving)
+        try index.checkInvariants()
         try tree.erase(keys.map { ObjKey($0) }[...])
         for k in keys { model[k] = nil }
         let byValue = Dictionary(grouping: model.keys.sorted()) { model[$0]! }

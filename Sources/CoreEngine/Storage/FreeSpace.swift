@@ -48,6 +48,7 @@ struct FreeSpace {
             if version <= steps[0] { append(chunk) } else { lockAtEnd(chunk, version: steps.first { version <= $0 } ?? version) }
         }
         if let pageSize { keepWholePages(pageSize) }
+        assert(isSound, "free space read wrongly")
     }
     /// Adds a chunk that lies behind all others.
     mutating func lockAtEnd(_ chunk: FileChunk, version: UInt64) {
@@ -110,10 +111,12 @@ struct FreeSpace {
             usable[low - 1].size += usable[low].size
             usable.remove(at: low)
         }
+        assert(isSound, "free space given back wrongly")
     }
     private mutating func take(at i: Int) -> FileChunk {
         let c = usable.remove(at: i)
         usableSize -= c.size
+        assert(isSound, "free space taken wrongly")
         return c
     }
 

@@ -27,7 +27,7 @@ final class NodeStore {
     private var slabCommitted: Int
     private let space: AddressSpace
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
-    private var bins: [Int]
+    private(set) var bins: [Int]
     /// File nodes that this transaction replaced or deleted.
     var freedInFile: [FileChunk] = []
     private var freedBytes = 0
@@ -35,6 +35,8 @@ final class NodeStore {
     private(set) var isWritable = false
     /// A node was made, freed or handed out for changing since this was last false.
     var isTouched = false
+    /// How many operations asked whether they are to be checked.
+    private var operations = 0
     /// Copies of bytes that pointed into the slab while it changes, one buffer for each role.
     private var scratch: [HiddenMemory?] = [nil, nil, nil]
 
@@ -106,6 +108,7 @@ final class NodeStore {
     }
     /// Ends it; returns how many slab bytes stay committed for the next writer.
     func endWrite() -> Int {
+        assert(Invariants.hold { () throws(RealmError) in try checkSlab(limit: 1000) }, "the lists of free chunks are broken")
         isWritable = false
         let keep = 8 << 20
         if slabEnd - slabStart > keep { space.discardSlab(from: keep, to: slabCommitted - slabStart) }
@@ -215,7 +218,7 @@ final class NodeStore {
     private static let smallBins = 33
     private static let binCount = smallBins + 4 * 19
     /// (class, bytes) for a request; bytes ≥ request.
-    @inline(__always) private static func sizeClass(_ bytes: Int) -> (bin: Int, size: Int) {
+    @inline(__always) static func sizeClass(_ bytes: Int) -> (bin: Int, size: Int) {
         if bytes <= 512 {
             let bin = (bytes &+ 15) >> 4
             return (bin, bin << 4)
@@ -382,6 +385,15 @@ final class NodeStore {
         if let inner { n.flags = inner ? n.flags | NodeHeader.innerFlag : n.flags & ~NodeHeader.innerFlag }
         if let context { n.flags = context ? n.flags | NodeHeader.contextFlag : n.flags & ~NodeHeader.contextFlag }
         storeHeader(n)
+    }
+
+    // MARK: Checks
+
+    /// Whether an operation is one of those that debug builds check: of the first 500 each, of the others one in a hundred.
+    @inline(__always) func isChecked() -> Bool {
+        guard Invariants.areAsserted else { return false }
+        operations &+= 1
+        return operations <= 500 || operations % 101 == 0
     }
 
     // MARK: User bytes

@@ -124,6 +124,11 @@ struct BPlusTree {
 
     /// Inserts before element `i` (`i ≤ count`).
     mutating func insert(_ i: Int, _ v: Mixed) throws(RealmError) {
+        let wasSound = store.isChecked() && isSound(near: i)
+        try insertElement(i, v)
+        assert(!wasSound || isSound(near: i), "an insertion broke the tree")
+    }
+    private mutating func insertElement(_ i: Int, _ v: Mixed) throws(RealmError) {
         let n = try store.node(root)
         if !n.isInner {
             let size = try kind.count(store, root)
@@ -349,6 +354,11 @@ struct BPlusTree {
     }
 
     mutating func erase(_ i: Int) throws(RealmError) {
+        let wasSound = store.isChecked() && isSound(near: i)
+        try eraseElement(i)
+        assert(!wasSound || isSound(near: i), "an erasure broke the tree")
+    }
+    private mutating func eraseElement(_ i: Int) throws(RealmError) {
         let n = try store.node(root)
         if !n.isInner {
             root = try kind.erase(store, root, i)

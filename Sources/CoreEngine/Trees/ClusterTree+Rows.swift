@@ -3,6 +3,12 @@ extension ClusterTree {
     /// Adds an object; `initial` gives the value of one column (the primary key) in place of its default.
     /// The cursor points at the new row's leaf afterwards. Returns false when the key exists.
     func insert(_ key: ObjKey, initial: (column: Int, value: Mixed)? = nil) throws(RealmError) -> Bool {
+        let wasSound = store.isChecked() && isSound(near: key)
+        let isNew = try insertRow(key, initial: initial)
+        assert(!wasSound || isSound(near: key), "an insertion broke the rows")
+        return isNew
+    }
+    @inline(__always) private func insertRow(_ key: ObjKey, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool {
         let k = UInt64(bitPattern: key.raw)
         if try append(k, initial: initial) { return true }
         invalidateCursors()
@@ -281,6 +287,12 @@ extension ClusterTree {
     /// Removes an object's row with the collections and backlink lists it owns; false when there is none.
     func erase(_ key: ObjKey) throws(RealmError) -> Bool {
         guard try locate(key) != nil else { return false }
+        let wasSound = store.isChecked() && isSound(near: key)
+        try eraseRow(key)
+        assert(!wasSound || isSound(near: key), "an erasure broke the rows")
+        return true
+    }
+    private func eraseRow(_ key: ObjKey) throws(RealmError) {
         invalidateCursors()
         var top = try store.writableRefs(try store.refsNode(root))
         _ = try erase(&top, UInt64(bitPattern: key.raw), depth: 0)
@@ -293,7 +305,6 @@ extension ClusterTree {
             top = try store.writableRefs(try store.refsNode(child))
         }
         setRoot(top.ref)
-        return true
     }
 
     /// Returns the node's size afterwards: objects of a leaf, children of an inner node.

@@ -238,9 +238,11 @@ struct SearchIndex {
 
     mutating func insert(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
         guard let data = IndexData(v) else { throw RealmError(.illegalOperation, "This value cannot be indexed") }
+        let wasSound = store.isChecked() && isSound(near: v)
         var ref = root
         try insert(&ref, data, v, key, 0, depth: 0)
         root = ref
+        assert(!wasSound || isSound(near: v), "an insertion broke the index")
     }
     /// Inserts into the (sub-)index at `ref` and puts a new root over it when it split.
     private func insert(_ ref: inout Ref, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int) throws(RealmError) {
@@ -445,10 +447,12 @@ struct SearchIndex {
     /// Removes `key` from under `v`; a missing entry is tolerated (stale indexes of other writers).
     mutating func erase(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
         guard let data = IndexData(v) else { return }
+        let wasSound = store.isChecked() && isSound(near: v)
         var ref = root
         _ = try erase(&ref, 0, depth: 0) { data.chunk($0) } remove: { (entry, _) throws(RealmError) in try self.remove(entry, key) }
         try lower(&ref)
         root = ref
+        assert(!wasSound || isSound(near: v), "an erasure broke the index")
     }
     /// The entry without `key`: nil when nothing is left.
     func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {

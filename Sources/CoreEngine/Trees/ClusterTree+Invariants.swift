@@ -1,0 +1,81 @@
+extension ClusterTree {
+    /// What every operation leaves behind. Format: logical §5.
+    ///
+    /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
+    /// 2. Keys ascend strictly and stay below the next cluster; the offset of a first child is 0.
+    /// 3. An inner node counts the objects below it, and all its children stand one level lower.
+    /// 4. The cursor, when it is valid, describes a leaf of this tree.
+    ///
+    /// - Parameter place: looks only at the nodes that an operation on this object may have changed. nil: at all nodes.
+    func checkInvariants(near place: ObjKey? = nil) throws(RealmError) {
+        var metCursor = false
+        _ = try check(root, offset: 0, last: .max, levels: nil, near: place.map { UInt64(bitPattern: $0.raw) }, &metCursor)
+        guard metCursor || place != nil || !cursor.isValid else {
+            throw .corrupt("cursor at a leaf that is not in the tree", at: cursor.leaf.ref.offset)
+        }
+    }
+
+    /// Whether they hold there, for the assertions of debug builds.
+    func isSound(near place: ObjKey) -> Bool {
+        Invariants.hold { () throws(RealmError) in try checkInvariants(near: place) }
+    }
+
+    /// Checks a subtree whose keys are `offset … last`.
+    /// - Parameter levels: of inner nodes from here to the leaves; nil for the root, which says so itself.
+    private func check(
+        _ ref: Ref, offset: UInt64, last: UInt64, levels: Int?, near place: UInt64?, _ metCursor: inout Bool
+    ) throws(RealmError) {
+        let n = try store.refsNode(ref)
+        guard n.isInner == (levels ?? (n.isInner ? 1 : 0) > 0) else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
+        guard n.isInner else { return try checkLeaf(n, offset: offset, last: last, &metCursor) }
+        let stated = try self.levels(of: n), children = n.count - 3
+        guard levels == nil || levels == stated else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
+        guard children >= 1, children <= Format.clusterCapacity else {
+            throw .corrupt("inner cluster with too many children, or none", at: ref.offset)
+        }
+        var sum = 0, starts: [UInt64] = []
+        for i in 0..<children {
+            let start = try offsetOfChild(n, i, levels: stated)
+            guard i == 0 ? start == 0 : start > starts[i - 1] else { throw .corrupt("cluster offsets out of order", at: ref.offset) }
+            starts.append(start)
+            sum += try statedCount(try n.child(i + 3))
+        }
+        guard try n.slot(2) == RefOrTagged(tagged: sum) else { throw .corrupt("object counts do not add up", at: ref.offset) }
+        // Where an operation may have been: its child and the next, with which it may have merged.
+        let near = place.map { place in max(0, starts.place { $0 <= place &- offset } - 1) }
+        for i in 0..<children where near == nil || i == near || i == near.map({ $0 + 1 }) {
+            let end = i + 1 < children ? offset &+ starts[i + 1] &- 1 : last
+            try check(try n.child(i + 3), offset: offset &+ starts[i], last: end, levels: stated - 1, near: place, &metCursor)
+        }
+    }
+    /// The number of objects that a node claims.
+    private func statedCount(_ ref: Ref) throws(RealmError) -> Int {
+        let n = try store.refsNode(ref)
+        return n.isInner ? Int(truncatingIfNeeded: try n.slot(2).integer) : try nodeSize(ref)
+    }
+    private func checkLeaf(_ n: Node, offset: UInt64, last: UInt64, _ metCursor: inout Bool) throws(RealmError) {
+        let first = try n.slot(0), count = try nodeSize(n.ref)
+        guard count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
+        var largest = UInt64(max(count, 1) - 1)
+        if !first.isTagged {
+            let keys = try store.integers(first.ref)
+            for i in 1..<max(1, count) where keys.getUnsigned(i - 1) >= keys.getUnsigned(i) {
+                throw .corrupt("object keys out of order", at: n.ref.offset)
+            }
+            largest = count > 0 ? keys.getUnsigned(count - 1) : 0
+        }
+        guard largest <= last &- offset else { throw .corrupt("objects outside of their cluster", at: n.ref.offset) }
+        guard n.count > columns.count else { throw .corrupt("cluster without the leaf of a column", at: n.ref.offset) }
+        for (i, column) in columns.enumerated() {
+            guard let column else { continue }
+            let leaf = try store.node(try n.child(i + 1))
+            let isEnumerated = !column.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
+            let values = isEnumerated ? leaf.count : try column.kind.count(store, leaf.ref)
+            guard values == count else { throw .corrupt("column with more or fewer values than objects", at: leaf.ref.offset) }
+        }
+        guard cursor.isValid, cursor.leaf.ref == n.ref else { return }
+        metCursor = true
+        let isRight = cursor.count == count && cursor.offset == offset && cursor.low >= offset && cursor.high <= last
+        guard isRight, cursor.keys?.ref ?? .null == first.subtree ?? .null else { throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset) }
+    }
+}
