@@ -81,11 +81,16 @@ extension Realm {
         if let encryption { (c.pageCipher, c.passphraseCost) = (encryption.cipher, encryption.cost) }
         try c.check()
         stateCount &+= 1
+        // Also where it is not certain that the disk will say so: what this Realm has open is the file with the new key.
+        defer {
+            if transaction.opens(with: encryption) {
+                configuration = c
+                RealmCoordinator.update(self)
+            }
+        }
         guard try transaction.changeEncryption(to: encryption) else {
             throw RealmError(
                 .deleteOpenedRealm, "Cannot change the key of a Realm that is open elsewhere: '\(c.path)' is still in use", path: c.path)
         }
-        configuration = c
-        RealmCoordinator.update(self)
     }
 }

@@ -41,7 +41,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         var code: Int32 = 0
         repeat {
             let open = { () -> Int32 in
-                let fd = system.open(path, flags | kind, permissions)
+                let fd = FileDescriptor.beyondStandard(system.open(path, flags | kind, permissions))
                 code = errno
                 return fd
             }
@@ -65,11 +65,23 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         }
     }
 
+    /// The descriptor of what was just opened, never 0, 1 or 2: where a program has closed these, whatever is printed goes to them. −1 with
+    /// `errno` when that is what came in, or when there is no other.
+    static func beyondStandard(_ fd: Int32) -> Int32 {
+        guard fd >= 0, fd < firstOwn else { return fd }
+        let moved = system.fcntl_number(fd, F_DUPFD_CLOEXEC, firstOwn)
+        let code = errno
+        _ = system.close(fd)
+        errno = code
+        return moved
+    }
+    private static var firstOwn: Int32 { 3 }
+
     /// Another descriptor of the same open file.
     init(sharing other: FileDescriptor) throws(RealmError) {
         path = other.path
         guardingProcess = 0
-        fd = system.fcntl_number(other.fd, F_DUPFD_CLOEXEC, 0)
+        fd = system.fcntl_number(other.fd, F_DUPFD_CLOEXEC, Self.firstOwn)
         guard fd >= 0 else { throw Platform.error(errno, "fcntl() failed", path: path) }
     }
 
@@ -159,6 +171,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
 
     /// Writes all of `count` bytes.
     func write(_ buffer: UnsafeRawPointer, count: Int, at offset: Int) throws(RealmError) {
+        try checkLimit(offset + count)
         var done = 0
         while done < count {
             let n = system.pwrite(fd, buffer + done, count - done, off_t(offset + done))
@@ -168,12 +181,24 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
             }
             // What cannot go on must not go on for ever.
             guard n > 0 else { throw Platform.error(EIO, "pwrite() wrote nothing", path: path) }
-            guard n > 0 else { throw Platform.error(ENOSPC, "pwrite() wrote nothing", path: path) }
             done += n
         }
     }
 
+    /// Throws when this process may not make a file as long as `end` (RLIMIT_FSIZE): the attempt would end it by a signal.
+    private func checkLimit(_ end: Int) throws(RealmError) {
+        var limit = rlimit()
+        guard getrlimit(Self.fileSizeLimit, &limit) == 0, UInt64(clamping: end) > UInt64(limit.rlim_cur) else { return }
+        throw Platform.error(EFBIG, "The file would grow beyond the limit of this process (\(limit.rlim_cur) bytes)", path: path)
+    }
+    #if canImport(Glibc)
+        private static let fileSizeLimit = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+    #else
+        private static let fileSizeLimit = Int32(RLIMIT_FSIZE)
+    #endif
+
     func truncate(to size: Int) throws(RealmError) {
+        if size > 0, try size > self.size() { try checkLimit(size) }
         while system.ftruncate(fd, off_t(size)) != 0 {
             if errno == EINTR { continue }
             throw Platform.error(errno, "ftruncate() failed", path: path)
@@ -260,7 +285,7 @@ enum FileSystem {
     static func synchronizeFolder(of path: String) throws(RealmError) {
         let folder = parent(of: path)
         var fd: Int32
-        repeat { fd = system.open(folder, O_RDONLY | O_CLOEXEC, 0) } while fd < 0 && errno == EINTR
+        repeat { fd = FileDescriptor.beyondStandard(system.open(folder, O_RDONLY | O_CLOEXEC, 0)) } while fd < 0 && errno == EINTR
         guard fd >= 0 else {
             // A folder in which one may make files but not list them.
             if errno == EACCES || errno == EPERM { return }
@@ -273,6 +298,45 @@ enum FileSystem {
         guard result == 0 || code == EINVAL || code == ENOTSUP || code == EBADF || code == EROFS else {
             throw Platform.error(code, "fsync() failed", path: folder)
         }
+    }
+    /// The longest suffix that `temporary` is asked for.
+    private static let suffixLimit = 48
+    /// A name in the folder of `path` for a file that belongs to the one there: that with `suffix`, or where such a name might be too long, its
+    /// beginning and a number made of it with `suffix`.
+    static func temporary(_ path: String, _ suffix: String) -> String {
+        let limit = Int(NAME_MAX) - suffixLimit
+        let folder = path.utf8.lastIndex(of: 0x2F).map { path[...$0] } ?? ""
+        let name = path[folder.endIndex...]
+        guard name.utf8.count > limit else { return path + suffix }
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        for byte in name.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        let number = "~" + String(hash, radix: 16)
+        var start = name
+        while start.utf8.count + number.utf8.count > limit, !start.isEmpty { start.removeLast() }
+        return folder + start + number + suffix
+    }
+    /// Removes the files whose names are `start` and a rest that `isOurs`, and that no process has locked.
+    static func removeAbandoned(_ start: String, _ isOurs: (Substring) -> Bool) {
+        let folder = parent(of: start)
+        let first = start.utf8.lastIndex(of: 0x2F).map { start[start.index(after: $0)...] } ?? start[...]
+        for name in names(in: folder) where name.hasPrefix(first) && isOurs(name.dropFirst(first.count)) {
+            let path = folder == "/" ? "/" + name : folder + "/" + name
+            guard let file = try? FileDescriptor(path: path, access: .readOnly, followsLinks: false), file.tryLock(.exclusive) else { continue }
+            _ = try? remove(path)
+        }
+    }
+    /// What is in a folder; nothing when it cannot be listed.
+    private static func names(in folder: String) -> [String] {
+        guard let dir = system.opendir(folder) else { return [] }
+        defer { _ = system.closedir(dir) }
+        var names: [String] = []
+        while let entry = system.readdir(dir) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { p in
+                p.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
     }
     static func isDirectory(_ path: String) -> Bool {
         var info = stat()
@@ -334,16 +398,7 @@ enum FileSystem {
     }
     /// Removes a directory and the plain files in it. Missing: nothing.
     static func removeDirectory(_ path: String) {
-        guard let dir = system.opendir(path) else { return }
-        var names: [String] = []
-        while let entry = system.readdir(dir) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) { p in
-                p.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != "." && name != ".." { names.append(name) }
-        }
-        _ = system.closedir(dir)
-        for name in names { _ = system.unlink(path + "/" + name) }
+        for name in names(in: path) { _ = system.unlink(path + "/" + name) }
         _ = system.rmdir(path)
     }
     /// The folder part of a path: "." when it has none.

@@ -14,11 +14,18 @@ final class WakeDescriptor: Sendable {
     init() throws(RealmError) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw Platform.error(errno, "pipe() failed", path: nil) }
+        // First both: the one that makes way may be what keeps the other from a low number.
+        for i in ends.indices { ends[i] = FileDescriptor.beyondStandard(ends[i]) }
+        let code = errno
+        (readEnd, writeEnd) = (ends[0], ends[1])
+        guard readEnd >= 0, writeEnd >= 0 else {
+            for fd in ends where fd >= 0 { _ = close(fd) }
+            throw Platform.error(code, "pipe() failed", path: nil)
+        }
         for fd in ends {
             _ = fcntl(fd, F_SETFL, O_NONBLOCK)
             _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
         }
-        (readEnd, writeEnd) = (ends[0], ends[1])
     }
     deinit {
         close(readEnd)

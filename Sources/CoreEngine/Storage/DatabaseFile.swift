@@ -112,6 +112,53 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         }
     }
 
+    /// Whether the file is what this object took it for when it was made: empty or unfinished, plain, or encrypted with this very key block.
+    /// Until the session is joined others may make it, or change its key.
+    func isStillAsOpened() throws(RealmError) -> Bool {
+        guard try file.size() > 0, try !isUnfinished() else { return pages == nil }
+        let isSealed = try isSealed()
+        if let sealed = pages?.form as? SealedForm {
+            guard isSealed, let isThere = try RealmError.unlessDamaged(sealed.isKeyBlockInFile) else { return false }
+            return isThere
+        }
+        // A plain file has neither a key nor pages of its own, one in Realm's form both.
+        return (encryption == nil) == (pages == nil) && !isSealed
+    }
+    private func isSealed() throws(RealmError) -> Bool {
+        var head: UInt64 = 0
+        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
+            guard let start = h.baseAddress else { return false }
+            _ = try file.read(into: start, count: h.count, at: 0)
+            return SealedForm.recognises(UnsafeRawBufferPointer(h))
+        }
+    }
+
+    /// What was seen of a file from outside.
+    private struct Glimpse: Equatable {
+        var identity: FileIdentity?
+        var size = 0
+        var start = [UInt8](repeating: 0, count: 2 * 4096)
+
+        /// As much of it as can be seen.
+        init(_ path: String) {
+            guard let file = try? FileDescriptor(path: path, access: .readOnly) else { return }
+            identity = try? file.identity()
+            size = (try? file.size()) ?? 0
+            start.withUnsafeMutableBytes { b in _ = b.baseAddress.map { try? file.read(into: $0, count: b.count, at: 0) } }
+        }
+    }
+    /// Runs `body`, which looks at the file without being in its session, again when it fails and the file was changed meanwhile: then it may have
+    /// seen something between old and new.
+    static func whileUnchanged<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        for _ in 0..<50 {
+            let before = Glimpse(path)
+            do throws(RealmError) { return try body() } catch {
+                guard Glimpse(path) != before else { throw error }
+            }
+        }
+        return try body()
+    }
+
     // MARK: Bytes
 
     /// At least `count` bytes for a commit to put together what it writes, kept for the next one.
@@ -130,6 +177,12 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         guard let pages else { return try file.size() }
         return try pages.withForm { (form) throws(RealmError) in try form.dataSize }
     }
+    /// Cuts off what a growth that failed halfway left of a word, or of an encrypted block: other engines refuse such a file. For the holder of the
+    /// write lock, or while nobody else has the file open.
+    func cutRemainder() throws(RealmError) {
+        let size = try file.size(), unit = isEncrypted ? 4096 : 8
+        if size % unit != 0 { try file.truncate(to: size - size % unit) }
+    }
     /// Writes data; it is on disk after the next `synchronize`, for encrypted files after `select`.
     func write(_ from: UnsafeRawPointer, count: Int, at: Int) throws(RealmError) {
         if let pages {
@@ -145,6 +198,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         try pages.withForm { (form) throws(RealmError) in try form.resize(to: size / form.pageSize, filled: filled) }
     }
     // MARK: Reading
+
+    /// Versions have smaller numbers: readers in the lock file have no room for more.
+    static var versionLimit: UInt64 { 1 << 47 }
 
     /// Throws when the map lost pages since it was made. What was read before is then not to be believed, nor is anything made from it.
     func verifyWhole() throws(RealmError) { if space.isBroken { throw FaultGuard.lost(path) } }
@@ -226,8 +282,10 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         }
         if size == 0 { throw invalid(readOnly ? "Read-only access to empty Realm file" : "file is empty") }
         guard size >= Format.headerSize else { throw invalid("file is non-empty but too small (\(size) bytes) to be a valid Realm") }
-        guard size % 8 == 0 else { throw invalid("file has an invalid size (\(size))") }
         let header = if let given { given } else { try readHeader() }
+        // Where a growth failed halfway the last word may be a part of one: no node has a place there.
+        guard size % 8 == 0 || !header.isStreaming else { throw invalid("file has an invalid size (\(size))") }
+        size &= ~7
         guard header.hasMnemonic else { throw invalid("not a Realm file, encrypted with a key that was not given, or corrupt (invalid mnemonic)") }
         var top = header.liveTopRef
         let streaming = header.isStreaming
@@ -305,7 +363,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             throw invalid("Invalid top array (slots 0 and 1): ref \(r.offset)")
         }
         let version = n.count > 6 ? max(1, try number(6) ?? 0) : 1
-        guard version < 1 << 47 else { throw invalid("Impossible version number \(version)") }
+        guard version < Self.versionLimit else { throw invalid("Impossible version number \(version)") }
         let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
         return TopFields(
             logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0, historySchemaVersion: try number(9) ?? 0, syncFileId: try number(10) ?? 0,
@@ -392,6 +450,12 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         if new != nil, needsSlab { space.hideSlabFromDumps() }
         secret.with { $0 = encryption }
     }
+    /// Ends a change of key that a crash interrupted. Only while nobody else opens the file.
+    func settleSecret() throws(RealmError) {
+        try pages?.withForm { (form) throws(RealmError) in
+            if let sealed = form as? SealedForm { try sealed.settleSecret() }
+        }
+    }
     /// Another secret for a file in CRealm's form, whose pages stay as they are; false when it is in another form.
     func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
         guard let pages else { return false }
@@ -409,15 +473,17 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     func align(_ state: State) throws(RealmError) -> Bool {
         var wanted = Format.roundUp(state.logicalSize, to: pageSize)
         if isEncrypted {
+            try cutRemainder()
             try repair()
             guard wanted > state.physicalSize else { return false }
             try resize(to: wanted, filled: false)
             return true
         }
-        if state.topRef.isNull { wanted = Format.roundUp(state.physicalSize, to: Platform.pageSize) }
-        guard wanted != state.physicalSize else { return false }
+        let size = try file.size()
+        if state.topRef.isNull { wanted = Format.roundUp(size, to: Platform.pageSize) }
+        guard wanted != size else { return false }
         // The header on the disk may still lead to what is cut off.
-        if wanted < state.physicalSize { try confirmHeader() }
+        if wanted < size { try confirmHeader() }
         try file.truncate(to: wanted)
         return true
     }

@@ -74,7 +74,11 @@ extension FileDescriptor {
     func resize(to size: Int, filled: Bool) throws(RealmError) {
         let old = try self.size()
         guard filled, size > old else { return try truncate(to: size) }
-        try writeZeros(from: old, to: size)
+        do throws(RealmError) { try writeZeros(from: old, to: size) } catch {
+            // Half a page, or half a word, is no size for a database file.
+            try? truncate(to: old)
+            throw error
+        }
     }
     /// Writes bytes that the file has already, so that the next flush takes them along.
     func rewrite(_ offset: Int, count: Int) throws(RealmError) {

@@ -122,18 +122,10 @@ final class SealedForm: PageForm {
     }
     /// - Parameter earlier: an earlier look at the file with the same secret; its keys serve while the key block is the same.
     static func open(_ file: FileDescriptor, _ e: Encryption, earlier: SealedForm? = nil) throws(RealmError) -> SealedForm {
-        let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
-        defer { raw.deallocate() }
-        guard let start = raw.baseAddress, try file.read(into: start, count: raw.count, at: 0) == raw.count else {
-            throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
+        let (first, second) = try keyBlocks(of: file)
+        if let earlier, earlier.keyBlock == first || earlier.keyBlock == second {
+            return try SealedForm(file, earlier.keyBlock, earlier.dataKey, earlier.keys).checked()
         }
-        // A change of key writes the first copy last: either is the truth until they agree.
-        let first = try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: raw[..<blockSize]))
-        let second = try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: raw[blockSize...]))
-        guard first == second || second.generation == first.generation &+ 1 else {
-            throw RealmError(.invalidDatabase, "the two copies of the encryption header contradict each other")
-        }
-        if let earlier, first == second, earlier.keyBlock == first { return try SealedForm(file, first, earlier.dataKey, earlier.keys).checked() }
         var block = first
         if first != second, try first.unwrap(e) == nil { block = second }
         guard let dataKey = try block.unwrap(e) else {
@@ -146,6 +138,25 @@ final class SealedForm: PageForm {
                     : "Realm file decryption failed (the file was encrypted with \(asked), but \(given ? "a passphrase" : "a key") was given)")
         }
         return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
+    }
+    /// Both copies of the key block. A change of key writes the first copy last: either is the truth until they agree.
+    private static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
+        let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
+        defer { raw.deallocate() }
+        guard let start = raw.baseAddress, try file.read(into: start, count: raw.count, at: 0) == raw.count else {
+            throw RealmError(.invalidDatabase, "the encrypted file is truncated (\(try file.size()) bytes)")
+        }
+        let first = try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: raw[..<blockSize]))
+        let second = try KeyBlock(checking: UnsafeRawBufferPointer(rebasing: raw[blockSize...]))
+        guard first == second || second.generation == first.generation &+ 1 else {
+            throw RealmError(.invalidDatabase, "the two copies of the encryption header contradict each other")
+        }
+        return (first, second)
+    }
+    /// Whether the key block by which this form opened the file still is in it.
+    func isKeyBlockInFile() throws(RealmError) -> Bool {
+        let (first, second) = try Self.keyBlocks(of: file)
+        return keyBlock == first || keyBlock == second
     }
     /// Itself, when the root record is good and the file as long as it says.
     private func checked() throws(RealmError) -> SealedForm {
@@ -383,8 +394,35 @@ final class SealedForm: PageForm {
         b.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
         try file.write(buffer, count: isNew ? Self.blockSize : KeyBlock.size, at: copy * Self.blockSize)
     }
+    /// Takes the key block that is in the file now for the one in force: its own, unless both copies are another one of this file.
+    /// - Returns: both copies.
+    @discardableResult
+    private func readKeyBlocks() throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
+        let (first, second) = try Self.keyBlocks(of: file)
+        guard keyBlock != first, keyBlock != second else { return (first, second) }
+        guard first == second, first.fileIdentity == keyBlock.fileIdentity else { throw damaged("its key block was replaced") }
+        keyBlock = first
+        return (first, second)
+    }
+    /// Puts the key block in force in the place of both copies, durably. It stands in one of them: that copy is written first, again, in case a
+    /// flush that failed kept it from the disk. So it is on the disk in one place or the other at every moment, never behind a copy that is newer.
+    private func spreadKeyBlock() throws(RealmError) {
+        let isFirst = try readKeyBlocks().first == keyBlock
+        for copy in isFirst ? [0, 1] : [1, 0] {
+            try writeKeyBlock(keyBlock, copy)
+            try file.synchronizeData()
+        }
+    }
+    /// Ends a change of key that a crash interrupted: from now on only the secret by which this form opened the file does so. Only while nobody
+    /// else opens the file or changes its key.
+    func settleSecret() throws(RealmError) {
+        let (first, second) = try readKeyBlocks()
+        if first != second { try spreadKeyBlock() }
+    }
     /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the old one or the new one.
     func changeSecret(_ e: Encryption) throws(RealmError) {
+        // The copies may differ, and the second may be the only one that the present secret opens.
+        try spreadKeyBlock()
         let new = try keyBlock.rewrapped(dataKey, e)
         do throws(RealmError) {
             try writeKeyBlock(new, 1)
@@ -624,7 +662,10 @@ final class SealedForm: PageForm {
         return form
     }
     /// The copy opens with the same secret: deriving a key from a passphrase again would take the memory that it is meant to take.
-    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { try Self.create(file, keyBlock, dataKey, keys) }
+    func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm {
+        try readKeyBlocks()
+        return try Self.create(file, keyBlock, dataKey, keys)
+    }
     func release() throws(RealmError) {
         for t in changedTables {
             if let table = tables[t] { released[t] = try store(.table, t, table, at: tableBlock(t)) }

@@ -27,11 +27,15 @@ extension Transaction {
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
         // The copy gets its name when it is complete: a crash leaves no file that could be taken for one.
-        let temporary = "\(path).tmp_copy_\(Platform.processId)_\(Self.copyNumber.add(1, ordering: .relaxed).newValue)"
+        Self.removeAbandonedCopies(path)
+        let number = "\(Platform.processId)_\(Self.copyNumber.add(1, ordering: .relaxed).newValue)"
+        let temporary = FileSystem.temporary(path, Self.copySuffix + number)
         try Self.making(temporary) { () throws(RealmError) in
             let copy = try DatabaseFile(
                 path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: store.extent,
                 permissions: try database.file.file.permissions())
+            // While this process lives nobody takes the copy for one that was abandoned. Where there are no such locks nobody looks for one.
+            _ = copy.file.tryLock(.exclusive)
             copy.file.copyPermissions(of: database.file.file)
             try copy.initialize(durable: false)
             var content = CopyWriter.Content(topRef: topRef, logicalSize: logicalSize, format: database.format, keepsSyncFileId: false)
@@ -48,6 +52,14 @@ extension Transaction {
         try Self.making(path) { () throws(RealmError) in try FileSystem.synchronizeFolder(of: path) }
     }
     private static let copyNumber = Atomic(0)
+    private static let copySuffix = ".tmp_copy_"
+    /// Removes the unfinished copies to `path` of processes that have died: files named by the process and a number.
+    fileprivate static func removeAbandonedCopies(_ path: String) {
+        FileSystem.removeAbandoned(FileSystem.temporary(path, copySuffix)) { rest in
+            let numbers = rest.split(separator: "_", omittingEmptySubsequences: false)
+            return numbers.count == 2 && numbers.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } }
+        }
+    }
 
     /// Runs `body`, which makes a file; an error takes it away again.
     fileprivate static func making(_ path: String, _ body: () throws(RealmError) -> Void) throws(RealmError) {
@@ -64,6 +76,8 @@ extension Transaction {
             try database.rewrite(database.file.encryption, keepsForm: true, for: self)
         } ?? false
     }
+    /// Whether the file, as it is open here, has this key or passphrase.
+    func opens(with encryption: Encryption?) -> Bool { database.file.encryption == encryption }
     /// Gives the file another key or passphrase, or takes it away. A file in CRealm's form gets another key block, every other change is one of
     /// form: the file is rewritten. false: somebody else uses it, and nothing was done. The read transaction ends in any case.
     func changeEncryption(to new: Encryption?) throws(RealmError) -> Bool {
@@ -82,23 +96,34 @@ extension Database {
         }
         return lockFile
     }
+    /// Runs `body` as the only user of the file, holding the write lock; false when somebody else has it open. The caller has the file for itself
+    /// in this process, and nobody opens it here meanwhile: what is at its path and what is known of that change together.
+    private func alone(_ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError) -> Bool {
+        let lockFile = try ownSession()
+        return try Self.atGate(path) { () throws(RealmError) in
+            try lockFile.withControlLock { () throws(RealmError) in
+                guard lockFile.isLastMember else { return false }
+                // Takes note of a version that a writer left behind when it died.
+                try lockForWriting()
+                defer { unlockForWriting() }
+                return try body(lockFile)
+            }
+        }
+    }
     /// Replaces the file by a copy of its newest snapshot. The caller has the file for itself in this process.
     ///
     /// A crash leaves the old file or the new one; what may lie beside it then is removed by the next attempt.
     fileprivate func rewrite(_ encryption: Encryption?, keepsForm: Bool, for user: Transaction) throws(RealmError) -> Bool {
-        let lockFile = try ownSession()
-        return try lockFile.withControlLock { () throws(RealmError) -> Bool in
-            guard lockFile.isLastMember else { return false }
-            // Takes note of a version that a writer left behind when it died.
-            try lockForWriting()
-            defer { unlockForWriting() }
+        try alone { (lockFile) throws(RealmError) in
             guard let newest = lockFile.shared.newest() else {
                 throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it", path: path)
             }
             let isDurable = durability == .full
             let name = path
-            let temporary = name + ".tmp_compaction_space"
+            let temporary = FileSystem.temporary(name, ".tmp_compaction_space")
             try FileSystem.remove(temporary)
+            Transaction.removeAbandonedCopies(name)
+            var isNameCertain = true
             try Transaction.making(temporary) { () throws(RealmError) in
                 let copy = try DatabaseFile(
                     path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize,
@@ -120,7 +145,8 @@ extension Database {
                     }
                 }
                 // The new file counts, whatever the folder says; until it says so for good, nothing is written.
-                if (try? FileSystem.synchronizeFolder(of: name)) != nil { lockFile.shared.isUncertain = false }
+                isNameCertain = (try? FileSystem.synchronizeFolder(of: name)) != nil
+                if isNameCertain { lockFile.shared.isUncertain = false }
                 lockFile.shared.publish(SharedState.Version(
                     number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
                 lockFile.shared.database = identity
@@ -129,15 +155,17 @@ extension Database {
                 lockFile.shared.initialised.store(1)
             }
             user.fileChanged()
+            guard isNameCertain || keepsForm || !isDurable else {
+                throw RealmError(
+                    .commitOutcomeUnknown,
+                    "The file has its new key, but its folder could not be written to the disk: after a failure of power it may be the old file, with the "
+                        + "old key. Keep both", path: path)
+            }
             return true
         }
     }
     /// Another secret for a file in CRealm's form; false when it is in another form, or somebody else uses it.
     fileprivate func rewrap(_ encryption: Encryption) throws(RealmError) -> Bool {
-        let lockFile = try ownSession()
-        return try lockFile.withControlLock { () throws(RealmError) in
-            guard lockFile.isLastMember else { return false }
-            return try file.changeSecret(encryption)
-        }
+        try alone { (_) throws(RealmError) in try file.changeSecret(encryption) }
     }
 }

@@ -113,9 +113,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?
     ) throws(RealmError) -> Database {
         if case .immutable = access { return try Database(immutable: path, encryption) }
-        let gate = registry.with { $0.comeToGate(Name(path)) }
-        defer { registry.with { $0.leaveGate(Name(path)) } }
-        return try gate.lock.with { (_) throws(RealmError) in
+        return try atGate(path) { () throws(RealmError) in
             if let db = registered(at: path), !db.users.with({ $0.isAbandoned }) {
                 guard db.durability == durability else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different durability or in-memory settings", path: path)
@@ -144,6 +142,12 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                     path: error.path ?? path)
             }
         }
+    }
+    /// Runs `body` while no other thread opens, replaces or removes the file at `path`. Never inside a transaction.
+    static func atGate<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let gate = registry.with { $0.comeToGate(Name(path)) }
+        defer { registry.with { $0.leaveGate(Name(path)) } }
+        return try gate.lock.with { (_) throws(RealmError) in try body() }
     }
     /// The open database of this process whose file is at `path`, under whatever name it was opened.
     private static func registered(at path: String) -> Database? {
@@ -200,22 +204,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var writing = false
         var create = false
         if case .readWrite(let c) = access { (writing, create) = (true, c) }
-        let existed = FileSystem.exists(path)
-        if !existed && !create {
-            throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': \(Platform.text(ofError: 2))", path: path)
-        }
-        if !existed && !FileSystem.isDirectory(FileSystem.parent(of: path)) {
-            throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': parent directory does not exist", path: path)
-        }
         // Refuse what we could not open before a lock file appears beside it.
-        let needed: FileDescriptor.Access = writing ? .readWrite : .readOnly
-        let early = existed ? try DatabaseFile(path: path, access: needed, needsSlab: writing, encryption: encryption) : nil
-        let isUnfinished = if writing, let early { try early.isUnfinished() } else { false }
-        if let early, !isUnfinished, try early.file.size() > 0 {
-            // A key that fits says enough: what else could be wrong is found below, and the lock file goes again.
-            if !early.isEncrypted { try Self.checkFormat(try early.newestState(readOnly: !writing).state, path: path, writing: writing, upgrades: upgrades) }
-        } else if !writing {
-            throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
+        let early = try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in
+            try Self.firstLook(path, creating: create, writing: writing, upgrades: upgrades, encryption)
         }
         let lock = try LockFile(databasePath: path, try early?.file.rights(), isWriter: writing)
         var done = false
@@ -227,7 +218,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             let shared = lock.shared
             let first = shared.initialised.load() == 0
             var file: DatabaseFile
-            if let early, try FileSystem.identity(path) == early.file.identity() {
+            // Until now others could make, remove or replace the file, or change its key.
+            if let early, try FileSystem.identity(path) == early.file.identity(), try early.isStillAsOpened() {
                 file = early
             } else {
                 let access: FileDescriptor.Access = writing ? .readWriteCreate : .readOnly
@@ -246,7 +238,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             if first && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
             if try file.file.size() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }
-                try file.initialize(durable: durability == .full)
+                do throws(RealmError) { try file.initialize(durable: durability == .full) } catch {
+                    try? file.file.truncate(to: 0)
+                    throw error
+                }
                 if durability == .full { try FileSystem.synchronizeFolder(of: path) }
                 isNew = true
             }
@@ -284,6 +279,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                 shared.database = identity
                 shared.initialised.store(1)
             }
+            if writing { try file.settleSecret() }
             return (file, state.format == 0 ? Format.currentVersion : state.format)
         }
         file = opened.0
@@ -293,6 +289,29 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         done = true
     }
 
+    /// Opens the file, before the session is joined, to see whether it can be opened at all; nil when it is not there and may be made.
+    private static func firstLook(
+        _ path: String, creating: Bool, writing: Bool, upgrades: Bool, _ encryption: Encryption?
+    ) throws(RealmError) -> DatabaseFile? {
+        guard FileSystem.exists(path) else {
+            guard creating else {
+                throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': \(Platform.text(ofError: 2))", path: path)
+            }
+            guard FileSystem.isDirectory(FileSystem.parent(of: path)) else {
+                throw RealmError(.fileNotFound, "Failed to open file at path '\(path)': parent directory does not exist", path: path)
+            }
+            return nil
+        }
+        let file = try DatabaseFile(path: path, access: writing ? .readWrite : .readOnly, needsSlab: writing, encryption: encryption)
+        let isUnfinished = writing ? try file.isUnfinished() : false
+        if !isUnfinished, try file.file.size() > 0 {
+            // A key that fits says enough: what else could be wrong is found in the session, and its lock file goes again.
+            if !file.isEncrypted { try checkFormat(try file.newestState(readOnly: !writing).state, path: path, writing: writing, upgrades: upgrades) }
+        } else if !writing {
+            throw RealmError(.invalidDatabase, "Failed to open Realm file at path '\(path)': Read-only access to empty Realm file", path: path)
+        }
+        return file
+    }
     /// Format and history rules. Format: storage §1.4, §6.2.
     private static func checkFormat(_ state: DatabaseFile.State, path: String, writing: Bool, upgrades: Bool) throws(RealmError) {
         if state.topRef.isNull && state.format == 0 { return }
@@ -333,7 +352,12 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         if isWritable, lockFile.shared.unflushed != .none, (try? lockForWriting()) != nil { unlockForWriting() }
         file.flushHeader()
         if durability == .memoryOnly {
-            try? lockFile.withControlLock { () throws(RealmError) in if lockFile.isLastMember { try FileSystem.remove(path) } }
+            try? lockFile.withControlLock { () throws(RealmError) in
+                guard lockFile.isLastMember else { return }
+                // Whoever comes before this session is left makes the file anew.
+                lockFile.shared.initialised.store(0)
+                try FileSystem.remove(path)
+            }
         }
         lockFile.leave(removing: removesLockFile)
     }
@@ -637,6 +661,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     public static func deleteFiles(path given: String) throws(RealmError) -> Bool {
         let path = try FileSystem.canonical(given)
         guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
+        return try atGate(path) { () throws(RealmError) in try delete(path) }
+    }
+    private static func delete(_ path: String) throws(RealmError) -> Bool {
         if isOpen(path: path) { throw RealmError(.deleteOpenedRealm, "Cannot delete files of an open Realm: '\(path)' is still in use", path: path) }
         let lockPath = path + ".lock"
         var lock: FileDescriptor?
@@ -660,11 +687,13 @@ extension Database {
     public static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
     /// Whether the file at `path` is of an older format than the one written. Looks at the file, changes nothing.
     public static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
-        guard FileSystem.exists(path) else { return false }
-        let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
-        guard try file.file.size() > 0 else { return false }
-        let state = try file.newestState(readOnly: true).state
-        return state.format != 0 && state.format < Format.currentVersion
+        try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in
+            guard FileSystem.exists(path) else { return false }
+            let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
+            guard try file.file.size() > 0 else { return false }
+            let state = try file.newestState(readOnly: true).state
+            return state.format != 0 && state.format < Format.currentVersion
+        }
     }
 }
 

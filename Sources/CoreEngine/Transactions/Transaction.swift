@@ -263,8 +263,12 @@ package final class Transaction {
 
     private func write(_ next: UInt64, flushing: Bool) throws(RealmError) -> SharedState.Version {
         let file = database.file
+        guard next < DatabaseFile.versionLimit else {
+            throw RealmError(.limitExceeded, "The file has reached the last version number: move its objects to a file that is made anew", path: database.path)
+        }
         // What a file that was cut still holds is not to be built upon.
         try file.verifyLength(logicalSize)
+        try file.cutRemainder()
         let physical = try file.dataSize()
         try group.flush()
         if group.tablesRef.isNull {
