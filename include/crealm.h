@@ -146,6 +146,37 @@ RLM_API void crealm_config_set_durability(realm_config_t* config, crealm_durabil
 RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
+ * Own commits and change callbacks
+ *
+ * A program that shows a list and changes it by itself does not want to be told of that change.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Commits as realm_commit() does. The callbacks of some tokens of this realm are not told of what
+ *  the commit did; they hear of everything before and after it.
+ *
+ *  tokens: count tokens of callbacks of objects, collections and results.
+ *  Thread: confined.
+ *  Errors: as realm_commit(); INVALID_ARGUMENT for anything that is no such token: nothing is
+ *          committed then. */
+RLM_API bool crealm_commit_without_notifying(realm_t* realm,
+                                             realm_notification_token_t* const* tokens,
+                                             size_t count);
+
+/** The versions that a change set lies between, as realm_get_version_id() gives them: what changed
+ *  did so after the first and up to the second. A program compares the second with the version of
+ *  its own commit. Each pointer is [optional].
+ *
+ *  Thread: any, one at a time. Errors: INVALID_ARGUMENT. */
+RLM_API bool crealm_object_changes_get_versions(const realm_object_changes_t* changes,
+                                                uint64_t* out_before, uint64_t* out_after);
+/** The same for collections. Thread: any, one at a time. Errors: INVALID_ARGUMENT. */
+RLM_API bool crealm_collection_changes_get_versions(const realm_collection_changes_t* changes,
+                                                    uint64_t* out_before, uint64_t* out_after);
+/** The same for dictionaries. Thread: any, one at a time. Errors: INVALID_ARGUMENT. */
+RLM_API bool crealm_dictionary_changes_get_versions(const realm_dictionary_changes_t* changes,
+                                                    uint64_t* out_before, uint64_t* out_after);
+
+/* ------------------------------------------------------------------------------------------------
  * Event loops
  *
  * A default scheduler keeps the work that waits for its thread until the program gives it a turn. A

@@ -35,16 +35,16 @@ public func realm_object_add_notification_callback(
         guard let callback else { throw nullArgument() }
         try realm.checkObject(h.table, h.key)
         let paths = try keyPaths(paths)
-        let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) { changes in
+        let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) { (changes, versions) in
             guard case .object(let c) = changes else { return }
-            ObjectChangesHandle(c).lend { callback(data.pointer, $0) }
+            ObjectChangesHandle(c, versions).lend { callback(data.pointer, $0) }
         }
         return NotificationToken(made.0, made.1)
     }
 }
 private func addCallback(
     _ door: Door<CollectionHandle>, _ p: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?, _ kind: CollectionNotifier.Kind,
-    _ call: ((ChangeSet) -> Void)?
+    _ call: ((ChangeSet, ClosedRange<UInt64>) -> Void)?
 ) -> OpaquePointer? {
     handle(door, p) { (h, realm) throws(RealmError) in
         guard let call else { throw nullArgument() }
@@ -54,11 +54,11 @@ private func addCallback(
         return NotificationToken(made.0, made.1)
     }
 }
-private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> ((ChangeSet) -> Void)? {
+private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> ((ChangeSet, ClosedRange<UInt64>) -> Void)? {
     guard let callback else { return nil }
-    return { changes in
+    return { (changes, versions) in
         guard case .collection(let c) = changes else { return }
-        CollectionChangesHandle(c).lend { callback(data.pointer, $0) }
+        CollectionChangesHandle(c, versions).lend { callback(data.pointer, $0) }
     }
 }
 @_cdecl("realm_list_add_notification_callback")
@@ -84,9 +84,9 @@ public func realm_dictionary_add_notification_callback(
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return addCallback(.dictionary, d, data, paths, .dictionary, callback.map { callback in
-        { changes in
+        { (changes, versions) in
             guard case .dictionary(let c) = changes else { return }
-            DictionaryChangesHandle(c).lend { callback(data.pointer, $0) }
+            DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
         }
     })
 }
@@ -102,6 +102,32 @@ public func realm_results_add_notification_callback(
         let made = try results.realm.observe(&h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call)
         return NotificationToken(made.0, made.1)
     }
+}
+
+// MARK: Own commits
+
+@_cdecl("crealm_commit_without_notifying")
+public func crealm_commit_without_notifying(_ r: OpaquePointer?, _ tokens: UnsafePointer<OpaquePointer?>?, _ count: Int) -> Bool {
+    inside(.realm, r, outcomeStands: true) { (_, realm) throws(RealmError) in
+        var silent: [(notifier: Notifier, id: Int)] = []
+        for i in 0..<max(count, 0) {
+            guard let tokens else { throw nullArgument() }
+            try borrow(.notificationToken, tokens[i]) { (t) in if let n = t.notifier { silent.append((n, t.id)) } }
+        }
+        try realm.commitWrite(silent: silent)
+    }
+}
+@_cdecl("crealm_object_changes_get_versions")
+public func crealm_object_changes_get_versions(_ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+    anywhere(.objectChanges, c, false) { (h) in h.tellVersions(before, after) }
+}
+@_cdecl("crealm_collection_changes_get_versions")
+public func crealm_collection_changes_get_versions(_ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+    anywhere(.collectionChanges, c, false) { (h) in h.tellVersions(before, after) }
+}
+@_cdecl("crealm_dictionary_changes_get_versions")
+public func crealm_dictionary_changes_get_versions(_ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+    anywhere(.dictionaryChanges, c, false) { (h) in h.tellVersions(before, after) }
 }
 
 // MARK: Reading change sets

@@ -756,6 +756,12 @@ static void wrong_query_handles(void) {
     HARMLESS(KINDS, realm_collection_changes_t, (realm_collection_changes_get_ranges(h, NULL, 1, NULL, 0, NULL, 0, NULL, 0, NULL, 0), true));
     HARMLESS(KINDS, realm_dictionary_changes_t, (realm_dictionary_get_changes(h, &n, NULL, NULL, NULL), true));
     HARMLESS(KINDS, realm_dictionary_changes_t, (realm_dictionary_get_changed_keys(h, NULL, &n, NULL, NULL, NULL, NULL, NULL), true));
+    HARMLESS(KINDS, realm_object_changes_t, !crealm_object_changes_get_versions(h, NULL, NULL));
+    HARMLESS(KINDS, realm_collection_changes_t, !crealm_collection_changes_get_versions(h, NULL, NULL));
+    HARMLESS(KINDS, realm_dictionary_changes_t, !crealm_dictionary_changes_get_versions(h, NULL, NULL));
+    REFUSED(K_REALM, realm_t, crealm_commit_without_notifying(h, NULL, 0));
+    REFUSED(KINDS, realm_notification_token_t, crealm_commit_without_notifying(realm, &h, 1));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_commit_without_notifying(realm, NULL, 1));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get_list(h, 0));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get_dictionary(h, 0));
     REFUSED(K_RESULTS, realm_results_t, realm_results_find(h, &v, &n, &flag));

@@ -275,6 +275,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(realm_results_max(t->results, number, &out, &flag))
         CALL(realm_results_sum(t->results, number, &out, &flag))
         CALL(realm_results_average(t->results, number, &out, &flag))
+        CALL(crealm_commit_without_notifying(t->realm, NULL, 0))
         CALL(crealm_change_key(t->realm, config))
         CALL(crealm_verify(t->realm, &problem))
         CALL(crealm_find_faults(t->realm, 10, NULL, NULL, &n))

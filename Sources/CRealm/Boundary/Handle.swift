@@ -17,7 +17,7 @@ import CoreEngine
 class Handle {
     enum Kind: UInt32 {
         case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query, keyPaths, objectChanges
-        case collectionChanges, dictionaryChanges
+        case collectionChanges, dictionaryChanges, notificationToken
 
         /// Errors, configurations, schemas, key paths and change sets are values; all else ends with the process.
         var isProcessBound: Bool {

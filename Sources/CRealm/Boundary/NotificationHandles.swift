@@ -8,24 +8,36 @@ final class KeyPathsHandle: Handle {
         self.paths = paths
         super.init(.keyPaths)
     }
-    override func cloned() -> Handle? { KeyPathsHandle(paths) }
 }
 extension Door where H == KeyPathsHandle { static var keyPaths: Self { Self(kind: .keyPaths) } }
 
 /// A callback of a notifier; it is taken away when the token goes, on whatever thread.
 final class NotificationToken: Handle {
-    private weak var notifier: Notifier?
-    private let id: Int
+    private(set) weak var notifier: Notifier?
+    let id: Int
     init(_ notifier: Notifier, _ id: Int) {
         self.notifier = notifier
         self.id = id
-        super.init(.token)
+        super.init(.notificationToken)
     }
     deinit { notifier?.remove(id) }
 }
 
+extension Door where H == NotificationToken { static var notificationToken: Self { Self(kind: .notificationToken) } }
+
 /// What a callback is given: good until it returns, or as long as a clone.
 class ChangesHandle: Handle {
+    /// What changed did so after the first of these and up to the last.
+    final let versions: ClosedRange<UInt64>
+    fileprivate init(_ kind: Kind, _ versions: ClosedRange<UInt64>) {
+        self.versions = versions
+        super.init(kind)
+    }
+    final func tellVersions(_ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+        before?.pointee = versions.lowerBound
+        after?.pointee = versions.upperBound
+        return true
+    }
     /// A pointer without a reference: the caller keeps the handle for as long as it is used.
     final func lend(_ body: (OpaquePointer) -> Void) {
         body(OpaquePointer(Unmanaged.passUnretained(self).toOpaque()))
@@ -34,21 +46,21 @@ class ChangesHandle: Handle {
 }
 final class ObjectChangesHandle: ChangesHandle {
     let changes: ObjectChanges
-    init(_ changes: ObjectChanges) {
+    init(_ changes: ObjectChanges, _ versions: ClosedRange<UInt64>) {
         self.changes = changes
-        super.init(.objectChanges)
+        super.init(.objectChanges, versions)
     }
-    override func cloned() -> Handle? { ObjectChangesHandle(changes) }
+    override func cloned() -> Handle? { ObjectChangesHandle(changes, versions) }
 }
 extension Door where H == ObjectChangesHandle { static var objectChanges: Self { Self(kind: .objectChanges) } }
 
 final class CollectionChangesHandle: ChangesHandle {
     let changes: CollectionChanges
-    init(_ changes: CollectionChanges) {
+    init(_ changes: CollectionChanges, _ versions: ClosedRange<UInt64>) {
         self.changes = changes
-        super.init(.collectionChanges)
+        super.init(.collectionChanges, versions)
     }
-    override func cloned() -> Handle? { CollectionChangesHandle(changes) }
+    override func cloned() -> Handle? { CollectionChangesHandle(changes, versions) }
 }
 extension Door where H == CollectionChangesHandle { static var collectionChanges: Self { Self(kind: .collectionChanges) } }
 
@@ -58,7 +70,7 @@ final class DictionaryChangesHandle: ChangesHandle {
     let isCleared: Bool, isDeleted: Bool
     private let changes: DictionaryChanges
     private let texts: UnsafeMutableRawPointer
-    init(_ changes: DictionaryChanges) {
+    init(_ changes: DictionaryChanges, _ versions: ClosedRange<UInt64>) {
         self.changes = changes
         let kinds = [changes.deletions, changes.insertions, changes.modifications]
         let size = kinds.joined().reduce(0) { $0 + $1.count + 1 }
@@ -78,9 +90,9 @@ final class DictionaryChangesHandle: ChangesHandle {
         self.texts = texts
         (deletions, insertions, modifications) = (values[0], values[1], values[2])
         (isCleared, isDeleted) = (changes.isCleared, changes.isDeleted)
-        super.init(.dictionaryChanges)
+        super.init(.dictionaryChanges, versions)
     }
     deinit { texts.deallocate() }
-    override func cloned() -> Handle? { DictionaryChangesHandle(changes) }
+    override func cloned() -> Handle? { DictionaryChangesHandle(changes, versions) }
 }
 extension Door where H == DictionaryChangesHandle { static var dictionaryChanges: Self { Self(kind: .dictionaryChanges) } }

@@ -34,10 +34,12 @@ package class Notifier {
     private struct Callback {
         let id: Int
         let paths: [KeyPath]?
-        let call: (ChangeSet) -> Void
+        let call: (ChangeSet, ClosedRange<UInt64>) -> Void
         /// The first call is still to come; it comes whether there are changes or not.
         var isNew = true
         var pending: Pending
+        /// The version that it was told of last, or at which it was added.
+        var told: UInt64
     }
     private struct Callbacks {
         var all: [Callback] = []
@@ -85,10 +87,11 @@ package class Notifier {
 
     package var isIdle: Bool { callbacks.with { $0.all.isEmpty } }
     /// - Parameter paths: nil: told of everything.
-    package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet) -> Void) -> Int {
+    /// - Parameter call: with what changed and the versions between which it did.
+    package func add(_ paths: [KeyPath]?, _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void) -> Int {
         callbacks.with { c in
             c.lastId += 1
-            c.all.append(Callback(id: c.lastId, paths: paths, call: call, pending: nothing))
+            c.all.append(Callback(id: c.lastId, paths: paths, call: call, pending: nothing, told: version))
             return c.lastId
         }
     }
@@ -125,9 +128,10 @@ package class Notifier {
             let before = c.all[i]
             c.all[i].isNew = false
             c.all[i].pending = nothing
+            c.all[i].told = version
             return before
         }
-        if let found { found.call(changeSet(found.pending)) }
+        if let found { found.call(changeSet(found.pending), min(found.told, version)...version) }
     }
 
     // MARK: What a kind of handle says
@@ -148,11 +152,12 @@ package class Notifier {
     }
 
     /// Notes what a pass brought. It is the next one after `version`.
-    fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) {
+    /// - Parameter silent: callbacks that are not to hear of it.
+    fileprivate func take(_ pass: NotificationPass, _ tracker: CollectionTracker?, _ silent: Set<Int>) throws(RealmError) {
         let new = isOver ? nothing : try changes(in: pass, tracker)
         version = pass.version
         if new.isEmpty { return }
-        callbacks.with { c in for i in c.all.indices { c.all[i].pending.merge(new) } }
+        callbacks.with { c in for i in c.all.indices where !silent.contains(c.all[i].id) { c.all[i].pending.merge(new) } }
     }
     /// Whether there is something to do at the version where it is already.
     var isUnprepared: Bool { false }
@@ -160,7 +165,8 @@ package class Notifier {
 
 extension Transaction {
     /// Brings notifiers from the versions they are at to that of the snapshot.
-    package func advance(_ notifiers: [Notifier]) throws(RealmError) {
+    /// - Parameter silent: callbacks that are not to hear of what happened on the way.
+    package func advance(_ notifiers: [Notifier], silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
         for base in Set(notifiers.map(\.version)).sorted() where base <= version {
             let ours = notifiers.filter { $0.version == base && (base < version || $0.isUnprepared) }
             if ours.isEmpty { continue }
@@ -174,7 +180,7 @@ extension Transaction {
             try replay(since: base, changes)
             for tracker in trackers { tracker?.builder.finish() }
             let pass = NotificationPass(group: group, changes: changes, changed: ChangedObjects(group, changes), version: version)
-            for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker) }
+            for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker, silent[ObjectIdentifier(n)] ?? []) }
         }
     }
 }

@@ -16,10 +16,11 @@ struct NotifierList {
         if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
     }
     /// Brings all to the version of the snapshot.
-    mutating func advance(_ snapshot: Transaction) throws(RealmError) {
+    /// - Parameter silent: callbacks that are not to hear of what happened on the way.
+    mutating func advance(_ snapshot: Transaction, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
         let all = live()
         guard !all.isEmpty else { return }
-        try snapshot.advance(all)
+        try snapshot.advance(all, silent: silent)
         if pin?.version != snapshot.version { pin = try VersionPin(snapshot) }
     }
     mutating func end() { (entries, pin) = ([], nil) }
@@ -36,7 +37,7 @@ extension Realm {
     ///   - joins: a notifier that is there takes another callback in the middle of a write, too.
     package func observe(
         _ kept: inout Notifier?, _ paths: [KeyPath]?, joins: Bool = false, _ make: (Transaction) throws(RealmError) -> Notifier,
-        _ call: @escaping (ChangeSet) -> Void
+        _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
     ) throws(RealmError) -> (Notifier, Int) {
         let t = try reading()
         if kept == nil || !joins {
@@ -69,8 +70,15 @@ extension Realm {
         guard isReading else { return }
         advanceNotifiers()
     }
-    private func advanceNotifiers() {
-        do throws(RealmError) { try notifiers.advance(transaction) } catch {
+    /// The commit just made becomes a step of its own, of which some callbacks do not hear.
+    func skip(_ silent: [(notifier: Notifier, id: Int)]) {
+        guard isReading else { return }
+        var ids: [ObjectIdentifier: Set<Int>] = [:]
+        for s in silent { ids[ObjectIdentifier(s.notifier), default: []].insert(s.id) }
+        advanceNotifiers(silent: ids)
+    }
+    private func advanceNotifiers(silent: [ObjectIdentifier: Set<Int>] = [:]) {
+        do throws(RealmError) { try notifiers.advance(transaction, silent: silent) } catch {
             // They stay where they are, and what was pinned stays pinned: the next move tries again.
             Log.write(.notification, .error, "What changed in '\(configuration.path)' could not be found out: \(error.message)")
         }

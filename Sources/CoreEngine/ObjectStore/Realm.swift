@@ -268,7 +268,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             deliver(.beginWrite)
         }
     }
-    public func commitWrite() throws(RealmError) {
+    public func commitWrite() throws(RealmError) { try commitWrite(silent: []) }
+    /// - Parameter silent: callbacks of objects, collections and results that are not told of this commit.
+    package func commitWrite(silent: [(notifier: Notifier, id: Int)]) throws(RealmError) {
         // Not `inside`: pages that are lost after the commit make it no failure.
         try enter(.realm)
         defer { leave() }
@@ -278,6 +280,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         stateCount &+= 1
         try flushEarlier()
         try commitLogged()
+        if !silent.isEmpty { skip(silent) }
         notifyMoved()
         completeEarlier()
         asyncMayGoOn()
