@@ -211,7 +211,7 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
     };
     e.next("creation", open);
     for (int i = 1; i <= options.commits; i++) {
-        switch (i > 2 ? e.random.below(e.is_steady ? 36 : 12) : 11) {
+        switch (i > 2 ? e.random.below(e.is_steady ? 36 : 12) : i == 2 ? 5 : 11) {
             case 0:
                 e.next("compaction", [&] {
                     bool done = false;
@@ -263,6 +263,71 @@ void run_crash_states(uint64_t seed, Form form, const std::string& folder) {
                 // What this writer does not find never comes.
                 if (seen != cut) e.allowed.newest = {before};
                 else e.allowed = {{cut}, {before}};
+                must(realm->change(e.random, ++i) && realm->read(next), "change");
+                e.allowed.newest.push_back(next);
+                e.next("the commit after it", [&] {
+                    must(realm->commit(), "commit");
+                    e.allowed = {{next}, {seen}};
+                });
+                counts->kills += is_dead;
+                break;
+            }
+            case 5: case 6: {
+                // Commits that are seen one by one, and are there together or not at all. In encrypted files each is flushed by itself.
+                Content before = e.allowed.newest[0], last = before;
+                int count = 2 + (int)e.random.below(5);
+                bool is_plain = e.secrets[0].form == plain, is_alike = e.random.chance(50);
+                size_t length = e.random.below(2000u << e.random.below(5));
+                e.next("a group of " + std::to_string(count) + " commits", [&] {
+                    must(realm->commit_group(count, [&](int k) {
+                        Content content;
+                        int64_t stamp = i * 100 + k;
+                        if (!(is_alike ? realm->change_note(stamp, length) : realm->change(e.random, stamp)) || !realm->read(content)) return false;
+                        e.allowed = is_plain ? Survivors{{before, content}, e.allowed.older} : Survivors{{last, content}, {before, last}};
+                        if (!is_plain && k > 0) e.allowed.older.push_back(before);
+                        last = content;
+                        return true;
+                    }), "group");
+                    e.allowed = {{last}, {before}};
+                    if (!is_plain) e.allowed.newest = {last};
+                    Content same;
+                    must(realm->read(same) && same == last, "read after the group");
+                });
+                counts->commits += (uint64_t)count;
+                break;
+            }
+            case 7: {
+                // A group is cut short, while another process has the file open: what was published is what it finds.
+                if (e.secrets[0].form != plain) break;
+                auto second = std::make_unique<Realm>(*e.spare, path, e.secrets[0]);
+                if (!second->is_open()) found("a second process: %s", second->outcome().message.c_str());
+                Content before = e.allowed.newest[0], seen, next;
+                std::vector<Content> all = {before};
+                Survivors earlier = e.allowed;
+                bool is_dead = false;
+                e.next("a group cut short", [&] {
+                    bool good = realm->commit_group(3, [&](int k) {
+                        Content content;
+                        if (!realm->change(e.random, i * 100 + k) || !realm->read(content)) return false;
+                        all.push_back(content);
+                        e.allowed.newest = {before, content};
+                        if (k == 2) e.writer->plan = Plan{e.random.chance(50) ? Fault::killed : Fault::killed_after, 0, all_calls, e.random.below(12)};
+                        return true;
+                    });
+                    is_dead = e.writer->dead;
+                    e.writer->plan = Plan();
+                    if (!is_dead) must(good, "group");
+                });
+                realm.reset();
+                e.writer->revive(e.world);
+                std::swap(e.writer, e.spare);
+                realm = std::move(second);
+                // The last may not have been published.
+                e.allowed.newest = {before, all[2], all[3]};
+                must(realm->begin_write() && realm->read(seen), "begin write after a group that was cut short");
+                if (seen != all[3] && (seen != all[2] || !is_dead)) found("after a group that was cut short: %s", text_of(seen).c_str());
+                e.allowed = {{seen}, {before}};
+                e.allowed.older.insert(e.allowed.older.end(), earlier.older.begin(), earlier.older.end());
                 must(realm->change(e.random, ++i) && realm->read(next), "change");
                 e.allowed.newest.push_back(next);
                 e.next("the commit after it", [&] {

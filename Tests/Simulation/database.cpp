@@ -66,7 +66,9 @@ bool delete_files(Process& p, const std::string& path, bool& done, Outcome& outc
 // ---- Opening ----------------------------------------------------------------------------------------------------------------------
 
 static bool yes(realm_userdata_t) { return true; }
-static void notify(realm_userdata_t, realm_work_queue_t*) {}
+/* Work of the one realm that writes asynchronously. */
+static realm_work_queue_t* waiting;
+static void notify(realm_userdata_t, realm_work_queue_t* queue) { waiting = queue; }
 static bool same(const realm_userdata_t a, const realm_userdata_t b) { return a == b; }
 static void release(realm_userdata_t) {}
 
@@ -475,4 +477,44 @@ bool Realm::read(Content& content) {
         return false;
     }
     return true;
+}
+
+// ---- Groups -----------------------------------------------------------------------------------------------------------------------
+
+namespace {
+struct Group {
+    Library& l;
+    realm_t* realm;
+    const std::function<bool(int)>& change;
+    int begun = 0, committed = 0, completed = 0;
+    bool good = true;
+    Outcome why;
+};
+}  // namespace
+static void group_completed(realm_userdata_t p, bool error, const char* text) {
+    auto& group = *(Group*)p;
+    group.completed++;
+    if (!error) return;
+    group.good = false;
+    group.why = Outcome{false, CREALM_ERR_COMMIT_OUTCOME_UNKNOWN, text};
+}
+static void group_begun(realm_userdata_t p) {
+    auto& group = *(Group*)p;
+    if (!group.good || !group.change(group.begun++)) return;
+    if (group.l.realm_async_commit(group.realm, group_completed, &group, nullptr, true, nullptr)) group.committed++;
+    else group.good = false, group.why = outcome_of(group.l, false);
+}
+bool Realm::commit_group(int count, const std::function<bool(int)>& change) {
+    Group group{l, realm, change, 0, 0, 0, true, {}};
+    waiting = nullptr;
+    for (int i = 0; i < count; i++)
+        if (!did(l.realm_async_begin_write(realm, group_begun, &group, nullptr, false, nullptr))) return false;
+    while (waiting && (group.begun < count || group.completed < group.committed)) {
+        realm_work_queue_t* queue = waiting;
+        waiting = nullptr;
+        l.realm_scheduler_perform_work(queue);
+    }
+    last = group.why;
+    if (group.good && (group.committed < count || group.completed < count)) last = Outcome{false, 0, "the group did not end"};
+    return last.good;
 }

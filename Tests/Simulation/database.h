@@ -12,6 +12,7 @@
 #include "world.h"
 
 #include <crealm.h>
+#include <functional>
 
 #define FUNCTIONS(X)                                                                                                                      \
     X(realm_get_last_error) X(realm_clear_last_error) X(realm_release) X(realm_set_log_level) X(realm_config_new) X(realm_config_set_path) \
@@ -26,7 +27,8 @@
     X(realm_list_insert) X(realm_list_erase) X(realm_get_set) X(realm_set_size) X(realm_set_get) X(realm_set_insert) X(realm_set_erase)   \
     X(realm_get_dictionary) X(realm_dictionary_size) X(realm_dictionary_get) X(realm_dictionary_insert) X(realm_results_count)            \
     X(realm_results_get_object) X(realm_is_writable) X(realm_free) X(crealm_verify) X(crealm_change_key) X(crealm_config_set_page_cipher) \
-    X(crealm_config_set_page_memory) X(crealm_config_set_durability) X(crealm_set_system_calls)
+    X(crealm_config_set_page_memory) X(crealm_config_set_durability) X(crealm_set_system_calls) X(realm_async_begin_write)                \
+    X(realm_async_commit) X(realm_scheduler_perform_work)
 
 /* The functions of one copy of the library. */
 struct Library {
@@ -85,6 +87,9 @@ public:
     bool commit() { return did(l.realm_commit(realm)); }
     bool rollback() { return did(l.realm_rollback(realm)); }
     bool refresh() { return did(l.realm_refresh(realm, nullptr)); }
+    /* Asynchronous writes that are flushed together; each is what `change` makes of it (false: it failed). The realm has no thread to help it,
+       so all of it happens here. Whether all were committed, and are said to be on the disk. */
+    bool commit_group(int count, const std::function<bool(int)>& change);
     bool is_writing() { return l.realm_is_writable(realm); }
     bool compact(bool& done) { return did(l.realm_compact(realm, &done)); }
     bool copy_to(const std::string& path, Secret secret);
