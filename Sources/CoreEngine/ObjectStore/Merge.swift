@@ -6,6 +6,7 @@ extension Realm {
         c.scheduler = scheduler
         c.isCached = false
         c.shouldCompact = nil
+        c.notifiesAutomatically = false
         let target = try Realm(c)
         defer { target.close() }
         try target.beginWrite()

@@ -348,8 +348,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             lockFile.file.close()
             return
         }
-        // What others saw shall not go with the session.
-        if isWritable, lockFile.shared.unflushed != .none, (try? lockForWriting()) != nil { unlockForWriting() }
+        // What a writer that died had published shall not go with the session. One that lives sees to it itself.
+        if isWritable, lockFile.shared.unflushed != .none, lockFile.tryLockForWriting() {
+            _ = try? lockForWriting()
+            unlockForWriting()
+        }
         file.flushHeader()
         if durability == .memoryOnly {
             try? lockFile.withControlLock { () throws(RealmError) in
@@ -578,7 +581,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         // Versions that were published before they were flushed: by this process, whose flush failed, or by one that has died.
         if file.unflushed != nil {
             try flush()
-        } else if lockFile.shared.unflushed != .none {
+        } else if !file.isEncrypted, lockFile.shared.unflushed != .none {
             try file.selectPublished(
                 newest.topRef, logicalSize: newest.logicalSize, version: newest.number, isSuspect: lockFile.shared.unflushed == .suspect)
             lockFile.shared.unflushed = .none

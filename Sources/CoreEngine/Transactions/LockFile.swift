@@ -244,6 +244,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         return try body()
     }
     func lockForWriting() throws(RealmError) { try file.lockByte(Self.writeByte) }
+    func tryLockForWriting() -> Bool { file.tryLockByte(Self.writeByte) }
     func unlockForWriting() { file.unlockByte(Self.writeByte) }
 
     /// Whether a member no longer lives (its byte is free).
