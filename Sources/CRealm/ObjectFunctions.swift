@@ -124,7 +124,11 @@ public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: Un
 }
 @_cdecl("realm_set_value")
 public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in try realm.set(o.table, o.key, ColKey(property), try load(value)) }
+    inside(.object, o) { (o, realm) throws(RealmError) in
+        if isDefault { try realm.setDefault(o.table, o.key, ColKey(property), try load(value)) } else {
+            try realm.set(o.table, o.key, ColKey(property), try load(value))
+        }
+    }
 }
 @_cdecl("realm_set_values")
 public func realm_set_values(
@@ -136,7 +140,11 @@ public func realm_set_values(
         guard let properties, let values else { return }
         // All are checked before the first is written.
         for i in 0..<count { try realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
-        for i in 0..<count { try realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
+        for i in 0..<count {
+            if isDefault { try realm.setDefault(o.table, o.key, ColKey(properties[i]), try load(values[i])) } else {
+                try realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i]))
+            }
+        }
     }
 }
 @_cdecl("realm_get_linked_object")

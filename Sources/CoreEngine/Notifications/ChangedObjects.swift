@@ -95,7 +95,8 @@ final class ChangedObjects {
     private func keys(along path: KeyPath) throws(RealmError) -> Set<ObjKey> {
         if let known = along[path] { return known }
         var all: Set<ObjKey> = []
-        for i in path.steps.indices {
+        // Who links to an object counts where a path ends.
+        for i in path.steps.indices where !path.steps[i].isBacklink || i == path.steps.count - 1 {
             var keys = try changed(at: path.steps[i])
             for step in path.steps[..<i].reversed() where !keys.isEmpty { keys = try back(over: step, keys) }
             all.formUnion(keys)

@@ -159,16 +159,18 @@ package class Notifier {
         if new.isEmpty { return }
         callbacks.with { c in for i in c.all.indices where !silent.contains(c.all[i].id) { c.all[i].pending.merge(new) } }
     }
-    /// Whether there is something to do at the version where it is already.
+    /// Whether it did not look at its rows yet: it begins where it does so, and what was before is no change.
     var isUnprepared: Bool { false }
+    /// The version whose successors up to `newest` it has to be told of.
+    fileprivate func base(_ newest: UInt64) -> UInt64 { isUnprepared ? newest : version }
 }
 
 extension Transaction {
     /// Brings notifiers from the versions they are at to that of the snapshot.
     /// - Parameter silent: callbacks that are not to hear of what happened on the way.
     package func advance(_ notifiers: [Notifier], silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
-        for base in Set(notifiers.map(\.version)).sorted() where base <= version {
-            let ours = notifiers.filter { $0.version == base && (base < version || $0.isUnprepared) }
+        for base in Set(notifiers.map { $0.base(version) }).sorted() where base <= version {
+            let ours = notifiers.filter { $0.base(version) == base && (base < version || $0.isUnprepared) }
             if ours.isEmpty { continue }
             let changes = TransactionChanges()
             var trackers: [CollectionTracker?] = []

@@ -16,11 +16,13 @@ struct NotifierList {
         if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
     }
     /// Brings all to the version of the snapshot.
-    /// - Parameter silent: callbacks that are not to hear of what happened on the way.
-    mutating func advance(_ snapshot: Transaction, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
+    /// - Parameters:
+    ///   - isLeaving: the snapshot will move on: those that did not look at their rows yet do so where it gets to.
+    ///   - silent: callbacks that are not to hear of what happened on the way.
+    mutating func advance(_ snapshot: Transaction, isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
         let all = live()
         guard !all.isEmpty else { return }
-        try snapshot.advance(all, silent: silent)
+        try snapshot.advance(all.filter { !(isLeaving && $0.isUnprepared) }, silent: silent)
         if pin?.version != snapshot.version { pin = try VersionPin(snapshot) }
     }
     mutating func end() { (entries, pin) = ([], nil) }
@@ -63,22 +65,22 @@ extension Realm {
     /// Own commits become a step of their own before the Realm leaves their version.
     func prepareMove() {
         guard transaction.stage == .reading else { return }
-        advanceNotifiers()
+        advanceNotifiers(isLeaving: true)
     }
     /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way there is computed.
     func prepareDelivery(_ move: Move) {
         guard isReading else { return }
-        advanceNotifiers()
+        advanceNotifiers(isLeaving: false)
     }
     /// The commit just made becomes a step of its own, of which some callbacks do not hear.
     func skip(_ silent: [(notifier: Notifier, id: Int)]) {
         guard isReading else { return }
         var ids: [ObjectIdentifier: Set<Int>] = [:]
         for s in silent { ids[ObjectIdentifier(s.notifier), default: []].insert(s.id) }
-        advanceNotifiers(silent: ids)
+        advanceNotifiers(isLeaving: false, silent: ids)
     }
-    private func advanceNotifiers(silent: [ObjectIdentifier: Set<Int>] = [:]) {
-        do throws(RealmError) { try notifiers.advance(transaction, silent: silent) } catch {
+    private func advanceNotifiers(isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:]) {
+        do throws(RealmError) { try notifiers.advance(transaction, isLeaving: isLeaving, silent: silent) } catch {
             // They stay where they are, and what was pinned stays pinned: the next move tries again.
             Log.write(.notification, .error, "What changed in '\(configuration.path)' could not be found out: \(error.message)")
         }
@@ -117,13 +119,13 @@ extension Realm {
                 }
             }
             if name != "*", !isAfterStar, next.isEmpty || (level + 1 < names.count && next.contains { $0.at == nil }) {
-                throw RealmError(.invalidProperty, "'\(text)' is no key path of class '\(start.name)': '\(name)' leads nowhere")
+                throw RealmError(.invalidArgument, "'\(text)' is no key path of class '\(start.name)': '\(name)' leads nowhere")
             }
             if name == "*" { isAfterStar = true }
             open = next
         }
         done += open.map { KeyPath($0.steps) }
-        guard !done.isEmpty else { throw RealmError(.invalidProperty, "'\(text)' is no key path of class '\(start.name)'") }
+        guard !done.isEmpty else { throw RealmError(.invalidArgument, "'\(text)' is no key path of class '\(start.name)'") }
         return done
     }
     /// A property by its public name; the empty name stands for the first one that has no other.

@@ -177,6 +177,10 @@ extension Realm {
             guard try changing({ () throws(RealmError) in try t.set(object, c, value) }) else { throw invalidated() }
         }
     }
+    /// Writes a value that repeats a default: change callbacks are not told of it.
+    package func setDefault(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
+        try reading().group.logSlot.withoutValues { () throws(RealmError) in try set(table, object, column, value) }
+    }
     /// Why a value cannot be written.
     @inline(never) private func unwritable(_ t: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
         do throws(RealmError) {

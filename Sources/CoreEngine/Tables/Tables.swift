@@ -58,6 +58,13 @@ final class MutationLogSlot {
     @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         unmanaged?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
     }
+    /// Values that are set in `body` are not logged, so that nobody is told of them.
+    func withoutValues<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let kept = unmanaged
+        unmanaged = nil
+        defer { unmanaged = kept }
+        return try body()
+    }
     @inline(__always) func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {
         unmanaged?._withUnsafeGuaranteedRef { $0.elementInserted(table, object, column, index) }
     }
