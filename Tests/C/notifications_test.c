@@ -255,6 +255,9 @@ static const row_t rows[] = {
     {"R27 move", "objects 0 9; 6.n=0; 0.la refs 7 7; 0.la refs 6 6; 0.la refs 3 3", "of 0.la n >= 3", "0.la mov 0 2", "D{1} I{0}"},
     {"R27 enters", "objects 0 9; 6.n=0; 0.la refs 6 6; 0.la refs 7 7; 0.la refs 3 3", "of 0.la n >= 3", "6.n=9", "I{0}"},
     {"R27 owner", "objects 0 9; 0.la refs 7 7; 0.la refs 6 6; 0.la refs 3 3", "of 0.la n >= 3", "del 0", "D{0,1,2}"},
+    {"list of objects as results: set", "objects 0 9; 0.la refs 1 3", "of 0.la", "0.la set 1 @5", "D{1} I{1}"},
+    {"list of objects as results: move", "objects 0 9; 0.la refs 1 3", "of 0.la", "0.la mov 0 2", "D{0} I{2}"},
+    {"list of objects as results: owner", "objects 0 9; 0.la refs 1 3", "of 0.la", "del 0", "D{0,1,2}"},
     {"R28", "objects 0 9", "results n >= 8", "delete n >= 8", "D{0,1}"},
     {"R29", "objects 0 9", "results n >= 3 SORT(n ASC)", "other", "-"},
 };

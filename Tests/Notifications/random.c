@@ -1,0 +1,480 @@
+/*
+ * random.c - random transactions under observers of every kind. What each is told is written, so that two libraries can be held beside each
+ * other, and checked: applied to the content before, it must give the content after, and no change may be missing in it.
+ *
+ *     random FOLDER FIRST LAST [--transactions N] [--own] [--paths] [--gentle] [--quiet]
+ *
+ * Seeds FIRST to LAST. --own: the observed Realm commits itself, instead of another one of the file. --paths: observers have key paths.
+ * --gentle leaves out what not every library survives. --quiet: only what is wrong is written, and the counts at the end.
+ */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <unistd.h>
+
+#include "actions.h"
+
+static uint64_t state;
+static unsigned below(unsigned n) {
+    uint64_t z = (state += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return (unsigned)((z ^ (z >> 31)) % n);
+}
+static const char* one_of(const char* const* all, unsigned n) { return all[below(n)]; }
+#define ONE_OF(...) one_of((const char* const[]){__VA_ARGS__}, sizeof((const char* const[]){__VA_ARGS__}) / sizeof(char*))
+
+/* ---- Transactions ------------------------------------------------------------------------------------- */
+
+enum { IDS = 9 };
+static void any_value(text_t* t) {
+    switch (below(6)) {
+        case 0: say(t, "@%u", below(IDS)); break;
+        case 1: say(t, "'%s", ONE_OF("x", "y")); break;
+        case 2: say(t, "null"); break;
+        case 3: say(t, "%s", ONE_OF("[]", "{}")); break;
+        default: say(t, "%u", below(10)); break;
+    }
+}
+/* A change of a list with elements of a kind: 'i' numbers, 'l' links, 'm' anything, 'e' embedded objects. */
+static void any_list_change(text_t* t, char elements) {
+    unsigned what = below(20);
+    if (what < 12) {
+        say(t, what < 8 ? "ins %u " : "set %u ", below(8));
+        if (elements == 'i') say(t, "%u", below(10));
+        if (elements == 'l') say(t, "@%u", below(IDS));
+        if (elements == 'm') any_value(t);
+        if (elements == 'e') say(t, "new");
+    } else if (what < 15) {
+        say(t, "era %u", below(8));
+    } else if (what < 19) {
+        say(t, "mov %u %u", below(8), below(8));
+    } else {
+        say(t, "clr");
+    }
+}
+static void any_dictionary_change(text_t* t, char elements) {
+    const char* key = ONE_OF("a", "b", "k", "z");
+    unsigned what = below(12);
+    if (what < 8) {
+        say(t, "key %s ", key);
+        if (elements == 'i') say(t, "%u", below(10));
+        if (elements == 'l') say(t, below(5) ? "@%u" : "null", below(IDS));
+        if (elements == 'm') any_value(t);
+    } else {
+        say(t, what < 11 ? "cut %s" : "clr", key);
+    }
+}
+static void any_statement(text_t* t) {
+    unsigned id = below(2) ? below(2) : below(IDS);
+    switch (below(30)) {
+        case 0: case 1: case 2: case 3: say(t, "%u.n=%u", below(IDS), below(10)); break;
+        case 4: say(t, "%u.s='%s", below(IDS), ONE_OF("x", "y")); break;
+        case 5: case 6: case 7: say(t, below(4) ? "%u.link=@%u" : "%u.link=null", below(IDS), below(IDS)); break;
+        case 8: case 9: say(t, "new %u", below(IDS)); break;
+        case 10: say(t, "del %u", below(3) ? 2 + below(IDS - 2) : below(IDS)); break;
+        case 11:
+            if (below(6)) say(t, "%u.n add 1", id);
+            else say(t, "delete n == %u", below(10));
+            break;
+        case 12: case 13: case 14: say(t, "%u.la ", id), any_list_change(t, 'l'); break;
+        case 15: case 16: say(t, "%u.li ", id), any_list_change(t, 'i'); break;
+        case 17: say(t, below(5) ? "%u.si %s %u" : "%u.si clr", id, ONE_OF("put", "put", "rem"), below(10)); break;
+        case 18: say(t, below(6) ? "%u.sa %s @%u" : "%u.sa clr", id, ONE_OF("put", "put", "rem"), below(IDS)); break;
+        case 19: say(t, "%u.sm %s ", id, ONE_OF("put", "put", "rem")), say(t, below(2) ? "@%u" : "%u", below(IDS)); break;
+        case 20: say(t, "%u.di ", id), any_dictionary_change(t, 'i'); break;
+        case 21: say(t, "%u.da ", id), any_dictionary_change(t, 'l'); break;
+        case 22: say(t, "%u.dm ", id), any_dictionary_change(t, 'm'); break;
+        case 23: say(t, "%u.mx=", id), any_value(t); break;
+        case 24: say(t, "%u.lm ", id), any_list_change(t, 'm'); break;
+        case 25: say(t, "%u.lm[%u] ", id, below(3)), below(3) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
+        case 26: say(t, "%u.mx ", id), below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
+        case 27: say(t, "%u.dm{k} ", id), below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
+        case 28:
+            switch (below(4)) {
+                case 0: say(t, "%u.emb new", id); break;
+                case 1: say(t, "%u.emb.n=%u", id, below(10)); break;
+                case 2: say(t, "%u.emb.a=@%u", id, below(IDS)); break;
+                default: say(t, "%u.emb=null", id); break;
+            }
+            break;
+        default:
+            if (below(3)) say(t, "%u.le ", id), any_list_change(t, 'e');
+            else say(t, "%u.le/%u.n=%u", id, below(3), below(10));
+            break;
+    }
+}
+
+/* ---- What is observed --------------------------------------------------------------------------------- */
+
+static const char* const plain[] = {"0.li", "1.si", "0.di", "0.mx", "1.mx", "1.lm", "0.lm[0]", "1.lm[1]", "0.dm", "0.dm{k}", "1.sm",
+                                    "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
+static const char* const of_objects[] = {
+    "object 0", "object 1", "object 5", "0.la", "1.la", "0.sa", "0.da", "results TRUEPREDICATE", "results n >= 4", "results n >= 3 SORT(n ASC)",
+    "results TRUEPREDICATE DISTINCT(n)", "results TRUEPREDICATE SORT(n DESC) LIMIT(3)", "results n >= 2 LIMIT(3)", "results link.n > 4",
+    "results ANY la.n == 3", "results TRUEPREDICATE SORT(link.n ASC, id DESC)", "results bl.@count > 0", "results ANY bl.n > 4", "back 0", "back 1",
+    "of 0.la", "of 1.la n >= 3", "of 0.la sort n ASC", "of 0.la distinct n", "of 0.sa n >= 2", "results s == 'x' OR n == 1"};
+static const char* const rough[] = {"of 0.da", "of 0.da n >= 2"};
+enum { PLAIN = sizeof plain / sizeof *plain, OBJECTS = sizeof of_objects / sizeof *of_objects, ROUGH = 2, OBSERVERS = PLAIN + OBJECTS + ROUGH };
+
+/* What an observed thing holds: for each row what it is, and a number for all that it shows; of dictionaries the key, of objects the property. */
+typedef struct {
+    char name[40];
+    uint64_t shown;
+} content_row_t;
+enum { ROWS = 400 };
+typedef struct {
+    size_t count;
+    content_row_t rows[ROWS];
+} content_t;
+
+typedef struct {
+    size_t d[MOST], i[MOST], before[MOST], after[MOST], deletions, insertions, modifications;
+} told_t;
+
+typedef struct {
+    observer_t observer;
+    char what[200];
+    bool deep, identity; /* rows show their objects three links far; a row is one object, for good */
+    content_t content;
+    told_t told;
+} watched_t;
+
+static watched_t watched[OBSERVERS];
+static long faults, checks, transactions;
+static unsigned seed;
+
+/* ---- Contents ----------------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t h, const void* bytes, size_t n) {
+    for (size_t i = 0; i < n; i++) h = (h ^ ((const unsigned char*)bytes)[i]) * 0x100000001B3u;
+    return h;
+}
+static uint64_t memo[64][4];
+static realm_object_key_t memo_keys[64];
+static size_t memos;
+static uint64_t object_number(realm_object_t* o, int depth);
+static uint64_t collection_number(collection_t* c, int depth);
+
+static uint64_t value_number(const realm_value_t* v, realm_object_t* linked, int depth) {
+    uint64_t h = mix(17, &v->type, sizeof v->type);
+    if (v->type == RLM_TYPE_INT) h = mix(h, &v->integer, sizeof v->integer);
+    if (v->type == RLM_TYPE_STRING) h = mix(h, v->string.data, v->string.size);
+    if (v->type == RLM_TYPE_LINK) {
+        h = mix(h, &v->link.target, sizeof v->link.target);
+        if (linked && depth > 0) {
+            uint64_t n = object_number(linked, depth - 1);
+            h = mix(h, &n, sizeof n);
+        }
+    }
+    return h;
+}
+/* The numbers of the elements in order; nested collections with all they hold, but not through their links. */
+static size_t element_count(collection_t* c) { return size_of(c); }
+static uint64_t element_number(collection_t* c, size_t i, int depth, realm_value_t* key) {
+    realm_value_t v;
+    memset(&v, 0, sizeof v);
+    realm_object_t* linked = NULL;
+    collection_t inner;
+    memset(&inner, 0, sizeof inner);
+    if (c->kind == 'l') {
+        realm_list_get(c->list, i, &v);
+        if (v.type == RLM_TYPE_LINK && depth) linked = realm_list_get_linked_object(c->list, i);
+        if (v.type == RLM_TYPE_LIST) inner.list = realm_list_get_list(c->list, i), inner.kind = 'l';
+        if (v.type == RLM_TYPE_DICTIONARY) inner.dictionary = realm_list_get_dictionary(c->list, i), inner.kind = 'd';
+    } else if (c->kind == 's') {
+        realm_set_get(c->set, i, &v);
+    } else {
+        realm_dictionary_get(c->dictionary, i, key, &v);
+        if (v.type == RLM_TYPE_LINK && depth) linked = realm_dictionary_get_linked_object(c->dictionary, *key);
+        if (v.type == RLM_TYPE_LIST) inner.list = realm_dictionary_get_list(c->dictionary, *key), inner.kind = 'l';
+        if (v.type == RLM_TYPE_DICTIONARY) inner.dictionary = realm_dictionary_get_dictionary(c->dictionary, *key), inner.kind = 'd';
+    }
+    uint64_t h = value_number(&v, linked, depth);
+    if (inner.kind) {
+        uint64_t n = collection_number(&inner, 0);
+        h = mix(h, &n, sizeof n);
+    }
+    release_collection(&inner);
+    realm_release(linked);
+    return h;
+}
+static uint64_t collection_number(collection_t* c, int depth) {
+    uint64_t h = (uint64_t)c->kind;
+    realm_value_t key;
+    size_t n = element_count(c);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t e = element_number(c, i, depth, &key);
+        h = mix(h, &e, sizeof e);
+        if (c->kind == 'd') h = mix(h, key.string.data, key.string.size);
+    }
+    return h;
+}
+static uint64_t property_number(realm_object_t* o, const realm_property_info_t* p, int depth) {
+    if (p->collection_type != RLM_COLLECTION_TYPE_NONE || p->type == RLM_PROPERTY_TYPE_MIXED) {
+        collection_t c = collection_of(o, p);
+        if (c.kind) {
+            uint64_t h = collection_number(&c, p->type == RLM_PROPERTY_TYPE_MIXED && p->collection_type == RLM_COLLECTION_TYPE_NONE ? 0 : depth);
+            release_collection(&c);
+            return h;
+        }
+    }
+    realm_value_t v;
+    memset(&v, 0, sizeof v);
+    realm_get_value(o, p->key, &v);
+    realm_object_t* linked = v.type == RLM_TYPE_LINK && depth && p->type == RLM_PROPERTY_TYPE_OBJECT ? realm_get_linked_object(o, p->key) : NULL;
+    uint64_t h = value_number(&v, linked, depth);
+    realm_release(linked);
+    return h;
+}
+static uint64_t object_number(realm_object_t* o, int depth) {
+    static const char* const names[] = {"n", "s", "link", "la", "li", "si", "sa", "di", "da", "mx", "lm", "sm", "dm", "emb", "le", "a"};
+    realm_object_key_t key = realm_object_get_key(o);
+    realm_class_key_t table = realm_object_get_table(o);
+    realm_t* r = watched[0].observer.realm;
+    size_t at = 64;
+    if (table == class_key(r, "A")) {
+        for (at = 0; at < memos && memo_keys[at] != key; at++) {}
+        if (at == memos && memos < 64) memo_keys[memos] = key, memset(memo[memos++], 0, sizeof memo[0]);
+        if (at < 64 && memo[at][depth]) return memo[at][depth];
+    }
+    uint64_t h = 3;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        realm_property_info_t p;
+        bool found = false;
+        if (!realm_find_property(r, table, names[i], &found, &p) || !found) continue;
+        uint64_t n = property_number(o, &p, depth);
+        h = mix(h, &n, sizeof n);
+    }
+    if (at < 64) memo[at][depth] = h;
+    return h;
+}
+static void add_row(content_t* c, const char* name, uint64_t shown) {
+    if (c->count == ROWS) return;
+    snprintf(c->rows[c->count].name, sizeof c->rows[0].name, "%s", name);
+    c->rows[c->count++].shown = shown;
+}
+static void read_content(watched_t* w, content_t* c) {
+    observer_t* o = &w->observer;
+    char name[40];
+    size_t n = 0;
+    c->count = 0;
+    if (o->kind == 'o') {
+        static const char* const names[] = {"n", "s", "link", "la", "li", "si", "sa", "di", "da", "mx", "lm", "sm", "dm", "emb", "le"};
+        realm_object_t* object = (realm_object_t*)o->handle;
+        for (size_t i = 0; realm_object_is_valid(object) && i < sizeof names / sizeof *names; i++) {
+            realm_property_info_t p;
+            bool found = false;
+            if (realm_find_property(o->realm, class_key(o->realm, "A"), names[i], &found, &p) && found) add_row(c, names[i], property_number(object, &p, 0));
+        }
+    } else if (o->kind == 'r') {
+        realm_results_t* rows = (realm_results_t*)o->handle;
+        if (!realm_results_count(rows, &n)) n = 0;
+        for (size_t i = 0; i < n; i++) {
+            realm_value_t v;
+            memset(&v, 0, sizeof v);
+            if (!realm_results_get(rows, i, &v)) break;
+            realm_object_t* object = v.type == RLM_TYPE_LINK ? realm_get_object(o->realm, v.link.target_table, v.link.target) : NULL;
+            snprintf(name, sizeof name, "%d:%lld", (int)v.type, v.type == RLM_TYPE_LINK ? (long long)v.link.target : 0LL);
+            add_row(c, name, value_number(&v, object, w->deep ? 4 : 0));
+            realm_release(object);
+        }
+    } else {
+        collection_t all = {o->kind, o->kind == 'l' ? (realm_list_t*)o->handle : NULL, o->kind == 's' ? (realm_set_t*)o->handle : NULL,
+                            o->kind == 'd' ? (realm_dictionary_t*)o->handle : NULL};
+        n = size_of(&all);
+        for (size_t i = 0; i < n; i++) {
+            realm_value_t key;
+            memset(&key, 0, sizeof key);
+            uint64_t shown = element_number(&all, i, w->deep ? 4 : 0, &key);
+            snprintf(name, sizeof name, "%.*s", o->kind == 'd' ? (int)key.string.size : 0, o->kind == 'd' ? key.string.data : "");
+            add_row(c, name, shown);
+        }
+    }
+    realm_clear_last_error();
+}
+
+/* ---- Checks ------------------------------------------------------------------------------------------- */
+
+static void wrong(const watched_t* w, const char* why, size_t i) {
+    printf("WRONG %u %s: %s at %zu: %s\n", seed, w->what, why, i, w->observer.calls ? text_of(&w->observer.heard) : "-");
+    faults++;
+}
+static void note(observer_t* o) {
+    told_t* t = (told_t*)o->more;
+    if (!o->changes) return;
+    realm_collection_changes_get_num_changes(o->changes, &t->deletions, &t->insertions, &t->modifications, NULL, NULL, NULL);
+    if (t->deletions > MOST || t->insertions > MOST || t->modifications > MOST) return;
+    realm_collection_changes_get_changes(o->changes, t->d, MOST, t->i, MOST, t->before, MOST, t->after, MOST, NULL, 0);
+}
+static bool ascending(const size_t* all, size_t n, size_t end) {
+    for (size_t i = 0; i < n; i++)
+        if (all[i] >= end || (i && all[i] <= all[i - 1])) return false;
+    return true;
+}
+/* Whether `kind`, as "mod{", names a key. */
+static bool names(const watched_t* w, const char* kind, const char* key) {
+    const char* at = w->observer.calls ? strstr(text_of(&w->observer.heard), kind) : NULL;
+    size_t n = strlen(key);
+    for (at = at ? at + strlen(kind) : NULL; at && *at && *at != '}'; at += *at == ',') {
+        if (!strncmp(at, key, n) && (at[n] == ',' || at[n] == '}')) return true;
+        at += strcspn(at, ",}");
+    }
+    return false;
+}
+static const content_row_t* row_named(const content_t* c, const char* name) {
+    for (size_t i = 0; i < c->count; i++)
+        if (!strcmp(c->rows[i].name, name)) return &c->rows[i];
+    return NULL;
+}
+static void check_names(watched_t* w, const content_t* old, const content_t* new) {
+    bool is_object = w->observer.kind == 'o';
+    for (size_t i = 0; i < old->count; i++) {
+        const content_row_t *a = &old->rows[i], *b = row_named(new, a->name);
+        if (is_object && !b) continue;
+        if (!b && !names(w, "del{", a->name)) wrong(w, "a deletion is missing", i);
+        if (b && a->shown != b->shown && !names(w, is_object ? "{" : "mod{", a->name) && !names(w, "ins{", a->name)) wrong(w, "a modification is missing", i);
+    }
+    if (is_object && old->count && !new->count && strcmp(heard(&w->observer), "deleted")) wrong(w, "the deletion is missing", 0);
+    for (size_t i = 0; !is_object && i < new->count; i++)
+        if (!row_named(old, new->rows[i].name) && !names(w, "ins{", new->rows[i].name)) wrong(w, "an insertion is missing", i);
+}
+static void check_rows(watched_t* w, const content_t* old, const content_t* new) {
+    const told_t* t = &w->told;
+    if (old->count + t->insertions != new->count + t->deletions) return wrong(w, "the sizes do not agree", new->count);
+    if (!ascending(t->d, t->deletions, old->count) || !ascending(t->i, t->insertions, new->count) || !ascending(t->before, t->modifications, old->count) ||
+        !ascending(t->after, t->modifications, new->count))
+        return wrong(w, "indices out of order", 0);
+    for (size_t a = 0, b = 0, d = 0, i = 0, m = 0; a < old->count || b < new->count; a++, b++) {
+        while (d < t->deletions && t->d[d] == a) a++, d++;
+        while (i < t->insertions && t->i[i] == b) b++, i++;
+        if (a >= old->count || b >= new->count) break;
+        bool is_modified = m < t->modifications && t->after[m] == b;
+        if (is_modified && t->before[m++] != a) return wrong(w, "modifications before and after are not of one row", a);
+        bool is_same = !strcmp(old->rows[a].name, new->rows[b].name);
+        if (!is_same && (w->identity || !is_modified)) return wrong(w, "another row", a);
+        if (!is_modified && old->rows[a].shown != new->rows[b].shown) return wrong(w, "a modification is missing", b);
+    }
+}
+static void check(watched_t* w) {
+    static content_t new;
+    read_content(w, &new);
+    checks++;
+    bool has_paths = strstr(w->what, " @ ") != NULL;
+    if (w->observer.kind == 'd' || w->observer.kind == 'o') {
+        if (!has_paths) check_names(w, &w->content, &new);
+    } else {
+        check_rows(w, &w->content, &new);
+    }
+    w->content = new;
+    memset(&w->told, 0, sizeof w->told);
+}
+
+/* ---- A seed --------------------------------------------------------------------------------------------- */
+
+static bool quiet, with_paths, gentle, own;
+static void watch(realm_t* r, size_t i) {
+    watched_t* w = &watched[i];
+    const char* what = i < PLAIN ? plain[i] : i < PLAIN + OBJECTS ? of_objects[i - PLAIN] : rough[i - PLAIN - OBJECTS];
+    const char* paths = ONE_OF("n", "s", "link.n", "la.n", "bl", "bl.n", "*", "*.*", "-", "da.n", "emb.n", "link.link.n", "n,link.s", "sa.link.n", "le.n");
+    bool bare = !with_paths || i < PLAIN || below(4) == 0;
+    forget(&w->observer);
+    snprintf(w->what, sizeof w->what, bare ? "%s" : "%s @ %s", what, paths);
+    w->identity = strstr(what, "results") || strstr(what, "back") || strstr(what, "of 0.la ") || strstr(what, "of 1.la ") || strstr(what, " n >");
+    w->deep = i >= PLAIN && bare;
+    observe(r, &w->observer, w->what);
+    w->observer.realm = r;
+    w->observer.more = &w->told, w->observer.then = note;
+    realm_clear_last_error();
+}
+static void start_all(void) {
+    memos = 0;
+    for (size_t i = 0; i < OBSERVERS; i++)
+        if (watched[i].observer.handle && watched[i].observer.calls) {
+            read_content(&watched[i], &watched[i].content);
+            memset(&watched[i].told, 0, sizeof watched[i].told);
+            hear_anew(&watched[i].observer);
+        }
+}
+static bool refreshed(realm_t* r) {
+    bool did;
+    if (realm_refresh(r, &did)) return true;
+    realm_error_t e;
+    memset(&e, 0, sizeof e);
+    realm_get_last_error(&e);
+    printf("refresh %u fails with %d\n", seed, (int)e.error);
+    return false;
+}
+static void try_seed(const char* folder, long count) {
+    char path[300];
+    text_t t = {0};
+    snprintf(path, sizeof path, "%s/%u.realm", folder, seed);
+    state = seed * 7919u + 1;
+    realm_t *r = open_path(path, false), *other = r ? open_path(path, false) : NULL;
+    if (!other) {
+        printf("WRONG %u cannot open\n", seed);
+        faults++;
+        return;
+    }
+    realm_t* writer = own ? r : other;
+    say(&t, "objects 0 %d", IDS - 2);
+    for (int i = 0; i < 25; i++) say(&t, "; "), any_statement(&t);
+    act(other, text_of(&t));
+    bool good = refreshed(r);
+    size_t observers = gentle ? OBSERVERS - ROUGH : OBSERVERS;
+    for (size_t i = 0; i < observers; i++) watch(r, i);
+    good = good && refreshed(r);
+    start_all();
+    for (long n = 0; good && n < count; n++) {
+        unsigned commits = own ? 1 : 1 + below(3) / 2;
+        empty(&t);
+        for (unsigned c = 0; c < commits; c++)
+            for (unsigned s = 1 + below(5); s; s--) any_statement(&t), say(&t, s > 1 ? "; " : c + 1 < commits ? " | " : "");
+        if (!quiet) printf("# %u %ld: %s\n", seed, n, text_of(&t)), fflush(stdout);
+        transactions += commits;
+        good = act(writer, text_of(&t)) && refreshed(r);
+        memos = 0;
+        for (size_t i = 0; good && i < observers; i++) {
+            watched_t* w = &watched[i];
+            if (!w->observer.handle) continue;
+            if (!quiet && w->observer.calls) printf("%u %ld %s: %s\n", seed, n, w->what, heard(&w->observer));
+            long before = faults;
+            check(w);
+            if (faults > before) printf("    after %ld: %s\n", n, text_of(&t));
+            hear_anew(&w->observer);
+        }
+        /* One is made anew, now and then. */
+        if (below(3) == 0) {
+            size_t i = below(OBSERVERS);
+            if (i < observers) watch(r, i);
+            good = good && refreshed(r);
+            start_all();
+        }
+    }
+    for (size_t i = 0; i < OBSERVERS; i++) forget(&watched[i].observer);
+    realm_close(r), realm_close(other);
+    realm_release(r), realm_release(other);
+    free(t.text);
+    char command[400];
+    snprintf(command, sizeof command, "rm -rf '%s'*", path);
+    if (system(command)) printf("cannot remove %s\n", path);
+}
+
+int main(int count, char** arguments) {
+    long each = 40;
+    if (count < 4) {
+        fprintf(stderr, "random FOLDER FIRST LAST [--transactions N] [--own] [--paths] [--gentle] [--quiet]\n");
+        return 2;
+    }
+    for (int i = 4; i < count; i++) {
+        if (!strcmp(arguments[i], "--own")) own = true;
+        else if (!strcmp(arguments[i], "--paths")) with_paths = true;
+        else if (!strcmp(arguments[i], "--gentle")) gentle = true;
+        else if (!strcmp(arguments[i], "--quiet")) quiet = true;
+        else if (!strcmp(arguments[i], "--transactions") && i + 1 < count) each = atol(arguments[++i]);
+        else return 2;
+    }
+    for (seed = (unsigned)atol(arguments[2]); seed <= (unsigned)atol(arguments[3]); seed++) try_seed(arguments[1], each);
+    printf("%ld transactions, %ld checks, %ld wrong\n", transactions, checks, faults);
+    return faults != 0;
+}

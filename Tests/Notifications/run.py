@@ -1,0 +1,112 @@
+#!/usr/bin/env python3
+"""Random transactions under observers of every kind: each change set is checked against the content before and after it, and with a second
+library also held beside what that one tells.
+
+    run.py [--library LIB] [--second LIB] [--seeds N] [--first N] [--transactions N] [--modes MODE,...]
+
+Modes: foreign (another Realm of the file commits), own, and both with `-paths` (observers have key paths). Differences are shown, but for
+those of known.txt. A seed at which the second library dies counts up to that transaction.
+"""
+import argparse
+import collections
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+MODES = {"foreign": [], "own": ["--own"], "foreign-paths": ["--paths"], "own-paths": ["--own", "--paths"]}
+
+
+def build(library, folder, name):
+    program = folder / name
+    library = pathlib.Path(library).resolve()
+    subprocess.run(
+        ["cc", "-std=gnu11", "-O1", "-g", f"-I{ROOT / 'include'}", str(HERE / "random.c"), "-o", str(program), str(library),
+         f"-Wl,-rpath,{library.parent}", "-lpthread"], check=True)
+    return program
+
+
+def run(program, folder, seeds, transactions, mode, extra):
+    files = folder / f"{program.name}-files"
+    files.mkdir(exist_ok=True)
+    command = [str(program), str(files), str(seeds[0]), str(seeds[-1]), "--transactions", str(transactions), *MODES[mode], *extra]
+    done = subprocess.run(command, capture_output=True, timeout=3600)
+    shutil.rmtree(files)
+    return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
+
+
+def told(output):
+    """What was told, by transaction and observer; the transactions; the number of those that were gone through."""
+    all_told, actions = {}, {}
+    for line in output.splitlines():
+        head, found, text = line.partition(": ")
+        parts = head.lstrip("# ").split(" ", 2)
+        if not found or len(parts) < 2 or not parts[0].isdigit() or not parts[1].isdigit():
+            continue
+        if line.startswith("# "):
+            actions[int(parts[1])] = text
+        else:
+            all_told[int(parts[1]), parts[2]] = text
+    return all_told, actions, max(actions, default=0) + 1
+
+
+def known_lines():
+    """Seed, mode, transaction and observer of each known difference, with its reason behind."""
+    lines = (line.split("#")[0].strip() for line in (HERE / "known.txt").read_text().splitlines())
+    return {line for line in lines if line}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--library", default=str(ROOT / ".build/release/libCRealm.so"))
+    parser.add_argument("--second")
+    parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--transactions", type=int, default=40)
+    parser.add_argument("--modes", default=",".join(MODES))
+    options = parser.parse_args()
+    seeds = range(options.first, options.first + options.seeds)
+    wrong = compared = differences = deaths = 0
+    kinds = collections.Counter()
+    base = "/dev/shm" if pathlib.Path("/dev/shm").is_dir() else None
+    with tempfile.TemporaryDirectory(dir=base) as name:
+        folder = pathlib.Path(name)
+        first = build(options.library, folder, "first")
+        second = build(options.second, folder, "second") if options.second else None
+        known = known_lines()
+        for mode in options.modes.split(","):
+            if not second:
+                code, out, err = run(first, folder, seeds, options.transactions, mode, ["--quiet"])
+                print(f"{mode}: {out}{err}", end="")
+                wrong += code != 0
+                continue
+            for seed in seeds:
+                code, out, err = run(first, folder, [seed], options.transactions, mode, ["--gentle"])
+                if code:
+                    print(f"{mode} {seed}: exit {code}\n", *(line + "\n" for line in out.splitlines() if "WRONG" in line), err[-500:])
+                    wrong += 1
+                other_code, other_out, _ = run(second, folder, [seed], options.transactions, mode, ["--gentle"])
+                ours, actions, count = told(out)
+                theirs, _, other_count = told(other_out)
+                # Of the transaction at which one stopped nothing is known.
+                stopped = other_code < 0 or "refresh " in other_out
+                deaths += stopped
+                upto = min(count, other_count - 1 if stopped else other_count)
+                compared += upto
+                for key in sorted(set(ours) | set(theirs)):
+                    a, b = ours.get(key, "-"), theirs.get(key, "-")
+                    if a == b or key[0] >= upto or f"{seed} {mode} {key[0]} {key[1]}" in known:
+                        continue
+                    differences += 1
+                    kinds[key[1].split(" @ ")[0]] += 1
+                    print(f"{seed} {mode} {key[0]} {key[1]}\n    {a}\n    {b}\n    {actions.get(key[0])}")
+    if second:
+        print(f"{compared} transactions compared, {differences} differences, the second library stopped in {deaths} seeds; {dict(kinds)}")
+    return 1 if wrong or differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
