@@ -27,6 +27,8 @@ typedef struct {
     const char *name, *before, *observed, *actions, *expected;
 } row_t;
 
+#define CHAIN "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6"
+#define SIX_LINKS "results id == 0 @ link.link.link.link.link.link.n"
 static const row_t rows[] = {
     /* 11.1 List of ints */
     {"L2", "new 0; 0.li fill 10", "0.li", "0.li set 3 99", "M{3→3}"},
@@ -166,16 +168,16 @@ static const row_t rows[] = {
     {"O17 new", "objects 0 3", "object 0 @ bl", "new 7; 7.link=@0; new 8", "{backlink}"},
     {"O18 n", "objects 0 3; 1.link=@0", "object 0 @ bl.n", "1.n=9", "{backlink}"},
     {"O18 links", "objects 0 3; 1.link=@0", "object 0 @ bl.n", "2.link=@0", "-"},
-    {"O21 0", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "0.n=9", "M{0→0}"},
-    {"O21 1", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "1.n=9", "M{0→0}"},
-    {"O21 2", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "2.n=9", "M{0→0}"},
-    {"O21 3", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "3.n=9", "M{0→0}"},
-    {"O21 4", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "4.n=9", "-"},
-    {"O21 5", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "5.n=9", "-"},
-    {"O21 6", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0", "6.n=9", "-"},
-    {"O22 6", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0 @ link.link.link.link.link.link.n", "6.n=9", "M{0→0}"},
-    {"O22 5", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0 @ link.link.link.link.link.link.n", "5.n=9", "-"},
-    {"O22 3", "objects 0 6; 0.link=@1; 1.link=@2; 2.link=@3; 3.link=@4; 4.link=@5; 5.link=@6", "results id == 0 @ link.link.link.link.link.link.n", "3.link=@6", "M{0→0}"},
+    {"O21 0", CHAIN, "results id == 0", "0.n=9", "M{0→0}"},
+    {"O21 1", CHAIN, "results id == 0", "1.n=9", "M{0→0}"},
+    {"O21 2", CHAIN, "results id == 0", "2.n=9", "M{0→0}"},
+    {"O21 3", CHAIN, "results id == 0", "3.n=9", "M{0→0}"},
+    {"O21 4", CHAIN, "results id == 0", "4.n=9", "-"},
+    {"O21 5", CHAIN, "results id == 0", "5.n=9", "-"},
+    {"O21 6", CHAIN, "results id == 0", "6.n=9", "-"},
+    {"O22 6", CHAIN, SIX_LINKS, "6.n=9", "M{0→0}"},
+    {"O22 5", CHAIN, SIX_LINKS, "5.n=9", "-"},
+    {"O22 3", CHAIN, SIX_LINKS, "3.link=@6", "M{0→0}"},
     {"O23 11", "objects 0 11; 10.link=@11; 11.link=@10", "results id == 10", "11.n=1", "M{0→0}"},
     {"O23 10", "objects 0 11; 10.link=@11; 11.link=@10", "results id == 10", "10.n=1", "M{0→0}"},
     {"O23 0", "objects 0 11; 10.link=@11; 11.link=@10", "results id == 10", "0.n=1", "-"},
@@ -424,7 +426,8 @@ static void all_kinds(bool own) {
         CHECK(act(other, actions));
     }
     refresh(r);
-    hears("list", &l, "I{0}"), hears("dictionary", &d, "ins{k}"), hears("results", &q, own ? "I{4,5} M{0→0}" : "empty"), hears("object", &o, "{n,li,di}");
+    hears("list", &l, "I{0}"), hears("dictionary", &d, "ins{k}");
+    hears("results", &q, own ? "I{4,5} M{0→0}" : "empty"), hears("object", &o, "{n,li,di}");
     forget(&l), forget(&d), forget(&q), forget(&o);
     end();
 }

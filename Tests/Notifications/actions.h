@@ -255,7 +255,10 @@ static collection_t collection_of(realm_object_t* o, const realm_property_info_t
 }
 static size_t size_of(const collection_t* c) {
     size_t n = 0;
-    bool good = c->kind == 'l' ? realm_list_size(c->list, &n) : c->kind == 's' ? realm_set_size(c->set, &n) : c->kind == 'd' ? realm_dictionary_size(c->dictionary, &n) : false;
+    bool good = false;
+    if (c->kind == 'l') good = realm_list_size(c->list, &n);
+    if (c->kind == 's') good = realm_set_size(c->set, &n);
+    if (c->kind == 'd') good = realm_dictionary_size(c->dictionary, &n);
     return good ? n : 0;
 }
 /* The collection in an element. */
@@ -600,7 +603,10 @@ static bool add_callback(observer_t* o, void* handle, char kind, const char* pat
     return o->token != NULL;
 }
 static realm_results_t* rows_of(collection_t* c, const char* at) {
-    realm_results_t* all = c->kind == 'l' ? realm_list_to_results(c->list) : c->kind == 's' ? realm_set_to_results(c->set) : c->kind == 'd' ? realm_dictionary_to_results(c->dictionary) : NULL;
+    realm_results_t* all = NULL;
+    if (c->kind == 'l') all = realm_list_to_results(c->list);
+    if (c->kind == 's') all = realm_set_to_results(c->set);
+    if (c->kind == 'd') all = realm_dictionary_to_results(c->dictionary);
     while (*at == ' ') at++;
     if (!all || !*at) return all;
     realm_results_t* some = NULL;
@@ -634,7 +640,8 @@ static void* open_handle(realm_t* r, const char* at, char* kind) {
         realm_object_t* o = object_by_id(r, number(&at));
         realm_property_info_t info;
         bool found = false;
-        if (o && realm_find_property(r, class_key(r, "A"), "link", &found, &info) && found) handle = realm_get_backlinks(o, class_key(r, "A"), info.key);
+        if (o && realm_find_property(r, class_key(r, "A"), "link", &found, &info) && found)
+            handle = realm_get_backlinks(o, class_key(r, "A"), info.key);
         realm_release(o);
     } else {
         place_t p;

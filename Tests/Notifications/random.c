@@ -265,7 +265,8 @@ static void read_content(watched_t* w, content_t* c) {
         for (size_t i = 0; realm_object_is_valid(object) && i < sizeof names / sizeof *names; i++) {
             realm_property_info_t p;
             bool found = false;
-            if (realm_find_property(o->realm, class_key(o->realm, "A"), names[i], &found, &p) && found) add_row(c, names[i], property_number(object, &p, 0));
+            if (realm_find_property(o->realm, class_key(o->realm, "A"), names[i], &found, &p) && found)
+                add_row(c, names[i], property_number(object, &p, 0));
         }
     } else if (o->kind == 'r') {
         realm_results_t* rows = (realm_results_t*)o->handle;
@@ -333,7 +334,8 @@ static void check_names(watched_t* w, const content_t* old, const content_t* new
         const content_row_t *a = &old->rows[i], *b = row_named(new, a->name);
         if (is_object && !b) continue;
         if (!b && !names(w, "del{", a->name)) wrong(w, "a deletion is missing", i);
-        if (b && a->shown != b->shown && !names(w, is_object ? "{" : "mod{", a->name) && !names(w, "ins{", a->name)) wrong(w, "a modification is missing", i);
+        if (b && a->shown != b->shown && !names(w, is_object ? "{" : "mod{", a->name) && !names(w, "ins{", a->name))
+            wrong(w, "a modification is missing", i);
     }
     if (is_object && old->count && !new->count && strcmp(heard(&w->observer), "deleted")) wrong(w, "the deletion is missing", 0);
     for (size_t i = 0; !is_object && i < new->count; i++)
@@ -342,8 +344,8 @@ static void check_names(watched_t* w, const content_t* old, const content_t* new
 static void check_rows(watched_t* w, const content_t* old, const content_t* new) {
     const told_t* t = &w->told;
     if (old->count + t->insertions != new->count + t->deletions) return wrong(w, "the sizes do not agree", new->count);
-    if (!ascending(t->d, t->deletions, old->count) || !ascending(t->i, t->insertions, new->count) || !ascending(t->before, t->modifications, old->count) ||
-        !ascending(t->after, t->modifications, new->count))
+    if (!ascending(t->d, t->deletions, old->count) || !ascending(t->i, t->insertions, new->count) ||
+        !ascending(t->before, t->modifications, old->count) || !ascending(t->after, t->modifications, new->count))
         return wrong(w, "indices out of order", 0);
     for (size_t a = 0, b = 0, d = 0, i = 0, m = 0; a < old->count || b < new->count; a++, b++) {
         while (d < t->deletions && t->d[d] == a) a++, d++;
@@ -376,7 +378,8 @@ static bool quiet, with_paths, gentle, own;
 static void watch(realm_t* r, size_t i) {
     watched_t* w = &watched[i];
     const char* what = i < PLAIN ? plain[i] : i < PLAIN + OBJECTS ? of_objects[i - PLAIN] : rough[i - PLAIN - OBJECTS];
-    const char* paths = ONE_OF("n", "s", "link.n", "la.n", "bl", "bl.n", "*", "*.*", "-", "da.n", "emb.n", "link.link.n", "n,link.s", "sa.link.n", "le.n");
+    const char* paths = ONE_OF(
+        "n", "s", "link.n", "la.n", "bl", "bl.n", "*", "*.*", "-", "da.n", "emb.n", "link.link.n", "n,link.s", "sa.link.n", "le.n");
     bool bare = !with_paths || i < PLAIN || below(4) == 0;
     forget(&w->observer);
     snprintf(w->what, sizeof w->what, bare ? "%s" : "%s @ %s", what, paths);

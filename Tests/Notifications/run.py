@@ -62,7 +62,7 @@ def size(text, kind):
 
 
 def known(ours, theirs, observer, actions):
-    """Why two libraries may differ, from docs/live-objects.md: what the second one tells is a fault or an accident of realm-core. None: they may not."""
+    """Why two libraries may differ: what the second one tells is a fault or an accident of realm-core. None: they may not."""
     if ours.endswith("del") and theirs.endswith("del"):
         return "stale changes beside the deletion of a collection"
     if re.search(r"(\]|\}|mx) clr", actions):
