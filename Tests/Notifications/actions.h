@@ -63,20 +63,20 @@ static void empty(text_t* t) { t->length = 0; }
 /* ---- The thread's scheduler -------------------------------------------------------------------------- */
 
 enum { QUEUE = 1024 };
+static pthread_mutex_t turns_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t more_turns = PTHREAD_COND_INITIALIZER;
 static struct {
-    pthread_mutex_t mutex;
-    pthread_cond_t more;
     realm_work_queue_t* queue[QUEUE];
     size_t first, count;
     pthread_t thread;
-} turns = {.mutex = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER, .first = 0, .count = 0};
+} turns;
 
 static void post(realm_userdata_t p, realm_work_queue_t* queue) {
     (void)p;
-    pthread_mutex_lock(&turns.mutex);
+    pthread_mutex_lock(&turns_mutex);
     if (turns.count < QUEUE) turns.queue[(turns.first + turns.count++) % QUEUE] = queue;
-    pthread_cond_signal(&turns.more);
-    pthread_mutex_unlock(&turns.mutex);
+    pthread_cond_signal(&more_turns);
+    pthread_mutex_unlock(&turns_mutex);
 }
 static bool on_thread(realm_userdata_t p) { return (void)p, pthread_equal(turns.thread, pthread_self()); }
 static bool same_thread(const realm_userdata_t a, const realm_userdata_t b) { return a == b; }
@@ -96,11 +96,11 @@ __attribute__((unused)) static bool turn(long milliseconds) {
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += milliseconds / 1000, end.tv_nsec += milliseconds % 1000 * 1000000;
     if (end.tv_nsec >= 1000000000) end.tv_sec++, end.tv_nsec -= 1000000000;
-    pthread_mutex_lock(&turns.mutex);
-    while (!turns.count && pthread_cond_timedwait(&turns.more, &turns.mutex, &end) == 0) {}
+    pthread_mutex_lock(&turns_mutex);
+    while (!turns.count && pthread_cond_timedwait(&more_turns, &turns_mutex, &end) == 0) {}
     realm_work_queue_t* work = NULL;
     if (turns.count) work = turns.queue[turns.first], turns.first = (turns.first + 1) % QUEUE, turns.count--;
-    pthread_mutex_unlock(&turns.mutex);
+    pthread_mutex_unlock(&turns_mutex);
     if (work) realm_scheduler_perform_work(work);
     return work != NULL;
 }
@@ -525,7 +525,7 @@ static void say_changes(text_t* t, const realm_collection_changes_t* c) {
 }
 static void on_collection(realm_userdata_t p, const realm_collection_changes_t* c) {
     observer_t* o = (observer_t*)p;
-    text_t t = {0};
+    text_t t = {NULL, 0, 0};
     say_changes(&t, c);
     o->changes = c;
     called(o, &t);
@@ -541,7 +541,7 @@ static void on_dictionary(realm_userdata_t p, const realm_dictionary_changes_t* 
     static realm_value_t keys[3][MOST];
     size_t n[3] = {MOST, MOST, MOST};
     bool cleared = false, deleted = false;
-    text_t t = {0};
+    text_t t = {NULL, 0, 0};
     realm_dictionary_get_changes(c, NULL, NULL, NULL, &deleted);
     realm_dictionary_get_changed_keys(c, keys[0], &n[0], keys[1], &n[1], keys[2], &n[2], &cleared);
     const char* names[] = {"del{", "ins{", "mod{"};
@@ -558,7 +558,7 @@ static void on_dictionary(realm_userdata_t p, const realm_dictionary_changes_t* 
 static void on_object(realm_userdata_t p, const realm_object_changes_t* c) {
     observer_t* o = (observer_t*)p;
     realm_property_key_t keys[40];
-    text_t t = {0};
+    text_t t = {NULL, 0, 0};
     size_t n = realm_object_changes_get_modified_properties(c, keys, 40);
     bool deleted = realm_object_changes_is_deleted(c);
     if (deleted) say(&t, "deleted");

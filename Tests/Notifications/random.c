@@ -410,7 +410,7 @@ static bool refreshed(realm_t* r) {
 }
 static void try_seed(const char* folder, long count) {
     char path[300];
-    text_t t = {0};
+    text_t t = {NULL, 0, 0};
     snprintf(path, sizeof path, "%s/%u.realm", folder, seed);
     state = seed * 7919u + 1;
     realm_t *r = open_path(path, false), *other = r ? open_path(path, false) : NULL;
