@@ -82,6 +82,7 @@ def main():
     parser.add_argument("--transactions", type=int, default=40)
     parser.add_argument("--modes", default=",".join(MODES))
     options = parser.parse_args()
+    sys.stdout.reconfigure(line_buffering=True)
     seeds = range(options.first, options.first + options.seeds)
     wrong = compared = differences = deaths = 0
     kinds, reasons = collections.Counter(), collections.Counter()
