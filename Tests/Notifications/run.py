@@ -68,7 +68,8 @@ def known(ours, theirs, observer, actions):
     if re.search(r"(\]|\}|mx) clr", actions):
         return "emptying a nested collection that is empty counts as a change"
     by_order = observer.startswith(("results", "of ", "back"))
-    if by_order and all(size(ours, k) == size(theirs, k) > 0 for k in "DI"):
+    is_choice = all(size(ours, k) == size(theirs, k) > 0 for k in "DI") and abs(ours.count("→") - theirs.count("→")) <= size(ours, "D")
+    if by_order and is_choice:
         return "of equally long runs of rows another one stays: modified rows are counted at indices without the inserted ones"
     return None
 
