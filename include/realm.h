@@ -70,14 +70,15 @@
  *      single    any thread, but never two at once on the same handle.
  *      confined  on the thread of the scheduler the realm was opened with. Off that thread the call
  *                fails with WRONG_THREAD and touches nothing; realm_release() and realm_clone() may
- *                be called anywhere.
+ *                be called anywhere. A frozen realm (realm_freeze()), and what comes from it, is
+ *                confined to no thread: all of them may read it at the same time.
  *
  * 6. Errors. "Errors:" leaves out the prefix RLM_ERR_ and abbreviates four groups.
  *      [realm]   WRONG_THREAD; CLOSED_REALM after realm_close().
  *      [object]  WRONG_THREAD; INVALIDATED_OBJECT when the object, or the object that owns the
  *                collection, was deleted, when the realm was closed, or when the place inside a
  *                Mixed property that a collection handle stands for holds something else now.
- *      [write]   WRONG_TRANSACTION_STATE outside a write transaction.
+ *      [write]   WRONG_TRANSACTION_STATE outside a write transaction, and in a frozen realm.
  *      [value]   the place cannot hold the value: PROPERTY_TYPE_MISMATCH, also for a link to
  *                another class; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT for a link to nothing;
  *                ILLEGAL_OPERATION for a link to an embedded object and for a collection in a set;
@@ -835,9 +836,10 @@ RLM_API void* realm_clone(const void* ptr);
  *  Errors:  none. */
 RLM_API bool realm_equals(const void* a, const void* b);
 
-/** Tells whether a handle belongs to a frozen realm. There is no function yet that makes one
- *  (realm_planned.h), so the answer is always false.
+/** Tells whether a handle is a frozen realm (realm_freeze()), or an object, list, set, dictionary or
+ *  results in one.
  *
+ *  ptr:    may be NULL, which is not frozen.
  *  Thread: any. Errors: none. */
 RLM_API bool realm_is_frozen(const void* ptr);
 
@@ -1350,7 +1352,7 @@ RLM_API bool realm_remove_table(realm_t* realm, const char* table_name, bool* ta
  *
  *  Returns: an own token; release it, before the realm handle, to stop.
  *  Thread:  confined; the callback runs on the same thread.
- *  Errors:  [realm]. */
+ *  Errors:  [realm]; WRONG_TRANSACTION_STATE for a frozen realm. */
 RLM_API realm_callback_token_t* realm_add_realm_changed_callback(
     realm_t* realm, realm_on_realm_change_func_t callback, realm_userdata_t userdata,
     realm_free_userdata_func_t userdata_free);
@@ -1358,12 +1360,123 @@ RLM_API realm_callback_token_t* realm_add_realm_changed_callback(
 /** Has a function called once, when the realm reaches the snapshot that is the newest now.
  *
  *  Returns: an own token; releasing it early cancels. NULL without an error when there is nothing
- *           to wait for: the realm is at the newest snapshot, or in no transaction at all.
+ *           to wait for: the realm is at the newest snapshot, frozen, or in no transaction at all.
  *           The userdata is freed then.
  *  Thread:  confined; the callback runs on the same thread. Errors: [realm]. */
 RLM_API realm_refresh_callback_token_t* realm_add_realm_refresh_callback(
     realm_t* realm, realm_on_realm_refresh_func_t callback, realm_userdata_t userdata,
     realm_free_userdata_func_t userdata_free);
+
+/* ------------------------------------------------------------------------------------------------
+ * Other threads: frozen realms, and references to carry handles over
+ *
+ * A frozen realm shows one snapshot for ever. It belongs to no thread: any number of them may read
+ * it and what comes from it, at the same time, also through the same handle, and nobody waits for
+ * anybody. Objects, collections and results go into it, and back into a live realm, with the
+ * functions called realm_..._resolve_in().
+ *
+ * A thread-safe reference names something in a live realm, to be found again in another realm of
+ * the same file, on another thread.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Freezes a realm at the snapshot that it reads: an open realm beside it, to be read on any thread.
+ *
+ *  Nothing is copied, whatever the size of the file. The snapshot stays in the file, which grows
+ *  meanwhile, until the frozen realm is closed, or released with all that came from it. Closing the
+ *  live realm changes nothing about it. Freezing a realm with a cached config twice at the same
+ *  snapshot gives the same instance. A frozen realm can be frozen, too.
+ *
+ *  What cannot be done in it fails with WRONG_TRANSACTION_STATE: writing, compacting, and
+ *  registering callbacks. realm_refresh() is false there. realm_update_schema() only checks that
+ *  the snapshot can be read with the new schema, which may name classes that are not there.
+ *
+ *  realm:   while it writes: the snapshot before the write transaction counts. In no transaction:
+ *           one is begun.
+ *  Returns: an own handle.
+ *  Thread:  confined.
+ *  Errors:  [realm]; LIMIT_EXCEEDED when too many snapshots of the file are in use. */
+RLM_API realm_t* realm_freeze(const realm_t* realm);
+
+/** Makes a reference to a realm, an object, a list, a set, a dictionary or results, for another
+ *  thread.
+ *
+ *    realm         the instance itself, which will belong to the thread that resolves the reference
+ *    results       the query, with the snapshot it was made at: kept in the file until the
+ *                  reference is released
+ *    others        what it stands for, at whatever snapshot it is resolved
+ *
+ *  handle:  one of these.
+ *  Returns: an own handle, good on any thread.
+ *  Thread:  confined, except for realms: for these it is any.
+ *  Errors:  ILLEGAL_OPERATION for handles of other kinds; [object] for objects and collections;
+ *           for results WRONG_THREAD, STALE_ACCESSOR when they are not valid, and
+ *           WRONG_TRANSACTION_STATE for the objects of a collection whose owner was made in the
+ *           write transaction that is open. */
+RLM_API realm_thread_safe_reference_t* realm_create_thread_safe_reference(const void* handle);
+
+/** Resolves a reference to a realm: binds that instance to a scheduler. All handles of the instance
+ *  and of what came from it are good on the scheduler's thread from then on, and only there. When
+ *  the config is cached, and the scheduler has a realm of it open, it is that one instead. A frozen
+ *  realm stays what it is.
+ *
+ *  tsr:       can be resolved once; to be released by the caller all the same.
+ *  scheduler: NULL: the default scheduler of the calling thread.
+ *  Returns:   an own handle.
+ *  Thread:    any.
+ *  Errors:    ILLEGAL_OPERATION for a reference to something else, which stays good, or one that
+ *             was resolved before; WRONG_TRANSACTION_STATE while a function that was called on the
+ *             realm's thread is running; MISMATCHED_CONFIG as in realm_open(). */
+RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t* tsr,
+                                                  realm_scheduler_t* scheduler);
+
+/** Resolves a reference to an object.
+ *
+ *  The realm is brought to a snapshot that has the object: in no transaction it begins at the one
+ *  that the reference was made at, if that is still there, else at the newest; at an older one it
+ *  moves to the newest, as with realm_refresh(). References made in a write transaction need what it
+ *  committed. The same holds for references to collections and results.
+ *
+ *  realm:     of the same file.
+ *  reference: may be resolved again, also in other realms; to be released by the caller.
+ *  Returns:   an own handle; to an object that is not valid when it is deleted.
+ *  Thread:    confined.
+ *  Errors:    [realm]; ILLEGAL_OPERATION for a reference of another kind, or into another file. */
+RLM_API realm_object_t* realm_object_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/** Resolves a reference to a list, as realm_object_from_thread_safe_reference() does.
+ *
+ *  Returns: an own handle; to a list that is not valid when it is gone.
+ *  Thread:  confined.
+ *  Errors:  as there. */
+RLM_API realm_list_t* realm_list_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/** Resolves a reference to a set, as realm_object_from_thread_safe_reference() does.
+ *
+ *  Returns: an own handle; to a set that is not valid when it is gone.
+ *  Thread:  confined.
+ *  Errors:  as there. */
+RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
+                                                          realm_thread_safe_reference_t* reference);
+
+/** Resolves a reference to a dictionary, as realm_object_from_thread_safe_reference() does.
+ *
+ *  Returns: an own handle; to a dictionary that is not valid when it is gone.
+ *  Thread:  confined.
+ *  Errors:  as there. */
+RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
+
+/** Resolves a reference to results, as realm_object_from_thread_safe_reference() does. They are live
+ *  results of the realm; as long as that stays at the snapshot of the reference they are what they
+ *  were there.
+ *
+ *  Returns: an own handle. Results of values whose collection is gone are not valid.
+ *  Thread:  confined.
+ *  Errors:  as there. */
+RLM_API realm_results_t* realm_results_from_thread_safe_reference(
+    const realm_t* realm, realm_thread_safe_reference_t* reference);
 
 /* ------------------------------------------------------------------------------------------------
  * Schema

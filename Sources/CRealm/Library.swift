@@ -56,7 +56,10 @@ public func realm_equals(_ a: UnsafeRawPointer?, _ b: UnsafeRawPointer?) -> Bool
     return x.kind == y.kind && x.isEqual(to: y)
 }
 @_cdecl("realm_is_frozen")
-public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool { false }
+public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool {
+    guard let p else { return false }
+    return Unmanaged<Handle>.fromOpaque(p)._withUnsafeGuaranteedRef { !$0.isInherited && $0.isFrozen }
+}
 
 // MARK: Logging
 

@@ -54,6 +54,10 @@ public func realm_refresh(_ r: OpaquePointer?, _ did: UnsafeMutablePointer<Bool>
         did?.pointee = moved
     }
 }
+@_cdecl("realm_freeze")
+public func realm_freeze(_ r: OpaquePointer?) -> OpaquePointer? {
+    handle(.realm, r) { (_, realm) throws(RealmError) in RealmHandle(RealmBox(try realm.freeze())) }
+}
 @_cdecl("realm_add_realm_changed_callback")
 public func realm_add_realm_changed_callback(
     _ r: OpaquePointer?, _ callback: realm_on_realm_change_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
@@ -61,7 +65,7 @@ public func realm_add_realm_changed_callback(
     let data = UserData(userdata, free)
     return handle(.realm, r) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
-        let id = realm.addChangedCallback { callback(data.pointer) }
+        let id = try realm.addChangedCallback { callback(data.pointer) }
         return TokenHandle(realm, id)
     }
 }

@@ -270,7 +270,7 @@ public func realm_add_schema_changed_callback(
     let data = UserData(userdata, free)
     return handle(.realm, r) { (_, realm) throws(RealmError) in
         guard let callback else { throw nullArgument() }
-        let id = realm.addSchemaCallback { schema in
+        let id = try realm.addSchemaCallback { schema in
             // The handle is borrowed: good inside the call only.
             let handle = SchemaHandle(schema)
             withExtendedLifetime(handle) { callback(data.pointer, OpaquePointer(Unmanaged.passUnretained(handle).toOpaque())) }

@@ -312,7 +312,9 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     let folder = try TemporaryFolder()
     let writer = try open(folder.file())
     try writer.write { try writer.create("Item", primaryKey: 1, ["n": 1]) }
-    let pinned = try writer.reading().duplicateForReading()
+    let pin = try #require(try writer.reading().pin)
+    #expect(pin.share())
+    let pinned = try Transaction(reading: pin)
     for i in 2..<30 { try writer.write { try writer.object("Item", primaryKey: 1)?.set("n", .int(Int64(i))) } }
     let table = try #require(try pinned.group.table(named: "class_Item"))
     let n = try #require(table.column(named: "n").flatMap { table.facts($0.key) })

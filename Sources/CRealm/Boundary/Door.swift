@@ -28,6 +28,7 @@ extension Door where H == QueryHandle { static var query: Self { Self(kind: .que
 extension Door where H == ConfigHandle { static var config: Self { Self(kind: .config) } }
 extension Door where H == SchemaHandle { static var schema: Self { Self(kind: .schema) } }
 extension Door where H == SchedulerHandle { static var scheduler: Self { Self(kind: .scheduler) } }
+extension Door where H == ReferenceHandle { static var reference: Self { Self(kind: .reference) } }
 extension Door where H == WorkQueue { static var workQueue: Self { Self(kind: .workQueue) } }
 extension Door where H == AsyncErrorHandle { static var asyncError: Self { Self(kind: .asyncError) } }
 
@@ -36,6 +37,8 @@ struct Sealed<Content: AnyObject> {
     fileprivate let content: Unmanaged<Content>
     init(_ content: Content) { self.content = .passUnretained(content) }
 }
+/// Which kind of handle a pointer is; nil for NULL. For functions that take handles of several kinds.
+func kind(of p: UnsafeRawPointer?) -> Handle.Kind? { p.map { Unmanaged<Handle>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.kind } } }
 /// A handle of something in a Realm.
 protocol Confined: Handle {
     associatedtype Content: AnyObject
@@ -144,6 +147,7 @@ final class RealmHandle: Handle, Confined {
         self.box = box
         super.init(.realm)
     }
+    override var isFrozen: Bool { everywhere.isFrozen }
     override func isEqual(to other: Handle) -> Bool { (other as? RealmHandle)?.realm.content.toOpaque() == realm.content.toOpaque() }
     override func cloned() -> Handle? { RealmHandle(box) }
 
@@ -154,6 +158,7 @@ final class RealmHandle: Handle, Confined {
     var schema: Schema { everywhere.schema }
     var schemaVersion: UInt64 { everywhere.schemaVersion }
     func close() { everywhere.close() }
+    func reference() throws(RealmError) -> ThreadSafeReference { try ThreadSafeReference(everywhere) }
 }
 
 /// An object: its Realm and its keys.
@@ -190,7 +195,7 @@ final class ObjectHandle: Handle, Confined {
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
         make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.transaction.birth(table, key) }))
     }
-    @inline(__always) private static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
+    @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
         if let u = ObjectPool.current?.pop() {
             u._withUnsafeGuaranteedRef { h in
                 h.ownedBox = .passRetained(box)
@@ -218,6 +223,7 @@ final class ObjectHandle: Handle, Confined {
         guard let o = other as? ObjectHandle else { return false }
         return o.realm.content.toOpaque() == realm.content.toOpaque() && o.table == table && o.named == named
     }
+    override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
     /// On a foreign thread it only tells that the Realm is open.
     var isValid: Bool {
         let realm = realm.content.takeUnretainedValue()
@@ -226,12 +232,14 @@ final class ObjectHandle: Handle, Confined {
     override func clonedPointer() -> OpaquePointer? { ObjectHandle.make(box, table, named) }
 }
 
-/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change.
+/// A list, set or dictionary: where it stands. What was resolved is kept while the Realm's state does not change; that of a frozen Realm is kept
+/// by the readers of the threads, since all of them may use the handle at once.
 final class CollectionHandle: Handle, Confined {
     static var accessor: Realm.Accessor { .collection }
     let box: RealmBox
     let path: CollectionPath
     let realm: Sealed<Realm>
+    private let isOfFrozen: Bool
     private var elements: ElementList?
     private var entries: ElementDictionary?
     private var resolvedAt = UInt64.max
@@ -244,8 +252,10 @@ final class CollectionHandle: Handle, Confined {
         self.box = box
         self.path = path
         realm = box.realm
+        isOfFrozen = realm.content._withUnsafeGuaranteedRef { $0.isFrozen }
         super.init(kind)
     }
+    override var isFrozen: Bool { isOfFrozen }
     // What follows is for calls inside the Realm's door.
 
     /// Brings `elements` or `entries` to the present version; 2010 when the collection is gone.
@@ -257,19 +267,25 @@ final class CollectionHandle: Handle, Confined {
     @inline(never) private func resolveAnew(_ realm: Realm) throws(RealmError) {
         (elements, entries) = (nil, nil)
         resolvedAt = .max
-        switch try realm.collection(path) {
-        case .list(let l)? where kind != .dictionary: elements = l
-        case .dictionary(let d)? where kind == .dictionary: entries = d
-        default: throw gone()
+        switch try found(realm) {
+        case .list(let l): elements = l
+        case .dictionary(let d): entries = d
         }
         resolvedAt = realm.stateCount
+    }
+    private func found(_ realm: Realm) throws(RealmError) -> CollectionContent {
+        switch try realm.collection(path) {
+        case .list(let l)? where kind != .dictionary: return .list(l)
+        case .dictionary(let d)? where kind == .dictionary: return .dictionary(d)
+        default: throw gone()
+        }
     }
     @inline(never) private func gone() -> RealmError { RealmError(.invalidatedObject, "The collection has been deleted or replaced") }
 
     /// Whether the collection is there at the present version; an error where that cannot be asked.
     func isThere() throws(RealmError) -> Bool {
         guard try realm.content.borrow({ (realm: Realm) throws(RealmError) in try realm.isAlive(path.table, path.object) }) else { return false }
-        do throws(RealmError) { try resolve() } catch {
+        do throws(RealmError) { _ = try contents() } catch {
             if error.code == .invalidatedObject { return false }
             throw error
         }
@@ -277,35 +293,46 @@ final class CollectionHandle: Handle, Confined {
     }
     /// The collection at the present version; 2010 when it is gone.
     func contents() throws(RealmError) -> CollectionContent {
+        if isOfFrozen { return try realm.content.borrow { (realm: Realm) throws(RealmError) in try found(realm) } }
         try resolve()
         if let elements { return .list(elements) }
         if let entries { return .dictionary(entries) }
         throw gone()
     }
     func list() throws(RealmError) -> ElementList {
-        try resolve()
-        guard let elements else { throw gone() }
-        return elements
+        guard case .list(let l) = try contents() else { throw gone() }
+        return l
     }
     func dictionary() throws(RealmError) -> ElementDictionary {
-        try resolve()
-        guard let entries else { throw gone() }
-        return entries
+        guard case .dictionary(let d) = try contents() else { throw gone() }
+        return d
     }
     @inline(__always) func size() throws(RealmError) -> Int {
+        if isOfFrozen {
+            switch try contents() {
+            case .list(let l): return l.count
+            case .dictionary(let d): return d.count
+            }
+        }
         try resolve()
         if let elements { return elements.count }
         return entries?.count ?? 0
     }
     /// Element of a list or set.
     @inline(__always) func element(_ i: Int, _ out: UnsafeMutablePointer<realm_value_t>?) throws(RealmError) {
-        try resolve()
-        guard let elements else { throw gone() }
-        let v = try elements.get(i)
+        let v: Mixed
+        if isOfFrozen {
+            v = try list().get(i)
+        } else {
+            try resolve()
+            guard let elements else { throw gone() }
+            v = try elements.get(i)
+        }
         if let out { store(v, out) }
     }
     func insert(_ v: Mixed, _ i: Int) throws(RealmError) {
         try realm.content.borrow { (realm: Realm) throws(RealmError) in
+            if isOfFrozen { return try realm.insert(v, at: i, in: path) }
             if i == lastInserted &+ 1, resolvedAt != realm.stateCount { try resolve() }
             lastInserted = i
             if resolvedAt == realm.stateCount, let elements, i == elements.count, try realm.appendInPlace(v, to: elements, path) {
@@ -341,6 +368,7 @@ final class ResultsHandle: Handle, Confined {
         super.init(.results)
     }
     var isClosed: Bool { realm.content.takeUnretainedValue().isClosed }
+    override var isFrozen: Bool { realm.content.takeUnretainedValue().isFrozen }
     override func cloned() -> Handle? { ResultsHandle(box, kept) }
 }
 
@@ -350,8 +378,8 @@ final class QueryHandle: Handle, Confined {
     let realm: Sealed<Realm>
     let content: Sealed<ObjectQuery>
     private let kept: ObjectQuery
-    /// The text handed out last; replaced by the next call.
-    private var description: UnsafeMutablePointer<CChar>?
+    /// The text handed out last; replaced by the next call where that may say something else.
+    private let description = Lock(initial: UnsafeMutablePointer<CChar>?.none)
     init(_ box: RealmBox, _ query: ObjectQuery) {
         self.box = box
         realm = box.realm
@@ -359,15 +387,19 @@ final class QueryHandle: Handle, Confined {
         content = Sealed(query)
         super.init(.query)
     }
-    deinit { description?.deallocate() }
+    deinit { description.with { $0?.deallocate() } }
     override func cloned() -> Handle? { QueryHandle(box, kept) }
     func show(_ text: String) -> UnsafePointer<CChar> {
-        let bytes = text.utf8
-        description?.deallocate()
-        let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
-        for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
-        p[bytes.count] = 0
-        description = p
-        return UnsafePointer(p)
+        let isFixed = realm.content._withUnsafeGuaranteedRef { $0.isFrozen }
+        return description.with { last in
+            if isFixed, let last { return UnsafePointer(last) }
+            let bytes = text.utf8
+            last?.deallocate()
+            let p = UnsafeMutablePointer<CChar>.allocate(capacity: bytes.count + 1)
+            for (i, b) in bytes.enumerated() { p[i] = CChar(bitPattern: b) }
+            p[bytes.count] = 0
+            last = p
+            return UnsafePointer(p)
+        }
     }
 }

@@ -17,7 +17,7 @@ import CoreEngine
 class Handle {
     enum Kind: UInt32 {
         case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query, keyPaths, objectChanges
-        case collectionChanges, dictionaryChanges, notificationToken
+        case collectionChanges, dictionaryChanges, notificationToken, reference
 
         /// Errors, configurations, schemas, key paths and change sets are values; all else ends with the process.
         var isProcessBound: Bool {
@@ -37,6 +37,8 @@ class Handle {
     /// The pointer for C, owning one reference.
     @inline(__always) final func out() -> OpaquePointer { OpaquePointer(Unmanaged.passRetained(self).toOpaque()) }
     func isEqual(to other: Handle) -> Bool { self === other }
+    /// Whether what it leads to never changes, and may be read on any thread.
+    var isFrozen: Bool { false }
     /// A new handle to the same thing; nil for kinds that cannot be cloned.
     func cloned() -> Handle? { nil }
     func clonedPointer() -> OpaquePointer? { cloned()?.out() }

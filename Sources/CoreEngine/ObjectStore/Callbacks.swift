@@ -44,12 +44,19 @@ struct Callbacks {
 }
 
 extension Realm {
-    package func addChangedCallback(_ call: @escaping () -> Void) -> Int { callbacks.with { $0.add(changed: call) } }
+    private func checkObservable() throws(RealmError) { if isFrozen { throw frozenError("observe") } }
+    package func addChangedCallback(_ call: @escaping () -> Void) throws(RealmError) -> Int {
+        try checkObservable()
+        return callbacks.with { $0.add(changed: call) }
+    }
     /// Called with the new schema when it changes.
-    package func addSchemaCallback(_ call: @escaping (Schema) -> Void) -> Int { callbacks.with { $0.add(schema: call) } }
-    /// One shot, at the first refresh to at least the version newest now; nil when the Realm is at it already.
+    package func addSchemaCallback(_ call: @escaping (Schema) -> Void) throws(RealmError) -> Int {
+        try checkObservable()
+        return callbacks.with { $0.add(schema: call) }
+    }
+    /// One shot, at the first refresh to at least the version newest now; nil when the Realm is at it already, or frozen.
     package func addRefreshCallback(_ call: @escaping () -> Void) -> Int? {
-        guard isReading, database.newestVersion > transaction.version else { return nil }
+        guard isReading, !isFrozen, database.newestVersion > transaction.version else { return nil }
         return callbacks.with { $0.add(refresh: call, version: database.newestVersion) }
     }
     /// Any thread.

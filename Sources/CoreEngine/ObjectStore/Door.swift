@@ -2,7 +2,7 @@
 ///
 /// Promise
 /// 1. Only the Realm's own thread comes in, only while the Realm is open, and only while its file has all its pages; everybody else gets an
-///    error before anything is touched.
+///    error before anything is touched. To a frozen Realm every thread comes in, each to a reader of its own.
 /// 2. In a forked child nobody comes in who was opened by the parent. The child leaves all of it alone, and opens the file anew.
 /// 3. `close` may be called on any thread. It never takes anything away from a call that is inside: that call finishes, closes the Realm on its
 ///    way out, and the next one finds it closed.
@@ -27,18 +27,66 @@ extension Realm {
     }
     /// Each success is followed by `leave`. Calls may nest: callbacks come in again.
     package func enter(_ accessor: Accessor) throws(RealmError) {
-        guard isOnThread else { throw refusal(accessor) }
+        if let frozen { return try enter(frozen, accessor) }
+        guard isOnFixedThread else { return try enterInTransit(accessor) }
         visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         Platform.keepOrder()
-        if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
+        guard standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults else { return try enterLooking(accessor) }
     }
     /// - Returns: whether pages of any file were lost: `verifyWhole` tells whether it was this one.
     @discardableResult
     package func leave() -> Bool {
+        if let frozen { return leave(frozen) }
+        if isInTransit { return leaveInTransit() }
         let rest = visits.load(ordering: .relaxed) &- 1
         visits.store(rest, ordering: .releasing)
         Platform.keepOrder()
         if isClosed, rest == 0 { endForGood() }
+        return FaultGuard.hasFaults
+    }
+    @inline(never) private func enterLooking(_ accessor: Accessor) throws(RealmError) {
+        guard isInTransit else { return try refuse(accessor) }
+        visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
+        try enterInTransit(accessor)
+    }
+    /// While another thread may take the Realm over, and where that has never been so, the place where all others are refused.
+    @inline(never) private func enterInTransit(_ accessor: Accessor) throws(RealmError) {
+        guard isInTransit else { throw refusal(accessor) }
+        // The check may be the application's: no lock is held.
+        let owner = scheduler
+        guard owner.isOnThread, (binding.with { b in
+            guard b.scheduler === owner, !b.isMoving else { return false }
+            b.visits += 1
+            return true
+        }) else { throw refusal(accessor) }
+        if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
+    }
+    private func leaveInTransit() -> Bool {
+        let rest = binding.with { b in
+            // Calls that came in before are counted where they were.
+            if b.visits > 0 { b.visits -= 1 } else { visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing) }
+            return b.visits + visits.load(ordering: .relaxed)
+        }
+        if isClosed, rest == 0 { endForGood() }
+        return FaultGuard.hasFaults
+    }
+    private func enter(_ frozen: FrozenReaders, _ accessor: Accessor) throws(RealmError) {
+        if let reader = frozen.own {
+            reader._withUnsafeGuaranteedRef { r in r.visits.store(r.visits.load(ordering: .acquiring) &+ 1, ordering: .relaxed) }
+        } else {
+            if isInherited { throw Self.inheritedError() }
+            guard !isClosed, try frozen.makeOwn() else { throw refusal(accessor) }
+        }
+        Platform.keepOrder()
+        if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
+    }
+    private func leave(_ frozen: FrozenReaders) -> Bool {
+        frozen.own?._withUnsafeGuaranteedRef { r in
+            let rest = r.visits.load(ordering: .relaxed) &- 1
+            r.visits.store(rest, ordering: .releasing)
+            Platform.keepOrder()
+            if isClosed, rest == 0 { r.end() }
+        }
         return FaultGuard.hasFaults
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
@@ -49,8 +97,12 @@ extension Realm {
         RealmError(.wrongTransactionState, "This Realm was opened by the parent process, before the fork: open it again")
     }
     /// Whether the caller is on the Realm's own thread.
-    @inline(__always) package var isOnThread: Bool {
-        if thread != 0 { return Platform.threadId == thread }
+    package var isOnThread: Bool { isInTransit || isFrozen ? scheduler.isOnThread : isOnFixedThread }
+    /// The same, false for a Realm in transit whose scheduler does not stand for a thread.
+    @inline(__always) private var isOnFixedThread: Bool {
+        let own = thread.load(ordering: .relaxed)
+        if own != 0 { return Platform.threadId == own }
+        if isInTransit { return false }
         if let threadCheck { return threadCheck(threadCheckContext) }
         return scheduler.isOnThread
     }
@@ -77,7 +129,7 @@ extension Realm {
     /// Ends everything this instance holds; a running write is rolled back. Harmless when repeated, and on any thread: when the Realm's own one
     /// is in a call, that call ends it.
     public func close() {
-        closing.store(true, ordering: .sequentiallyConsistent)
-        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0) { endForGood() }
+        standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
+        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits } == 0) { endForGood() }
     }
 }

@@ -8,6 +8,7 @@ extension Realm {
     package func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
         let t = try objectTable(path.table)
         guard try t.isValid(path.object) else { throw invalidated() }
+        if let reader = frozen?.own { return try reader.borrow { (r) throws(RealmError) in try r.collection(path) } }
         return try reading().group.resolve(path)
     }
     /// Throws unless the property is a collection of the wanted kind, or Mixed: 3009 unknown, 3001 otherwise.

@@ -17,6 +17,7 @@ extension Realm {
         return done
     }
     private func checkReplaceable(_ what: String) throws(RealmError) {
+        guard !isFrozen else { throw frozenError(what) }
         guard database.isWritable, configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
             throw RealmError(.wrongTransactionState, "Can't \(what) a read-only Realm.")
         }

@@ -3,7 +3,7 @@ struct NotifierList {
     private struct Entry { weak var notifier: Notifier? }
     private var entries: [Entry] = []
     /// The version up to which all of them were told: its successors' changesets must stay.
-    private var pin: VersionPin?
+    private var pin: Pin?
 
     /// Those whose handles are still there.
     mutating func live() -> [Notifier] {
@@ -12,7 +12,7 @@ struct NotifierList {
         return entries.compactMap(\.notifier)
     }
     mutating func add(_ n: Notifier, _ snapshot: Transaction) throws(RealmError) {
-        if pin == nil { pin = try VersionPin(snapshot) }
+        if pin == nil { pin = snapshot.sharedPin }
         if !entries.contains(where: { $0.notifier === n }) { entries.append(Entry(notifier: n)) }
     }
     /// Brings all to the version of the snapshot.
@@ -23,7 +23,7 @@ struct NotifierList {
         let all = live()
         guard !all.isEmpty else { return }
         try snapshot.advance(all.filter { !(isLeaving && $0.isUnprepared) }, silent: silent)
-        if pin?.version != snapshot.version { pin = try VersionPin(snapshot) }
+        if pin?.version != snapshot.version { pin = snapshot.sharedPin }
     }
     mutating func end() { (entries, pin) = ([], nil) }
 }
@@ -41,6 +41,7 @@ extension Realm {
         _ kept: inout Notifier?, _ paths: [KeyPath]?, joins: Bool = false, _ make: (Transaction) throws(RealmError) -> Notifier,
         _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
     ) throws(RealmError) -> (Notifier, Int) {
+        guard !isFrozen else { throw frozenError("observe") }
         let t = try reading()
         if kept == nil || !joins {
             guard configuration.schemaMode != .immutable else {

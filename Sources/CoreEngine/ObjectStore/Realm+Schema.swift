@@ -33,6 +33,12 @@ extension Realm {
         boundShape = try t.group.shape()
     }
 
+    /// As `readFileSchema`, for a version that is frozen while `realm` writes on top of it: where that changed classes, these are those before.
+    func readSchemaBeforeWrite(of realm: Realm) throws(RealmError) {
+        guard try reading().group.shape() != (try realm.transaction.group.shape()) else { return }
+        try readFileSchema()
+    }
+
     // MARK: The step
 
     /// Brings the file's schema to the requested one, as the mode allows, and makes it the live schema. An error leaves the file as it was.
@@ -175,6 +181,16 @@ extension Realm {
     static func mismatch(_ code: RealmError.Code, _ changes: [SchemaChange], _ heading: String) -> RealmError {
         RealmError(code, heading + "\n" + changes.map { "- " + $0.text }.joined(separator: "\n"))
     }
+    /// Throws when a file with these differences to the requested schema cannot be read by it.
+    private static func checkReadable(_ changes: [SchemaChange]) throws(RealmError) {
+        let bad = changes.filter {
+            switch $0 {
+            case .addProperty, .changeType, .makeNullable, .makeRequired, .changePrimaryKey: true
+            default: false
+            }
+        }
+        if !bad.isEmpty { throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in read-only schema mode:") }
+    }
     /// Throws when the mode does not allow the step from the file's schema to the requested one.
     private static func check(_ changes: [SchemaChange], _ step: SchemaStep, _ fileVersion: UInt64) throws(RealmError) {
         let fresh = fileVersion == ObjectStore.notVersioned
@@ -184,13 +200,7 @@ extension Realm {
                 throw RealmError(.invalidSchemaVersion, "Provided schema version \(step.version) does not equal last set version \(fileVersion).")
             }
             if fresh && step.mode == .readOnly { return }
-            let bad = changes.filter {
-                switch $0 {
-                case .addProperty, .changeType, .makeNullable, .makeRequired, .changePrimaryKey: true
-                default: false
-                }
-            }
-            if !bad.isEmpty { throw mismatch(.invalidSchemaChange, bad, "The following changes cannot be made in read-only schema mode:") }
+            try checkReadable(changes)
         case .automatic, .manual:
             if fresh { return }
             if step.version < fileVersion {
@@ -218,6 +228,13 @@ extension Realm {
 
     /// Makes `wanted` the live schema; its classes and properties take their keys from the file's.
     func adopt(_ wanted: Schema, _ file: Schema, version: UInt64) throws(RealmError) {
+        schema = bound(wanted, to: file)
+        schemaVersion = version
+        isDynamic = false
+        boundFile = file
+        boundShape = try reading().group.shape()
+    }
+    private func bound(_ wanted: Schema, to file: Schema) -> Schema {
         var live = wanted
         let subset = configuration.subsetMode
         for i in live.classes.indices {
@@ -233,11 +250,7 @@ extension Realm {
         if subset == .allClasses || subset == .complete {
             live = Schema(live.classes + file.classes.filter { live[$0.name] == nil })
         }
-        schema = live
-        schemaVersion = version
-        isDynamic = false
-        boundFile = file
-        boundShape = try reading().group.shape()
+        return live
     }
 
     /// The snapshot is another one: where tables or columns came or went, the live schema follows; a class or property that it has and the
@@ -290,6 +303,7 @@ extension Realm {
         defer { leave() }
         try wanted.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
         guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
+        if isFrozen { return try showOnly(wanted) }
         if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }
@@ -301,6 +315,14 @@ extension Realm {
                 handlesBacklinks: configuration.handlesBacklinksAutomatically),
             from: try group.readSchema(), fileVersion: try group.readSchemaVersion(), inTransaction: inTransaction)
         if !wasReading { transaction.endRead() }
+    }
+
+    /// Makes `wanted` the schema of a frozen Realm, whose file stays what it is: it may leave classes and properties out, and name classes that
+    /// are not there.
+    private func showOnly(_ wanted: Schema) throws(RealmError) {
+        let file = try reading().group.readSchema()
+        try Self.checkReadable(SchemaChange.between(file, wanted))
+        schema = bound(wanted, to: file)
     }
 
     // MARK: Inside a migration

@@ -1,47 +1,68 @@
 import Synchronization
 
-/// One open Realm: a view of one version of a database, with its schema. Live: it moves by `refresh`, `beginWrite` and its own commits.
+/// One open Realm: a view of one version of a database, with its schema. A live one moves by `refresh`, `beginWrite` and its own commits; a
+/// frozen one never does.
 ///
-/// Thread rule: used on its scheduler's thread; calls from elsewhere throw 2006. From any thread: `close`, `isClosed`, `isWriting`, `schema`,
-/// `schemaVersion`, `configuration`, `versionCount`, and letting go of it.
+/// Thread rule: a live one is used on its scheduler's thread; calls from elsewhere throw 2006. From any thread: `close`, `isClosed`, `isWriting`,
+/// `schema`, `schemaVersion`, `configuration`, `versionCount`, and letting go of it. A frozen one is used on any thread, on many at once.
 /// After `close` everything answers with 2014 (or 2010 for objects).
 public final class Realm: @unchecked Sendable {  // Everybody comes in through the door (`Door.swift`); the rest is atomic or behind a Lock.
     /// What may be asked on any thread.
     private struct Facts {
         var configuration: RealmConfiguration
-        var schema = Schema()
+        var schema = Schema() { didSet { names = nil } }
         var schemaVersion = ObjectStore.notVersioned
+        /// The other names of properties, once a query asked.
+        var names: QueryNames?
     }
     private let facts: Lock<Facts>
     public internal(set) var configuration: RealmConfiguration {
         get { facts.with { $0.configuration } }
         set { facts.with { $0.configuration = newValue } }
     }
-    public let scheduler: any Scheduler
-    /// The thread, where the scheduler stands for one.
-    let thread: UInt
-    /// The scheduler's own check where it has one.
+    /// Where the Realm lives.
+    struct Binding {
+        var scheduler: any Scheduler
+        /// Calls that are inside, counted here while the Realm is in transit.
+        var visits = 0
+        /// Changing its owner at this moment: nobody comes in.
+        var isMoving = false
+        /// Put in transit by another thread than its own.
+        var isUncertain = false
+    }
+    let binding: Lock<Binding>
+    public var scheduler: any Scheduler { binding.with { $0.scheduler } }
+    /// The thread, where the scheduler stands for one; 0 where it must be asked.
+    let thread: Atomic<UInt>
+    /// The check of the scheduler that it was opened with, where that has one.
     let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
     let threadCheckContext: UnsafeMutableRawPointer?
     /// Calls that are inside, one in the other; the own thread's.
     let visits = Atomic(0)
-    let closing = Atomic(false)
+    /// What keeps calls from coming in by plain loads and stores.
+    enum Standing { static let closed = 1, inTransit = 2 }
+    let standing = Atomic(0)
     /// Differs from the present one when a forked child has inherited the Realm.
     let generation = ForkGuard.generation
     private let hasEnded = Atomic(false)
     let database: Database
+    /// What a live Realm reads and writes through; closed from the start in a frozen one.
     package let transaction: Transaction
+    /// What a frozen Realm reads through; nil in a live one.
+    let frozen: FrozenReaders?
     public internal(set) var schema: Schema {
         get { facts.with { $0.schema } }
-        set {
-            facts.with { $0.schema = newValue }
-            cachedNames = nil
-        }
+        set { facts.with { $0.schema = newValue } }
     }
-    private var cachedNames: QueryNames?
     /// The other names of properties, for queries.
     var queryNames: QueryNames {
-        if let cachedNames { return cachedNames }
+        facts.with { f in
+            let names = f.names ?? Self.names(f.schema)
+            f.names = names
+            return names
+        }
+    }
+    private static func names(_ schema: Schema) -> QueryNames {
         var names = QueryNames()
         for c in schema.classes where !c.key.isNull {
             var aliases: [Name: QueryNames.Alias] = [:]
@@ -52,14 +73,15 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             }
             if !aliases.isEmpty { names.aliases[c.key] = aliases }
         }
-        cachedNames = names
         return names
     }
     public internal(set) var schemaVersion: UInt64 {
         get { facts.with { $0.schemaVersion } }
         set { facts.with { $0.schemaVersion = newValue } }
     }
-    public var isClosed: Bool { closing.load(ordering: .acquiring) }
+    public var isClosed: Bool { standing.load(ordering: .acquiring) & Standing.closed != 0 }
+    /// Whether another thread may take the Realm over.
+    var isInTransit: Bool { standing.load(ordering: .acquiring) & Standing.inTransit != 0 }
     /// Whether the schema follows the file.
     var isDynamic: Bool
     /// Shape of the tables that `schema` was last bound to.
@@ -110,12 +132,14 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     private init(opening configuration: RealmConfiguration) throws(RealmError) {
         try configuration.check()
         facts = Lock(initial: Facts(configuration: configuration))
-        scheduler = configuration.scheduler ?? ThreadScheduler.current
-        thread = scheduler.threadId
+        let scheduler = configuration.scheduler ?? ThreadScheduler.current
+        binding = Lock(initial: Binding(scheduler: scheduler))
+        thread = Atomic(scheduler.threadId)
         threadCheck = scheduler.threadCheck
         threadCheckContext = scheduler.threadCheckContext
         isDynamic = configuration.schema == nil
         isFixedView = false
+        frozen = nil
         if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
         let path = try FileSystem.canonical(configuration.path)
         try RealmCoordinator.check(configuration, Name(path))
@@ -140,7 +164,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         } catch {
             let lost = Result { () throws(RealmError) in try verifyWhole() }
             transaction.close()
-            closing.store(true, ordering: .sequentiallyConsistent)
+            standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
             if case .failure(let lost) = lost { throw lost }
             throw error.with(path: configuration.path)
         }
@@ -180,37 +204,78 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         c.initialize = nil
         c.migrate = nil
         facts = Lock(initial: Facts(configuration: c))
-        scheduler = realm.scheduler
-        thread = realm.thread
+        binding = Lock(initial: Binding(scheduler: realm.scheduler))
+        thread = Atomic(realm.thread.load(ordering: .relaxed))
         threadCheck = realm.threadCheck
         threadCheckContext = realm.threadCheckContext
         isDynamic = true
         isFixedView = true
+        frozen = nil
         database = realm.database
-        transaction = try realm.transaction.duplicateForReading()
+        guard let pin = realm.transaction.sharedPin else { throw realm.closedError() }
+        transaction = try Transaction(reading: pin)
         try readFileSchema()
+        isOpen = true
+    }
+    /// A frozen view of a version that `realm` knows.
+    init(freezing realm: Realm, _ pin: Pin) throws(RealmError) {
+        var c = realm.configuration
+        c.initialize = nil
+        c.migrate = nil
+        c.shouldCompact = nil
+        let scheduler = FrozenScheduler(pin.version)
+        c.scheduler = scheduler
+        binding = Lock(initial: Binding(scheduler: scheduler))
+        facts = Lock(initial: Facts(configuration: c, schema: realm.schema, schemaVersion: realm.schemaVersion))
+        thread = Atomic(0)
+        threadCheck = nil
+        threadCheckContext = nil
+        isDynamic = realm.isDynamic
+        isFixedView = true
+        database = realm.database
+        frozen = FrozenReaders(pin)
+        transaction = try Transaction(closedOf: database)
+        // Inside a migration the classes are those of the version to come.
+        if realm.isWriting { try inside { () throws(RealmError) in try readSchemaBeforeWrite(of: realm) } }
         isOpen = true
     }
     deinit {
         guard !isInherited else { return leaveToParent() }
         // Nobody can be inside any more.
-        closing.store(true, ordering: .sequentiallyConsistent)
+        standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         endForGood()
     }
 
     // MARK: State
 
+    func frozenError(_ what: String) -> RealmError { RealmError(.wrongTransactionState, "Can't \(what) a frozen Realm.") }
     func closedError() -> RealmError { RealmError(.closedRealm, "Cannot access realm that has been closed.") }
     /// The transaction, in a snapshot.
     @inline(__always) package func reading() throws(RealmError) -> Transaction {
-        if transaction.stage != .reading && transaction.stage != .writing { try beginImplicitly() }
+        if transaction.stage != .reading && transaction.stage != .writing {
+            if let frozen { return try reading(frozen) }
+            try beginImplicitly()
+        }
         try verifyWhole()
         return transaction
+    }
+    private func reading(_ frozen: FrozenReaders) throws(RealmError) -> Transaction {
+        guard let reader = frozen.own else { throw closedError() }
+        try verifyWhole()
+        return reader._withUnsafeGuaranteedRef { $0.transaction }
     }
     @inline(never) private func beginImplicitly() throws(RealmError) {
         if transaction.stage == .closed { throw closedError() }
         if transaction.stage == .interrupted { return try transaction.restore() }
         try transaction.beginRead()
+        try noteBegin()
+    }
+    /// Begins to read a version that is pinned already.
+    func beginRead(at pin: Pin) throws(RealmError) {
+        try transaction.beginRead(at: pin)
+        try noteBegin()
+    }
+    private func noteBegin() throws(RealmError) {
         shownVersion = nil
         do throws(RealmError) { try versionMoved() } catch {
             transaction.endRead()
@@ -236,9 +301,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         }
     }
     public var isWriting: Bool { transaction.isWriting.load(ordering: .relaxed) }
-    package var isReading: Bool { transaction.stage == .reading || transaction.stage == .writing }
+    package var isReading: Bool { isFrozen || transaction.stage == .reading || transaction.stage == .writing }
     /// Version of the snapshot; nil when none is open, and elsewhere than on the Realm's thread.
-    public var version: UInt64? { (try? inside { () throws(RealmError) in isReading ? transaction.version : nil }) ?? nil }
+    public var version: UInt64? { (try? inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }) ?? nil }
     public var versionCount: UInt64 { database.versionCount }
 
     public func beginRead() throws(RealmError) {
@@ -250,6 +315,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     public func beginWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
             let t = transaction
+            guard !isFrozen else { throw frozenError("perform transactions on") }
             guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
                 throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
             }
@@ -335,6 +401,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     @discardableResult
     public func refresh() throws(RealmError) -> Bool {
         try inside { () throws(RealmError) -> Bool in
+            if isFrozen { return false }
             if configuration.schemaMode == .immutable { throw RealmError(.wrongTransactionState, "Can't refresh an immutable Realm.") }
             guard !isWriting, !isFixedView, !isNotifying else { return false }
             let moved: Bool
@@ -383,11 +450,15 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Gives back what this instance holds, once.
     func endForGood() {
         guard !isInherited, !hasEnded.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        stateCount &+= 1
-        stopListening()
-        endAsyncWrites()
-        notifiers.end()
-        transaction.close()
+        if let frozen {
+            frozen.end()
+        } else {
+            stateCount &+= 1
+            stopListening()
+            endAsyncWrites()
+            notifiers.end()
+            transaction.close()
+        }
         let gone = callbacks.with { $0.takeAll() }
         withExtendedLifetime(gone) {}
         RealmCoordinator.unregister(self)
@@ -395,7 +466,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
 
     /// A child gives nothing back of what its parent has: other threads of the parent may have been changing it when the process was forked.
     private func leaveToParent() {
-        for part in [transaction, database, facts, callbacks] + (turn.map { [$0] } ?? []) as [AnyObject] { _ = Unmanaged.passRetained(part) }
+        for part in [transaction, database, facts, binding, callbacks, frozen, turn] as [AnyObject?] { part.map { _ = Unmanaged.passRetained($0) } }
     }
 
     // MARK: Files
@@ -464,10 +535,33 @@ enum RealmCoordinator {
         }
         return nil
     }
-    static func register(_ r: Realm) {
-        let entry = Entry(
+    private static func entry(_ r: Realm) -> Entry {
+        Entry(
             id: ObjectIdentifier(r), path: Name(r.database.path), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
+    }
+    /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
+    static func cached(for r: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
+        var c = r.configuration
+        guard c.isCached, !r.isFrozen else { return nil }
+        c.scheduler = scheduler
+        return try cached(c, Name(r.database.path))
+    }
+    static func register(_ r: Realm) {
+        let entry = entry(r)
         instances.with { $0.append(entry) }
+    }
+    /// - Returns: the frozen Realm, or the cached one that is there for its version already.
+    static func register(frozen r: Realm) -> Realm {
+        let entry = entry(r)
+        // Whoever is the last to refer to one ends it, which takes the lock.
+        var cached: [Realm] = []
+        defer { withExtendedLifetime(cached) {} }
+        return instances.with { all in
+            if r.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
+            if let known = cached.first(where: { $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.database === r.database }) { return known }
+            all.append(entry)
+            return r
+        }
     }
     /// The instance noticed another schema version, or has another key.
     static func update(_ r: Realm) {

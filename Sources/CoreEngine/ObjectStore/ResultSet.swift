@@ -1,8 +1,10 @@
+import Synchronization
+
 /// Rows that follow the data: objects of a class, of a list, behind backlinks, that meet a query; or the values of a collection.
 ///
 /// Nothing runs before the first access; what was found is kept while the Realm's state does not change.
-/// Thread rule: that of the Realm.
-package final class ResultSet {
+/// Thread rule: that of the Realm. Of a frozen one: any, many at once; whoever comes first runs the query, the others wait for that.
+package final class ResultSet: @unchecked Sendable {  // All is used inside the Realm's door; what several threads see of a frozen one is atomic or immutable.
     package typealias Source = RowSource
     package let realm: Realm
     package let source: Source
@@ -11,7 +13,9 @@ package final class ResultSet {
     let query: BoundQuery
     /// Keys of the objects; null where a dictionary has no object.
     private var rows: [ObjKey] = []
-    private var rowsAt = UInt64.max
+    private let rowsAt = Atomic(UInt64.max)
+    /// Held by the thread that finds the rows of frozen results; nil in live ones.
+    private let search: Lock<Void>?
     /// A snapshot never looks again.
     private let isFixed: Bool
     package var isSnapshot: Bool { isFixed }
@@ -26,6 +30,7 @@ package final class ResultSet {
 
     package init(_ realm: Realm, _ source: Source) throws(RealmError) {
         self.realm = realm
+        search = realm.isFrozen ? Lock(initial: ()) : nil
         self.source = source
         switch source {
         case .table(let t): table = t
@@ -46,6 +51,7 @@ package final class ResultSet {
     }
     private init(_ other: ResultSet, _ query: BoundQuery, valueLimit: Int? = nil) {
         realm = other.realm
+        search = realm.isFrozen ? Lock(initial: ()) : nil
         source = other.source
         table = other.table
         self.query = query
@@ -57,6 +63,7 @@ package final class ResultSet {
     }
     private init(fixing other: ResultSet, rows: [ObjKey], values: [Mixed] = [], paths: [Int: CollectionPath] = [:]) {
         realm = other.realm
+        search = nil
         source = other.source
         table = other.table
         query = other.query
@@ -73,11 +80,19 @@ package final class ResultSet {
         let base = try ResultSet(realm, source)
         self.init(base, query.bound)
     }
-    /// The same in another Realm.
-    package func resolved(in other: Realm) throws(RealmError) -> ResultSet {
-        let base = try ResultSet(other, source)
-        return ResultSet(base, query, valueLimit: valueLimit)
+    /// What makes the same results in another Realm, which may be another thread's.
+    package struct Recipe {
+        let source: Source
+        let query: BoundQuery
+        let valueLimit: Int
     }
+    package var recipe: Recipe { Recipe(source: source, query: query.copied(), valueLimit: valueLimit) }
+    package convenience init(_ realm: Realm, _ r: Recipe) throws(RealmError) {
+        let base = try ResultSet(realm, r.source)
+        self.init(base, r.query.copied(), valueLimit: r.valueLimit)
+    }
+    /// The same in another Realm.
+    package func resolved(in other: Realm) throws(RealmError) -> ResultSet { try ResultSet(other, recipe) }
 
     // MARK: Rows
 
@@ -93,10 +108,18 @@ package final class ResultSet {
         if case .table = source { return query.isAll && query.orderings.isEmpty && !isFixed }
         return false
     }
+    private var isUpToDate: Bool { isFixed || rowsAt.load(ordering: .acquiring) == realm.stateCount }
     private func update() throws(RealmError) {
-        if isFixed || rowsAt == realm.stateCount { return }
+        if isUpToDate { return }
+        guard let search else { return try findRows(query) }
+        try search.with { (_) throws(RealmError) in
+            // Other frozen results may have the same conditions.
+            if !isUpToDate { try findRows(query.copied()) }
+        }
+    }
+    private func findRows(_ query: BoundQuery) throws(RealmError) {
         rows = try source.rows(try realm.reading().group, query)
-        rowsAt = realm.stateCount
+        rowsAt.store(realm.stateCount, ordering: .releasing)
     }
     /// The collection of value results; 2009 when its owner is gone.
     private func content() throws(RealmError) -> CollectionContent {
@@ -120,8 +143,8 @@ package final class ResultSet {
             }
         }
         if isWholeTable { return try realm.objectCount(table) }
-        if rowsAt == realm.stateCount { return rows.count }
-        if case .table = source { return try query.count(try realm.reading().group) }
+        if isUpToDate { return rows.count }
+        if case .table = source, !realm.isFrozen { return try query.count(try realm.reading().group) }
         try update()
         return rows.count
     }
@@ -419,6 +442,7 @@ package final class ObjectQuery {
     package func count() throws(RealmError) -> Int { try results().count() }
     package func first() throws(RealmError) -> (TableKey, ObjKey)? {
         if case .table = source, bound.orderings.isEmpty {
+            let bound = realm.isFrozen ? bound.copied() : bound
             guard let k = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
             return (bound.table, k)
         }

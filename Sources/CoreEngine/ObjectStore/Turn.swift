@@ -39,6 +39,9 @@ extension Realm {
 
     /// Begins to take turns. Once, when the Realm is open.
     func listen() {
+        listen(on: scheduler)
+    }
+    func listen(on scheduler: any Scheduler) {
         guard configuration.notifiesAutomatically, let listener = database.listener else { return }
         let turn = Turn(scheduler, listener, at: database.newestVersion)
         turn.realm = self
@@ -66,7 +69,8 @@ extension Realm {
                 return transaction.version
             }
         } catch {
-            if !isClosed { Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)") }
+            // A turn on the thread that the Realm had before is not its own.
+            if !isClosed, error.code != .wrongThread { Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)") }
             return nil
         }
     }

@@ -1,6 +1,6 @@
 /// A query on one class: a condition, and what orders its rows. Immutable; combining makes a new one.
 ///
-/// Thread rule: that of the Realm it was bound in; conditions hold buffers, so it runs once at a time.
+/// Thread rule: conditions hold buffers, so it runs once at a time, on the thread of one Realm; `copied` is for any thread.
 package final class BoundQuery {
     let table: TableKey
     let condition: Condition
@@ -51,6 +51,8 @@ package final class BoundQuery {
         }
         return BoundQuery(table, condition, orderings, arena, parents: [self, other])
     }
+    /// The same for a run of its own, beside others on other threads.
+    func copied() -> BoundQuery { BoundQuery(table, condition.copied(), orderings, arena, parents: [self], isImplicit: isImplicit) }
     func with(_ orderings: [Ordering]) -> BoundQuery { BoundQuery(table, condition, orderings, arena, parents: [self]) }
     func appending(_ o: Ordering) -> BoundQuery {
         var all = orderings

@@ -1,5 +1,9 @@
 /// What a row must meet. `matches` tests one row; `narrow` (in `Scan.swift`) a whole cluster.
+///
+/// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to that run.
 class Condition {
+    /// The same for a run of its own, beside others on other threads. Reads nothing that a run changes.
+    func copied() -> Condition { self }
     func prepare(_ group: Group) throws(RealmError) {}
     func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { true }
     /// A kind of condition overrides `text`, or `write` when it holds others.
@@ -53,6 +57,7 @@ final class AndCondition: Condition {
         ordered = Self.cheapestFirst(parts)
         total = parts.map(\.cost).max() ?? 0
     }
+    override func copied() -> Condition { AndCondition(parts.map { $0.copied() }) }
     override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
     override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
     override var testsOwnRowOnly: Bool { parts.allSatisfy(\.testsOwnRowOnly) }
@@ -92,6 +97,7 @@ final class OrCondition: Condition {
         ordered = Self.cheapestFirst(parts)
         total = parts.map(\.cost).reduce(0, +)
     }
+    override func copied() -> Condition { OrCondition(parts.map { $0.copied() }) }
     /// What a cluster is narrowed by, one after the other: the opposite of a leaf test where there is one, else a part.
     private enum Step {
         case opposite(ColKey, ColumnTest, of: Unmanaged<Condition>)
@@ -161,6 +167,7 @@ final class OrCondition: Condition {
 final class NotCondition: Condition {
     let part: Condition
     init(_ part: Condition) { self.part = part }
+    override func copied() -> Condition { NotCondition(part.copied()) }
     override func prepare(_ group: Group) throws(RealmError) { try part.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) { part.tables(&found) }
     override var testsOwnRowOnly: Bool { part.testsOwnRowOnly }
@@ -265,6 +272,7 @@ final class CompareCondition: Condition {
             patterns = []
         }
     }
+    override func copied() -> Condition { CompareCondition(op, folding: folds, left.copied(), right.copied()) }
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)
@@ -413,6 +421,7 @@ final class TextCondition: Condition {
         self.words = words
         self.arena = arena
     }
+    override func copied() -> Condition { TextCondition(path.ownPath(), column, words, arena) }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
     override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }

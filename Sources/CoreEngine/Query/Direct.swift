@@ -10,6 +10,7 @@ final class DirectCondition: Condition {
     private let type: ValueType
     private let foldsWritten: Bool
 
+    override func copied() -> Condition { DirectCondition(path.ownPath(), column, op, folding: foldsWritten, right) }
     init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression) {
         self.path = path
         self.column = column
@@ -168,6 +169,12 @@ final class InCondition: Condition {
         hasNull = kept.contains(where: \.isNull)
         few = ints.count <= 24 ? ints.sorted() : nil
     }
+    private init(copying other: InCondition) {
+        path = other.path.ownPath()
+        (column, list, type, values) = (other.column, other.list, other.type, other.values)
+        (integers, hasNull, few) = (other.integers, other.hasNull, other.few)
+    }
+    override func copied() -> Condition { InCondition(copying: self) }
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         kind = try group.table(path.end)?.facts(column)?.kind ?? .slot
@@ -226,6 +233,7 @@ final class BetweenCondition: Condition {
         self.high = high
         self.print = print
     }
+    override func copied() -> Condition { BetweenCondition(low.copied(), high.copied(), print: print) }
     /// Both bounds in one loop.
     private var test: (column: ColKey, test: ColumnTest)?
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }

@@ -23,6 +23,8 @@ class Expression {
         self.isList = isList
         self.quantifier = quantifier
     }
+    /// The same for a run of its own, as `Condition.copied`.
+    func copied() -> Expression { self }
     var isConstant: Bool { false }
     /// A list that is compared like a single value where it has one: the value of a dictionary's key.
     var isOptionalValue: Bool { false }
@@ -84,6 +86,7 @@ final class SizeExpression: Expression {
         self.mark = mark
         super.init(.int, isList: path.hasManyHops && !{ if case .links = kind { true } else { false } }(), nil)
     }
+    override func copied() -> Expression { SizeExpression(path.ownPath(), kind, mark: mark) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override func text(_ p: QueryPrinter) -> String { path.text(p) + mark }
@@ -139,6 +142,7 @@ final class LinkCountExpression: Expression {
         mark = text
         super.init(.int, isList: !path.hops.isEmpty, nil)
     }
+    override func copied() -> Expression { LinkCountExpression(path.ownPath(), last: last, text: mark) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) {
         path.tables(&found)
@@ -182,6 +186,7 @@ final class TypeExpression: Expression {
         self.path = path
         super.init(.typeName, isList: path.isList, path.quantifier)
     }
+    override func copied() -> Expression { TypeExpression(path.ownPath()) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override var isOptionalValue: Bool { path.isOptionalValue }
@@ -219,6 +224,7 @@ final class AggregateExpression: Expression {
         }
         super.init(type, isList: !flattens && path.hasManyHops)
     }
+    override func copied() -> Expression { AggregateExpression(path.ownPath(), kind, element: element, flattens: flattens, text: mark) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
     override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
     override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
@@ -313,6 +319,7 @@ final class SubqueryExpression: Expression {
         self.source = source
         super.init(.int, isList: false)
     }
+    override func copied() -> Expression { SubqueryExpression(path.ownPath(), target: target, condition.copied(), source: source) }
     override func prepare(_ group: Group) throws(RealmError) {
         try path.prepare(group)
         try condition.prepare(group)
@@ -352,6 +359,7 @@ final class ArithmeticExpression: Expression {
         self.right = right
         super.init(left.type, isList: left.isList || right.isList, left.isList ? left.quantifier : right.quantifier)
     }
+    override func copied() -> Expression { ArithmeticExpression(op, left.copied(), right.copied()) }
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)

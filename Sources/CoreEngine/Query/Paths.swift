@@ -53,6 +53,14 @@ final class PathExpression: Expression {
         self.source = source
         super.init(type, isList: isList, quantifier)
     }
+    override func copied() -> Expression { ownPath() }
+    /// As `copied`.
+    func ownPath() -> PathExpression {
+        let copy = PathExpression(hops: hops, tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)
+        copy.showsNullLinks = showsNullLinks
+        copy.isByKey = isByKey
+        return copy
+    }
     /// The same on the class that the first hop leads to.
     var afterFirstHop: PathExpression {
         PathExpression(hops: Array(hops.dropFirst()), tail: tail, end: end, type: type, isList: isList, quantifier: quantifier, source: source)

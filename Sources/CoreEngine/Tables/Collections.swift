@@ -324,8 +324,8 @@ extension Mixed {
 }
 
 /// Where a collection stands: a property of an object, and for collections inside Mixed values the way down from there.
-package struct CollectionPath: Hashable {
-    package enum Step: Hashable {
+package struct CollectionPath: Hashable, Sendable {
+    package enum Step: Hashable, Sendable {
         /// Stable key of a nested collection in a list.
         case salt(Int64)
         /// Key in a dictionary.

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// # Tables
 ///
 /// Group, table, spec, objects; collections, links and backlinks; deletion with all that an object owns.
@@ -72,11 +74,16 @@ final class MutationLogSlot {
 
 /// The write transaction that made an object, as those who name the object know it: once it was rolled back they name nothing, not even a later
 /// object with the same key.
-package final class Birth {
-    package internal(set) var isUndone = false
+package final class Birth: Sendable {
+    private let undone = Atomic(false)
+    /// Set by the writer; whoever names the object may be on another thread by then.
+    package internal(set) var isUndone: Bool {
+        get { undone.load(ordering: .relaxed) }
+        set { undone.store(newValue, ordering: .relaxed) }
+    }
 }
 /// A key with the birth of its object.
-package struct BornKey: Hashable {
+package struct BornKey: Hashable, Sendable {
     /// The key as it was made.
     package let made: ObjKey
     private let birth: Birth?

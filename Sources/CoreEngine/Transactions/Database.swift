@@ -47,6 +47,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     /// The transactions of this process on the file, reading or not.
     private struct Users {
         var count = 0
+        /// Versions that are held, by transactions or for later.
+        var pins = 0
         /// One of them has the file for itself.
         var isExclusive = false
         /// Pages were lost, and the last user has gone: the file may be opened again, as another object.
@@ -383,10 +385,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         if isAbandoned, processId == Platform.processId { lockFile?.leave(removing: false) }
     }
-    /// Runs `body` while no other transaction of this process exists or comes into being; nil when there is one already.
+    /// Runs `body` while no other transaction of this process exists or comes into being, and none holds a version; nil when there is one already.
     func exclusively<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R? {
         let alone = users.with { (u) -> Bool in
-            if u.count == 1, !u.isExclusive { u.isExclusive = true }
+            if u.count == 1, u.pins == 0, !u.isExclusive { u.isExclusive = true }
             return u.isExclusive && u.count == 1
         }
         guard alone else { return nil }
@@ -417,28 +419,24 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat, now != 0, now != format else { return nil }
         return now
     }
-    /// Pins the newest version. - Parameter slot: the reader's slot, claimed when −1.
-    func pinNewest(slot: inout Int) throws(RealmError) -> SharedState.Version {
-        if let fixed { return fixed }
+    /// Pins the newest version, in a reader slot.
+    func pinNewest() throws(RealmError) -> (SharedState.Version, slot: Int) {
+        if let fixed { return (fixed, -1) }
         try checkProcess()
         guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
-        return try lockFile.shared.pinNewest(slot: &slot)
-    }
-    /// The holder of the write lock moves its pin to the version it just published.
-    func moveOwnPin(slot: inout Int, to v: SharedState.Version) { lockFile?.shared.movePin(slot: slot, to: v.number) }
-    func pinSame(_ version: UInt64) throws(RealmError) -> Int {
-        guard let lockFile else { return -1 }
-        try checkProcess()
-        return try lockFile.shared.pinSame(version)
+        let pinned = try lockFile.shared.pinNewest()
+        users.with { $0.pins += 1 }
+        return pinned
     }
     func checkProcess() throws(RealmError) {
         guard belongsToThisProcess else {
             throw RealmError(.wrongTransactionState, "This Realm was opened by the parent process: open it again after a fork", path: path)
         }
     }
-    func unpin(slot: inout Int) {
-        guard belongsToThisProcess else { return slot = -1 }
-        lockFile?.shared.unpin(slot: &slot)
+    func unpin(_ slot: Int) {
+        guard belongsToThisProcess, slot >= 0 else { return }
+        lockFile?.shared.unpin(slot)
+        users.with { $0.pins -= 1 }
     }
     /// Members of the session, this one included.
     var participantCount: Int { lockFile?.memberCount ?? 1 }
@@ -446,13 +444,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     var isEmpty: Bool { newestVersion <= 1 }
     /// Number of the newest version.
     var newestVersion: UInt64 { lockFile?.shared.newestNumber ?? fixed?.number ?? 1 }
-    /// Versions from the oldest one in use to the newest.
+    /// Versions that the file holds: the newest, the one before it, which the next commit reclaims, and those in use.
     var versionCount: UInt64 {
-        guard let lockFile else { return 1 }
-        let newest = newestVersion
-        let oldest = lockFile.shared.pinnedVersions(below: newest) { lockFile.isDead($0) }.first ?? newest
-        // The version before the newest is reclaimed by the next commit only.
-        return newest - min(oldest, max(newest, 2) - 1) + 1
+        guard let lockFile, case let newest = newestVersion, newest > 1 else { return 1 }
+        return UInt64(lockFile.shared.pinnedVersions(below: newest - 1) { lockFile.isDead($0) }.count) + 2
     }
 
     // MARK: Writing
@@ -625,11 +620,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return lockFile.shared.pinnedVersions(below: base) { lockFile.isDead($0) }
     }
 
-    /// Throws unless the writer, pinned through `slot` at the version it builds upon, finds in the lock file what it left there: else nothing that
-    /// stands there says which space readers use.
-    func verifySession(slot: Int, at version: UInt64) throws(RealmError) {
+    /// Throws unless the writer, with a pin of the version it builds upon, finds in the lock file what it left there: else nothing that stands
+    /// there says which space readers use.
+    func verifySession(_ pin: Pin?) throws(RealmError) {
         try verifyWhole()
-        guard let lockFile, !lockFile.shared.isPinned(slot: slot, at: version) || lockFile.shared.newestNumber != version else { return }
+        if let pin, pin.isIntact, newestVersion == pin.version { return }
         throw RealmError(.brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
     }
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.

@@ -70,7 +70,7 @@ struct SharedState {
     }
     private func slot(_ i: Int) -> SharedWord { word(4096 + i * 8) }
 
-    struct Version {
+    struct Version: Sendable {
         var number: UInt64
         var topRef: Ref
         var logicalSize: Int
@@ -129,18 +129,16 @@ struct SharedState {
 
     // MARK: Readers
 
-    /// Pins the newest version in a reader slot. - Parameter slot: a slot this reader holds already, or −1.
-    func pinNewest(slot held: inout Int) throws(RealmError) -> Version {
+    /// Pins the newest version in a reader slot.
+    func pinNewest() throws(RealmError) -> (Version, slot: Int) {
+        var held = -1
         for _ in 0..<10_000 {
             let number = newestNumber
             let mark = owner << 48 | number
-            if held < 0 {
-                held = try claim(mark)
-            } else {
-                slot(held).store(mark)
-            }
-            if newestNumber == number, let v = entry(number), newestNumber == number { return v }
+            if held < 0 { held = try claim(mark) } else { slot(held).store(mark) }
+            if newestNumber == number, let v = entry(number), newestNumber == number { return (v, held) }
         }
+        unpin(held)
         throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
     }
     private func claim(_ mark: UInt64) throws(RealmError) -> Int {
@@ -151,18 +149,13 @@ struct SharedState {
         }
         throw RealmError(.limitExceeded, "More than \(Self.slotCount) snapshots of this file are in use")
     }
-    func unpin(slot held: inout Int) {
-        if held >= 0 { slot(held).store(0) }
-        held = -1
-    }
+    func unpin(_ held: Int) { if held >= 0 { slot(held).store(0) } }
     /// Moves a pin that the holder of the write lock has to the version that it published.
     func movePin(slot held: Int, to number: UInt64) {
         if held >= 0 { slot(held).store(owner << 48 | number) }
     }
     /// Whether a pin is still what its holder made it.
     func isPinned(slot held: Int, at number: UInt64) -> Bool { held >= 0 && slot(held).load() == owner << 48 | number }
-    /// A second pin at a version that the caller holds pinned already.
-    func pinSame(_ number: UInt64) throws(RealmError) -> Int { try claim(owner << 48 | number) }
 
     /// The versions below `newest` that readers have pinned, in order. Slots of owners that `isDead` are cleared on the way.
     func pinnedVersions(below newest: UInt64, isDead: (UInt64) -> Bool) -> [UInt64] {

@@ -15,13 +15,15 @@ package final class Transaction {
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
     /// For any thread.
     package let isWriting = Atomic(false)
-    /// Version of the snapshot; of the version being written on top of, while writing.
+    /// The snapshot; the one being written on top of, while writing. nil while there is none.
+    package private(set) var pin: Pin?
+    /// Version of the snapshot, or of the one before while there is none.
     package private(set) var version: UInt64 = 0
+    var topRef: Ref { pin?.state.topRef ?? .null }
+    var logicalSize: Int { pin?.state.logicalSize ?? 0 }
     let group: Group
-    private(set) var topRef: Ref = .null
-    private(set) var logicalSize = 0
-    private var slot = -1
-    private let encoder: ChangesetEncoder
+    /// The first write makes it.
+    private var encoder: ChangesetEncoder?
     /// Why the write in progress can only be rolled back: a change ended halfway, so that nodes may hang between old and new.
     private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
     private(set) var isDamaged = false
@@ -29,7 +31,6 @@ package final class Transaction {
     private var birth: Birth?
 
     init(_ database: Database) throws(RealmError) {
-        encoder = ChangesetEncoder(try HiddenMemory(4096))
         database.enter()
         self.database = database
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize, pages: database.file.pages)
@@ -37,6 +38,18 @@ package final class Transaction {
             database.leave()
             throw error
         }
+    }
+    /// Reads the snapshot of a pin, as any number of others may.
+    package convenience init(reading pin: Pin) throws(RealmError) {
+        try self.init(pin.database)
+        try beginRead(at: pin)
+    }
+    /// One that is closed from the start: for whoever reads through others.
+    package init(closedOf database: Database) throws(RealmError) {
+        self.database = database
+        store = NodeStore(space: database.file.space, fileLimit: Format.headerSize)
+        group = try Group(store, format: database.format, names: .null, tables: .null)
+        stage = .closed
     }
     deinit { close() }
 
@@ -68,12 +81,15 @@ package final class Transaction {
     func beginRead() throws(RealmError) {
         guard stage == .idle else { return }
         try database.verifyWhole()
-        let v = try database.pinNewest(slot: &slot)
-        do {
+        try beginRead(at: try Pin(newestOf: database))
+    }
+    /// Begins a snapshot at a version that is pinned already.
+    package func beginRead(at pin: Pin) throws(RealmError) {
+        guard stage == .idle else { return }
+        do throws(RealmError) {
             try database.verifyFormat()
-            try adopt(v)
+            try adopt(pin)
         } catch {
-            database.unpin(slot: &slot)
             group.forgetTables()
             throw error
         }
@@ -81,9 +97,9 @@ package final class Transaction {
     }
     func endRead() {
         guard stage == .reading || stage == .interrupted else { return }
-        database.unpin(slot: &slot)
         group.forgetTables()
         store.rest()
+        pin = nil
         stage = .idle
     }
     /// Moves to the newest version; true when that is another one. Where `accept` throws the snapshot stays what it was.
@@ -92,37 +108,31 @@ package final class Transaction {
         try database.verifyWhole()
         guard database.newestVersion != version else { return false }
         // The old version stays pinned until the new one is accepted.
-        var newSlot = -1
-        let v = try database.pinNewest(slot: &newSlot)
-        guard v.number != version else {
-            database.unpin(slot: &newSlot)
-            return false
-        }
-        let old = SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize)
+        let old = pin, new = try Pin(newestOf: database)
+        guard new.version != version else { return false }
         do {
             try database.verifyFormat()
-            try adopt(v)
+            try adopt(new)
             try accept(self)
         } catch {
-            database.unpin(slot: &newSlot)
-            (version, topRef, logicalSize) = (old.number, old.topRef, old.logicalSize)
+            pin = old
+            version = old?.version ?? 0
             stage = .interrupted
             try restore()
             throw error
         }
-        swap(&slot, &newSlot)
-        database.unpin(slot: &newSlot)
         return true
     }
     /// Reads the pinned snapshot again after an error. Until that succeeds the transaction takes no call but this and `endRead`.
     package func restore() throws(RealmError) {
-        guard stage == .interrupted else { return }
+        guard stage == .interrupted, let pin else { return }
         group.forgetTables()
-        try adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
+        try adopt(pin)
         stage = .reading
     }
 
-    private func adopt(_ v: SharedState.Version) throws(RealmError) {
+    private func adopt(_ new: Pin) throws(RealmError) {
+        let v = new.state
         if v.topRef.isNull {
             store.move(toFileLimit: Format.headerSize, version: v.number)
             try group.load(names: .null, tables: .null)
@@ -135,27 +145,20 @@ package final class Transaction {
             group.syncFileId = top.syncFileId
         }
         try database.verifyWhole()
+        pin = new
         version = v.number
-        topRef = v.topRef
-        logicalSize = v.logicalSize
     }
 
     /// Whether the write in progress has changed anything that its changeset tells of.
-    package var hasChanges: Bool { stage == .writing && ((try? encoder.bytes.count) ?? 1) > 0 }
+    package var hasChanges: Bool { stage == .writing && ((try? encoder?.bytes.count) ?? 1) > 0 }
+    /// The pin of the snapshot, to be kept; nil while there is none.
+    package var sharedPin: Pin? { pin.flatMap { $0.share() ? $0 : nil } }
     /// Lets `handler` hear what the versions after `base`, which is pinned, up to that of the snapshot did.
     func replay(since base: UInt64, _ handler: some ChangesetHandler) throws(RealmError) {
         guard base < version, !topRef.isNull else { return }
         let top = try database.file.topFields(store, topRef, physicalSize: logicalSize)
         guard top.historyType == History.Kind.inRealm else { throw .corrupt("a file without history") }
         try History.replay(store, root: top.history, from: base, to: version, handler)
-    }
-    /// Another transaction of the same file at the same version, with its own pin.
-    func duplicateForReading() throws(RealmError) -> Transaction {
-        let copy = try Transaction(database)
-        copy.slot = try database.pinSame(version)
-        try copy.adopt(SharedState.Version(number: version, topRef: topRef, logicalSize: logicalSize))
-        copy.stage = .reading
-        return copy
     }
 
     // MARK: Writing
@@ -172,6 +175,9 @@ package final class Transaction {
         do {
             let before = stage == .reading ? version : 0
             if stage == .idle { try beginRead() } else { _ = try refresh(accepting: accept) }
+            let encoder: ChangesetEncoder
+            if let known = self.encoder { encoder = known } else { encoder = ChangesetEncoder(try HiddenMemory(4096)) }
+            self.encoder = encoder
             store.beginWrite(slabCommitted: database.takeSlab())
             encoder.reset()
             group.log = encoder
@@ -253,12 +259,14 @@ package final class Transaction {
         }
         endWrite()
         stage = .interrupted
-        // While the write lock is held the newest version is ours: the pin moves to it.
-        database.moveOwnPin(slot: &slot, to: written)
-        (version, topRef, logicalSize) = (written.number, written.topRef, written.logicalSize)
+        // The commit is done whatever happens now. While the write lock is held the newest version is ours: the pin moves to it. When there is no
+        // slot for that the next call begins a snapshot; what cannot be read is read again, or complained of, by the next call.
+        let new = try? pin?.moved(to: written)
         if flushing || (!keepsLock && !database.hasUnflushed) { releaseLock() }
-        // The commit is done whatever happens now; what cannot be read is read again, or complained of, by the next call.
-        if (try? adopt(written)) != nil { stage = .reading }
+        guard let new else { return endRead() }
+        pin = new
+        version = new.version
+        if (try? adopt(new)) != nil { stage = .reading }
     }
 
     private func write(_ next: UInt64, flushing: Bool) throws(RealmError) -> SharedState.Version {
@@ -279,7 +287,7 @@ package final class Transaction {
         }
         let pinned = database.pinnedVersions(below: version)
         // Before the first byte is written: pages that a reader needs may look free.
-        try database.verifySession(slot: slot, at: version)
+        try database.verifySession(pin)
         var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
         var history = Ref.null
         var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
@@ -296,6 +304,7 @@ package final class Transaction {
         }
         let leavesRecord = !file.isEncrypted && database.durability == .full
         var recordAt = try file.recordPlace(behind: topRef, store)
+        guard let encoder else { throw RealmError(.brokenInvariant, "A commit without a changeset", path: database.path) }
         history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
         var free = try FreeSpace(store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned), pageSize: file.isEncrypted ? file.pageSize : nil)
@@ -320,17 +329,4 @@ package final class Transaction {
         let result = try writer.finish(slots: slots, version: next)
         return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt, flushing: flushing)
     }
-}
-
-/// A pin of its own at the version of a snapshot.
-package final class VersionPin {
-    package let version: UInt64
-    private let database: Database
-    private var slot: Int
-    package init(_ snapshot: Transaction) throws(RealmError) {
-        database = snapshot.database
-        version = snapshot.version
-        slot = try database.pinSame(version)
-    }
-    deinit { database.unpin(slot: &slot) }
 }
