@@ -836,8 +836,8 @@ RLM_API void* realm_clone(const void* ptr);
  *  Errors:  none. */
 RLM_API bool realm_equals(const void* a, const void* b);
 
-/** Tells whether a handle is a frozen realm (realm_freeze()), or an object, list, set, dictionary or
- *  results in one.
+/** Tells whether a handle is a frozen realm (realm_freeze()), or an object, list, set, dictionary
+ *  or results in one.
  *
  *  ptr:    may be NULL, which is not frozen.
  *  Thread: any. Errors: none. */
@@ -1433,8 +1433,8 @@ RLM_API realm_t* realm_from_thread_safe_reference(realm_thread_safe_reference_t*
  *
  *  The realm is brought to a snapshot that has the object: in no transaction it begins at the one
  *  that the reference was made at, if that is still there, else at the newest; at an older one it
- *  moves to the newest, as with realm_refresh(). References made in a write transaction need what it
- *  committed. The same holds for references to collections and results.
+ *  moves to the newest, as with realm_refresh(). References made in a write transaction need what
+ *  it committed. The same holds for references to collections and results.
  *
  *  realm:     of the same file.
  *  reference: may be resolved again, also in other realms; to be released by the caller.
@@ -1468,9 +1468,9 @@ RLM_API realm_set_t* realm_set_from_thread_safe_reference(const realm_t* realm,
 RLM_API realm_dictionary_t* realm_dictionary_from_thread_safe_reference(
     const realm_t* realm, realm_thread_safe_reference_t* reference);
 
-/** Resolves a reference to results, as realm_object_from_thread_safe_reference() does. They are live
- *  results of the realm; as long as that stays at the snapshot of the reference they are what they
- *  were there.
+/** Resolves a reference to results, as realm_object_from_thread_safe_reference() does. They are
+ *  live results of the realm; as long as that stays at the snapshot of the reference they are what
+ *  they were there.
  *
  *  Returns: an own handle. Results of values whose collection is gone are not valid.
  *  Thread:  confined.

@@ -17,8 +17,7 @@
 extern "C" {
 #endif
 
-/* Transactions and files ----------------------------------------------------------------------- */
-
+/* Nothing is planned at the moment. */
 
 #ifdef __cplusplus
 }

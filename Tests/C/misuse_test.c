@@ -262,9 +262,10 @@ static realm_schema_t* schema;
 static realm_scheduler_t* scheduler;
 static realm_callback_token_t* token;
 static realm_async_error_t* async_error;
+static realm_thread_safe_reference_t* reference;
 
 enum kind { K_REALM, K_OBJECT, K_LIST, K_SET, K_DICTIONARY, K_RESULTS, K_CONFIG, K_SCHEMA, K_SCHEDULER, K_TOKEN,
-            K_ERROR, K_QUERY, KINDS };
+            K_ERROR, K_QUERY, K_REFERENCE, KINDS };
 static void* handles[KINDS];
 
 static realm_property_key_t key_of(realm_class_key_t table, const char* name) {
@@ -504,6 +505,12 @@ static void wrong_realm_handles(void) {
     REFUSED(K_REALM, realm_t, realm_async_commit(h, on_commit, &change_count, count_free, false, &number));
     CHECK(free_count == KINDS);
     REFUSED(K_REALM, realm_t, realm_async_cancel(h, 0, &flag));
+    REFUSED(K_REALM, realm_t, realm_freeze(h));
+    REFUSED(K_REALM, realm_t, realm_object_from_thread_safe_reference(h, reference));
+    REFUSED(K_REALM, realm_t, realm_list_from_thread_safe_reference(h, reference));
+    REFUSED(K_REALM, realm_t, realm_set_from_thread_safe_reference(h, reference));
+    REFUSED(K_REALM, realm_t, realm_dictionary_from_thread_safe_reference(h, reference));
+    REFUSED(K_REALM, realm_t, realm_results_from_thread_safe_reference(h, reference));
     free_count = 0;
     REFUSED(K_REALM, realm_t, realm_add_realm_changed_callback(h, on_change, &change_count, count_free));
     CHECK(free_count == KINDS);
@@ -858,6 +865,38 @@ static void wrong_additions(void) {
     FAILS(RLM_ERR_ILLEGAL_OPERATION, crealm_set_fault_guard(false));
     crealm_set_system_calls(NULL);
 }
+static void wrong_references(void) {
+    REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_object_from_thread_safe_reference(realm, h));
+    REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_list_from_thread_safe_reference(realm, h));
+    REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_set_from_thread_safe_reference(realm, h));
+    REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_dictionary_from_thread_safe_reference(realm, h));
+    REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_results_from_thread_safe_reference(realm, h));
+    REFUSED(K_REFERENCE, realm_thread_safe_reference_t, realm_from_thread_safe_reference(h, NULL));
+    realm_thread_safe_reference_t* to_realm = realm_create_thread_safe_reference(realm);
+    for (int k = 0; k < KINDS; k++) {
+        if (k == K_SCHEDULER) continue;
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_from_thread_safe_reference(to_realm, handles[k]));
+    }
+    realm_t* same = realm_from_thread_safe_reference(to_realm, scheduler);
+    CHECK(same && realm_equals(same, realm));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_from_thread_safe_reference(to_realm, scheduler));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_object_from_thread_safe_reference(realm, to_realm));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_from_thread_safe_reference(reference, scheduler));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_list_from_thread_safe_reference(realm, reference));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_results_from_thread_safe_reference(realm, reference));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, realm_create_thread_safe_reference(NULL));
+    for (int k = 0; k < KINDS; k++) {
+        if (k <= K_RESULTS) continue;
+        FAILS(RLM_ERR_ILLEGAL_OPERATION, realm_create_thread_safe_reference(handles[k]));
+    }
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_create_thread_safe_reference(deleted));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_create_thread_safe_reference(deleted_list));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_create_thread_safe_reference(deleted_set));
+    FAILS(RLM_ERR_INVALIDATED_OBJECT, realm_create_thread_safe_reference(deleted_dictionary));
+    realm_object_t* found = realm_object_from_thread_safe_reference(realm, reference);
+    CHECK(found && realm_equals(found, object));
+    realm_release(found), realm_release(same), realm_release(to_realm);
+}
 static void perform_null(void) { realm_scheduler_perform_work(NULL); }
 static void perform_other(void) { for (int k = 0; k < KINDS; k++) realm_scheduler_perform_work((realm_work_queue_t*)handles[k]); }
 
@@ -888,6 +927,7 @@ static void wrong_other_handles(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, realm_clone(NULL));
     FAILS(RLM_ERR_NOT_CLONABLE, realm_clone(config));
     FAILS(RLM_ERR_NOT_CLONABLE, realm_clone(token));
+    FAILS(RLM_ERR_NOT_CLONABLE, realm_clone(reference));
     realm_release(NULL);
     realm_free(NULL);
     CHECK(survives(perform_null));
@@ -1689,6 +1729,17 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(realm_error, realm_commit(realm));
     FAILS(realm_error, realm_rollback(realm));
     FAILS(realm_error, realm_refresh(realm, &flag));
+    FAILS(realm_error, realm_freeze(realm));
+    FAILS(object_error, realm_create_thread_safe_reference(object));
+    FAILS(object_error, realm_create_thread_safe_reference(list));
+    FAILS(object_error, realm_create_thread_safe_reference(set));
+    FAILS(object_error, realm_create_thread_safe_reference(dictionary));
+    FAILS(results_error, realm_create_thread_safe_reference(results));
+    FAILS(realm_error, realm_object_from_thread_safe_reference(realm, reference));
+    FAILS(realm_error, realm_list_from_thread_safe_reference(realm, reference));
+    FAILS(realm_error, realm_set_from_thread_safe_reference(realm, reference));
+    FAILS(realm_error, realm_dictionary_from_thread_safe_reference(realm, reference));
+    FAILS(realm_error, realm_results_from_thread_safe_reference(realm, reference));
     FAILS(realm_error, realm_object_create(realm, plain_class));
     FAILS(realm_error, realm_object_create_with_primary_key(realm, pk_int, integer(1)));
     FAILS(realm_error, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(1), &flag));
@@ -3685,11 +3736,12 @@ int main(int argc, char** argv) {
     token = realm_add_realm_changed_callback(realm, on_change, &change_count, NULL);
     realm_find_class(realm, NULL, NULL, NULL);
     async_error = realm_get_last_error_as_async_error();
-    CHECK(config && schema && scheduler && token && async_error);
+    reference = realm_create_thread_safe_reference(object);
+    CHECK(config && schema && scheduler && token && async_error && reference);
     handles[K_REALM] = realm, handles[K_OBJECT] = object, handles[K_LIST] = list, handles[K_SET] = set;
     handles[K_DICTIONARY] = dictionary, handles[K_RESULTS] = results, handles[K_CONFIG] = config, handles[K_SCHEMA] = schema;
     handles[K_SCHEDULER] = scheduler, handles[K_TOKEN] = token, handles[K_ERROR] = async_error;
-    handles[K_QUERY] = query;
+    handles[K_QUERY] = query, handles[K_REFERENCE] = reference;
 
     run("wrong handles: realm", wrong_realm_handles);
     run("wrong handles: object", wrong_object_handles);
@@ -3699,6 +3751,7 @@ int main(int argc, char** argv) {
     run("wrong handles: queries", wrong_query_handles);
     run("wrong arguments: queries", wrong_query_arguments);
     run("wrong additions", wrong_additions);
+    run("wrong references", wrong_references);
     run("NULL pointers", null_pointers);
     run("wrong keys", wrong_keys);
     run("wrong types", wrong_types);
@@ -3737,6 +3790,7 @@ int main(int argc, char** argv) {
     WORKS(realm_close(realm));
     realm_release(realm);
     realm_release(config), realm_release(schema), realm_release(scheduler), realm_release(async_error);
+    realm_release(reference);
     char command[400];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) printf("cannot remove %s\n", folder);

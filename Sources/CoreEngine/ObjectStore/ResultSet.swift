@@ -14,8 +14,8 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
     /// Keys of the objects; null where a dictionary has no object.
     private var rows: [ObjKey] = []
     private let rowsAt = Atomic(UInt64.max)
-    /// Held by the thread that finds the rows of frozen results; nil in live ones.
-    private let search: Lock<Void>?
+    /// Whether the rows of frozen results were found; held by the thread that finds them. nil in live ones.
+    private let search: Lock<Bool>?
     /// A snapshot never looks again.
     private let isFixed: Bool
     package var isSnapshot: Bool { isFixed }
@@ -30,7 +30,7 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
 
     package init(_ realm: Realm, _ source: Source) throws(RealmError) {
         self.realm = realm
-        search = realm.isFrozen ? Lock(initial: ()) : nil
+        search = realm.isFrozen ? Lock(initial: false) : nil
         self.source = source
         switch source {
         case .table(let t): table = t
@@ -51,7 +51,7 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
     }
     private init(_ other: ResultSet, _ query: BoundQuery, valueLimit: Int? = nil) {
         realm = other.realm
-        search = realm.isFrozen ? Lock(initial: ()) : nil
+        search = realm.isFrozen ? Lock(initial: false) : nil
         source = other.source
         table = other.table
         self.query = query
@@ -112,9 +112,10 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
     private func update() throws(RealmError) {
         if isUpToDate { return }
         guard let search else { return try findRows(query) }
-        try search.with { (_) throws(RealmError) in
+        try search.with { (isDone) throws(RealmError) in
             // Other frozen results may have the same conditions.
-            if !isUpToDate { try findRows(query.copied()) }
+            if !isDone { try findRows(query.copied()) }
+            isDone = true
         }
     }
     private func findRows(_ query: BoundQuery) throws(RealmError) {
