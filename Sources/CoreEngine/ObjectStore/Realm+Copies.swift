@@ -22,6 +22,8 @@ extension Realm {
             throw RealmError(.wrongTransactionState, "Can't \(what) a read-only Realm.")
         }
         guard !isWriting else { throw RealmError(.wrongTransactionState, "Can't \(what) a Realm within a write transaction.") }
+        // Those whose handles are gone keep no version any more.
+        _ = notifiers.live()
     }
     /// Asks the configuration's function whether the file should be compacted. A compaction that fails does not stop the open.
     func offerCompaction() throws(RealmError) {
