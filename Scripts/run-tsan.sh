@@ -10,6 +10,10 @@ ln -sf libCRealm.so "$build/libCRealm.so.1"
 # The sanitizer's runtime must be that of the compiler which built the library; it wants libdispatch.
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
 runtime=$tools/../lib/swift/linux
-"$tools/clang" -std=gnu11 -O1 -g -fsanitize=thread -Iinclude Tests/C/threads_test.c -o "$build/threads_test" -L"$build" -lCRealm \
-    -Wl,-rpath,"$PWD/$build" -L"$runtime" -ldispatch -lBlocksRuntime -Wl,-rpath,"$runtime" -lpthread
-TSAN_OPTIONS="suppressions=$PWD/Scripts/tsan.supp exitcode=66" "$build/threads_test" none "${1:-400000}" "${2:-400}"
+for name in threads frozen; do
+    "$tools/clang" -std=gnu11 -O1 -g -fsanitize=thread -Iinclude "Tests/C/${name}_test.c" -o "$build/${name}_test" -L"$build" -lCRealm \
+        -Wl,-rpath,"$PWD/$build" -L"$runtime" -ldispatch -lBlocksRuntime -Wl,-rpath,"$runtime" -lpthread
+done
+export TSAN_OPTIONS="suppressions=$PWD/Scripts/tsan.supp exitcode=66"
+"$build/threads_test" none "${1:-400000}" "${2:-400}"
+"$build/frozen_test" none 6
