@@ -56,7 +56,7 @@ public struct ObjectChangeSet: Sendable {
 extension Realm {
     /// Calls `body` whenever the Realm shows another version.
     public func observe(_ body: @escaping () -> Void) throws(RealmError) -> Observation {
-        let id = try inside { () throws(RealmError) in addChangedCallback(body) }
+        let id = try inside { () throws(RealmError) in try addChangedCallback(body) }
         return Observation { [weak self] in self?.removeCallback(id) }
     }
     fileprivate func observation(
