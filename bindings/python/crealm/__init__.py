@@ -32,11 +32,12 @@ A database that is gone when it is closed: crealm.memory(schema=[Person]).
 
 The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
 `collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
-classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `values`
-has the value types that Python lacks, `errors` the exceptions.
+classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `observing`
+tells of changes, `changes` is what it tells, `values` has the value types that Python lacks, `errors` the exceptions.
 """
 
 from ._library import lib as _lib
+from .changes import CollectionChange, DatabaseChange, DictionaryChange, Move, ObjectChange
 from .collections import Dictionary, List, SetView
 from .database import Database
 from .errors import (
@@ -76,6 +77,7 @@ from .faults import Fault, Faults
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
+from .observing import Changes, Observation
 from .opening import memory, open
 from .results import Results
 from .schema import ClassSchema, Prop
@@ -87,14 +89,18 @@ library_version: str = _lib.realm_get_library_version().decode("ascii")
 __all__ = [
     "Backlinks",
     "BusyError",
+    "Changes",
     "ClassSchema",
     "ClosedError",
+    "CollectionChange",
     "CommitOutcomeUnknown",
     "ConstraintError",
     "CorruptFileError",
     "DataError",
     "Database",
+    "DatabaseChange",
     "Dictionary",
+    "DictionaryChange",
     "DiskFullError",
     "DuplicateKeyError",
     "Embedded",
@@ -114,12 +120,15 @@ __all__ = [
     "Migration",
     "MigrationRequired",
     "Model",
+    "Move",
     "NoSuchClass",
     "NoSuchProperty",
     "NotInWriteError",
     "NotSupportedError",
     "Object",
+    "ObjectChange",
     "ObjectId",
+    "Observation",
     "OutOfRange",
     "PermissionDenied",
     "Prop",

@@ -27,7 +27,7 @@ import threading
 import weakref
 from collections import deque
 from functools import partial
-from typing import Any, Callable, Deque, NoReturn, Optional, Set, Union
+from typing import Any, Callable, Deque, List, NoReturn, Optional, Set, Union
 
 from . import _marshal as c
 from ._library import OpenedRealm, lib
@@ -94,6 +94,7 @@ class Owner(Callee):
         "state",
         "depth",
         "opened",
+        "watcher",
         "__weakref__",
     )
 
@@ -107,6 +108,7 @@ class Owner(Callee):
         self.later: Deque[Callable[[], object]] = deque()
         self.state = _OPEN
         self.depth = 0  # Calls in progress, one inside the other.
+        self.watcher: Any = None  # What observers are to be told of; see `observing`. None when borrowed.
         _owners.add(self)
 
     @property
@@ -192,6 +194,8 @@ class Owner(Callee):
         finally:
             self.depth = 0
             self.later.clear()
+            if self.watcher is not None:
+                self.watcher.end()
 
     def close_at_exit(self) -> None:
         """As `close`, unless the realm's thread may still be inside a call."""
@@ -217,6 +221,11 @@ class Handle(Callee):
 
 
 _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()
+
+
+def open_owners_here() -> List[Owner]:
+    """The open realms of this thread."""
+    return [owner for owner in list(_owners) if owner.is_here and not owner.is_closed]
 
 
 def _after_fork_in_child() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 import operator
 import struct
-from ctypes import byref, c_bool, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_bool, c_int, c_int64, c_size_t, c_uint32, c_void_p
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
@@ -637,6 +637,14 @@ def get_version(realm: int) -> int:
     return version.version if found.value else 0
 
 
+def get_descriptor(scheduler: int) -> int:
+    """The descriptor that says that work waits for the scheduler's thread."""
+    descriptor = c_int()
+    if not lib.crealm_scheduler_get_fd(scheduler, byref(descriptor)):
+        fail()
+    return descriptor.value
+
+
 FAULT_KINDS = {1: "node", 2: "space", 3: "tree", 4: "column", 5: "value", 6: "link", 7: "index"}
 
 
@@ -665,6 +673,48 @@ def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], 
     finally:
         lib.realm_free(block)
     return found, total.value
+
+
+# ------------------------------------------------------------------------------------------------
+# What a callback is told: inside it only
+# ------------------------------------------------------------------------------------------------
+
+
+def read_object_changes(changes: int) -> Tuple[List[int], bool]:
+    """The keys of the changed properties, and whether the object was deleted."""
+    number = lib.realm_object_changes_get_num_modified_properties(changes)
+    keys = (c_int64 * max(number, 1))()
+    number = lib.realm_object_changes_get_modified_properties(changes, keys, number)
+    return keys[:number], lib.realm_object_changes_is_deleted(changes)
+
+
+def read_collection_changes(changes: int) -> Tuple[Any, ...]:
+    """Deletions, insertions, modifications before and after, moves as pairs; cleared, deleted."""
+    deletions, insertions, modifications, moves = [c_size_t() for _ in range(4)]
+    cleared, deleted = c_bool(), c_bool()
+    lib.realm_collection_changes_get_num_changes(
+        changes,
+        *map(byref, (deletions, insertions, modifications, moves, cleared, deleted)),
+    )
+    counts = [n.value for n in (deletions, insertions, modifications, modifications, moves)]
+    arrays = [(c_size_t * max(n, 1))() for n in (*counts[:4], 2 * counts[4])]
+    rooms = [part for pair in zip(arrays, counts) for part in pair]
+    lib.realm_collection_changes_get_changes(changes, *rooms)
+    indices = [tuple(array[:n]) for array, n in zip(arrays, counts[:4])]
+    ends = arrays[4][: 2 * counts[4]]
+    return (*indices, tuple(zip(ends[::2], ends[1::2])), cleared.value, deleted.value)
+
+
+def read_dictionary_changes(changes: int) -> Tuple[Any, ...]:
+    """Deleted, inserted and modified keys; cleared, deleted."""
+    sizes = [c_size_t() for _ in range(3)]
+    cleared, deleted = c_bool(), c_bool()
+    lib.realm_dictionary_get_changes(changes, *map(byref, (*sizes, deleted)))
+    arrays = [(Value * max(size.value, 1))() for size in sizes]
+    rooms = [part for array, size in zip(arrays, sizes) for part in (array, byref(size))]
+    lib.realm_dictionary_get_changed_keys(changes, *rooms, byref(cleared))
+    keys = [tuple(_decode(value) for value in array[: size.value]) for array, size in zip(arrays, sizes)]
+    return (*keys, cleared.value, deleted.value)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -123,6 +123,12 @@ Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
 # `realm_should_compact_on_launch_func_t`: userdata, bytes of the file, bytes in use.
 ShouldCompact = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
 
+# `realm_on_realm_change_func_t`: userdata. What comes there is a number, and no address.
+DatabaseMoved = CFUNCTYPE(None, c_void_p)
+
+# `realm_on_object_change_func_t` and its sisters for collections and dictionaries: userdata, changes.
+Told = CFUNCTYPE(None, c_void_p, c_void_p)
+
 PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 
 # `crealm_durability_e`
@@ -143,10 +149,21 @@ TABLE = [
         [c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_size_t)],
         BLOCKING,
     ),
+    ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
+    ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
+    ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
     ("realm_begin_read", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_begin_write", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_clear_last_error", c_bool, [], QUICK),
+    ("realm_clone", c_void_p, [c_void_p], QUICK),
     ("realm_close", c_bool, [c_void_p], BLOCKING),
+    ("realm_collection_changes_get_changes", None, [c_void_p] + [POINTER(c_size_t), c_size_t] * 5, QUICK),
+    (
+        "realm_collection_changes_get_num_changes",
+        None,
+        [c_void_p] + [POINTER(c_size_t)] * 4 + [POINTER(c_bool)] * 2,
+        QUICK,
+    ),
     ("realm_commit", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_compact", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("realm_config_new", c_void_p, [], QUICK),
@@ -164,10 +181,24 @@ TABLE = [
         QUICK,
     ),
     ("realm_convert_with_config", c_bool, [c_void_p, c_void_p, c_bool], BLOCKING),
+    ("realm_create_key_path_array", c_void_p, [c_void_p, c_uint32, c_size_t, POINTER(c_char_p)], QUICK),
+    (
+        "realm_dictionary_add_notification_callback",
+        c_void_p,
+        [c_void_p, c_void_p, c_void_p, c_void_p, Told],
+        BLOCKING,
+    ),
     ("realm_dictionary_clear", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_dictionary_erase", c_bool, [c_void_p, Value, c_void_p], QUICK + MOVES),
     ("realm_dictionary_find", c_bool, [c_void_p, Value, c_void_p, c_void_p], QUICK),
     ("realm_dictionary_get", c_bool, [c_void_p, c_size_t, c_void_p, c_void_p], QUICK),
+    (
+        "realm_dictionary_get_changed_keys",
+        None,
+        [c_void_p] + [POINTER(Value), POINTER(c_size_t)] * 3 + [POINTER(c_bool)],
+        QUICK,
+    ),
+    ("realm_dictionary_get_changes", None, [c_void_p] + [POINTER(c_size_t)] * 3 + [POINTER(c_bool)], QUICK),
     ("realm_dictionary_get_dictionary", c_void_p, [c_void_p, Value], QUICK),
     ("realm_dictionary_get_list", c_void_p, [c_void_p, Value], QUICK),
     ("realm_dictionary_insert", c_bool, [c_void_p, Value, Value, c_void_p, c_void_p], QUICK + MOVES),
@@ -201,6 +232,12 @@ TABLE = [
     ("realm_get_value", c_bool, [c_void_p, c_int64, c_void_p], QUICK),
     ("realm_get_version_id", c_bool, [c_void_p, c_void_p, POINTER(VersionId)], QUICK),
     ("realm_is_writable", c_bool, [c_void_p], QUICK),
+    (
+        "realm_list_add_notification_callback",
+        c_void_p,
+        [c_void_p, c_void_p, c_void_p, c_void_p, Told],
+        BLOCKING,
+    ),
     ("realm_list_clear", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_list_erase", c_bool, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_find", c_bool, [c_void_p, POINTER(Value), c_void_p, c_void_p], BLOCKING),
@@ -219,6 +256,15 @@ TABLE = [
     ("realm_list_set_list", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_list_to_results", c_void_p, [c_void_p], QUICK),
+    (
+        "realm_object_add_notification_callback",
+        c_void_p,
+        [c_void_p, c_void_p, c_void_p, c_void_p, Told],
+        BLOCKING,
+    ),
+    ("realm_object_changes_get_modified_properties", c_size_t, [c_void_p, POINTER(c_int64), c_size_t], QUICK),
+    ("realm_object_changes_get_num_modified_properties", c_size_t, [c_void_p], QUICK),
+    ("realm_object_changes_is_deleted", c_bool, [c_void_p], QUICK),
     ("realm_object_create", c_void_p, [c_void_p, c_uint32], QUICK + MOVES),
     ("realm_object_create_with_primary_key", c_void_p, [c_void_p, c_uint32, Value], QUICK + MOVES),
     ("realm_object_delete", c_bool, [c_void_p], BLOCKING + MOVES),
@@ -245,6 +291,12 @@ TABLE = [
     ("realm_register_user_code_callback_error", None, [c_void_p], QUICK),
     ("realm_release", None, [c_void_p], QUICK),
     ("realm_remove_table", c_bool, [c_void_p, c_char_p, c_void_p], BLOCKING + MOVES),
+    (
+        "realm_results_add_notification_callback",
+        c_void_p,
+        [c_void_p, c_void_p, c_void_p, c_void_p, Told],
+        BLOCKING,
+    ),
     ("realm_results_average", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
     ("realm_results_count", c_bool, [c_void_p, c_void_p], BLOCKING),
     ("realm_results_delete_all", c_bool, [c_void_p], BLOCKING + MOVES),
@@ -263,6 +315,7 @@ TABLE = [
     ("realm_results_sort", c_void_p, [c_void_p, c_char_p], QUICK),
     ("realm_results_sum", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
     ("realm_rollback", c_bool, [c_void_p], BLOCKING + MOVES),
+    ("realm_scheduler_make_default", c_void_p, [], QUICK),
     (
         "realm_schema_new",
         c_void_p,
@@ -274,6 +327,12 @@ TABLE = [
         c_bool,
         [c_void_p, c_void_p, c_char_p, c_char_p, c_char_p],
         BLOCKING + MOVES,
+    ),
+    (
+        "realm_set_add_notification_callback",
+        c_void_p,
+        [c_void_p, c_void_p, c_void_p, c_void_p, Told],
+        BLOCKING,
     ),
     ("realm_set_clear", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_set_dictionary", c_void_p, [c_void_p, c_int64], QUICK + MOVES),

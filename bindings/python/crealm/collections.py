@@ -47,7 +47,18 @@ from ._store import (
     put_in_dictionary,
     set_in_list,
 )
+from .changes import DictionaryChange
 from .errors import ConstraintError, DataError, Error, NotSupportedError
+from .observing import (
+    DICTIONARY,
+    LIST,
+    SET,
+    Kind,
+    Observable,
+    Paths,
+    Subject,
+    collection_change,
+)
 from .results import Queryable, Results, results_of
 from .schema import BoundClass
 
@@ -58,11 +69,13 @@ T = TypeVar("T")
 _MISSING: Any = object()
 
 
-class View:
+class View(Observable):
     """What the three kinds have in common."""
 
     __slots__ = ("_db", "_handle", "_property", "_class_key", "_owner", "_depth")
     _is_valid: Callable[[int], bool]
+    _kind: Kind
+    _change: Callable[..., Any] = staticmethod(collection_change)
 
     def __init__(
         self,
@@ -91,6 +104,11 @@ class View:
         return bool(self._handle.call(self._is_valid))
 
     # Inside
+
+    def _subject(self, paths: Paths) -> Subject:
+        facts = self._property
+        key = self._db._named(facts.target).key if facts.type == c.P_OBJECT else None
+        return Subject(self._db, self._handle, self._kind, key, self._change)
 
     def _bound(self) -> BoundClass:
         return self._db._bound(self._class_key)
@@ -171,6 +189,7 @@ class List(Queryable, View, MutableSequence[Any]):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_list_is_valid)
+    _kind = LIST
 
     # Reading
 
@@ -365,6 +384,7 @@ class SetView(Queryable, View, MutableSet[Any]):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_set_is_valid)
+    _kind = SET
 
     # Reading
 
@@ -514,6 +534,8 @@ class Dictionary(View, MutableMapping[str, Any]):
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_dictionary_is_valid)
+    _kind = DICTIONARY
+    _change = DictionaryChange
 
     # Reading
 
@@ -717,7 +739,7 @@ class _Items(ItemsView[str, Any]):
         return self._mapping._pairs()
 
 
-class _Values(Queryable, ValuesView[Any]):
+class _Values(Queryable, Observable, ValuesView[Any]):
     __slots__ = ()
     _mapping: Dictionary
 
@@ -727,3 +749,6 @@ class _Values(Queryable, ValuesView[Any]):
     def _results(self) -> Results[Any]:
         view = self._mapping
         return view._found(lib.realm_dictionary_to_results)
+
+    def _subject(self, paths: Paths) -> Subject:
+        return self._results()._subject(paths)

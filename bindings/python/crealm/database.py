@@ -42,6 +42,7 @@ from .errors import (
 )
 from .faults import Fault, Faults
 from .objects import Object, Table
+from .observing import Changes, Moves, Observation, Watcher, wait_for_change
 from .schema import BoundClass, ClassSchema
 from .values import Float32
 
@@ -65,8 +66,8 @@ READING = ("r", "immutable")  # The modes without writes.
 class Database:
     """An open realm file. Made by crealm.open().
 
-    It looks at one snapshot of the file: what it reads changes only by its own writes and by
-    refresh(). It belongs to the thread that opened it.
+    It looks at one snapshot of the file: what it reads changes only by its own writes, by refresh(), and
+    while somebody observes something on its thread, see `observing`. It belongs to the thread that opened it.
 
     A signal handler, a finalizer or a trace function of that thread may come in the middle of a call
     of the same database. It may read then. It may close the database, which happens when the call is
@@ -97,6 +98,7 @@ class Database:
         self._finalizer = weakref.finalize(self, owner.close)
         self._finalizer.atexit = False
         self._at_exit = weakref.finalize(self, owner.close_at_exit)
+        owner.watcher = Watcher(weakref.WeakMethod(self._moved))
         try:
             owner.call(c.check, lib.realm_begin_read)
             self._seen = owner.call(c.get_version)
@@ -256,9 +258,38 @@ class Database:
         self._owner.check()
         if self._mode == "immutable":
             return False
+        self._tell()
         moved = bool(self._owner.call(c.get_flag, lib.realm_refresh))
         self._moved()
+        self._tell()
         return moved
+
+    def observe(self, function: Callable[[Any], object]) -> Observation:
+        """Calls function(change) whenever the database shows another snapshot: after each of its own writes,
+        and when it moves on to what others wrote, before the observers of what is in it. Keep what this
+        returns, as with the observe() of objects."""
+        return Observation(Moves(self._owner, self), function)
+
+    def changes(self) -> Changes:
+        """The same, for `async for change in db.changes():`."""
+        self._owner.check()
+        return Changes(self._owner, self.observe)
+
+    def wait_for_change(self, timeout: Optional[float] = None) -> bool:
+        """Waits until there is a newer snapshot, moves on to it, and calls the functions that observe
+        something here: for threads without an event loop. Other threads run meanwhile. The other databases of
+        this thread move on, too.
+
+        timeout: in seconds; None waits for as long as it takes. False when nothing came.
+
+        UsageError inside a write, and in mode "immutable": there nothing comes.
+        """
+        self._owner.check()
+        if self._mode == "immutable":
+            raise UsageError("Nobody changes an immutable database", path=self.path)
+        if self.is_writing:
+            raise UsageError("A database in a write does not move on", path=self.path)
+        return wait_for_change(self, self._owner, timeout)
 
     def verify(self, limit: int = 1000) -> Faults:
         """Checks the whole snapshot: what is wrong with it, each fault with its place; empty when it is sound.
@@ -391,6 +422,10 @@ class Database:
             if self._is_dynamic:
                 self._read_schema()
             self._seen = version
+
+    def _tell(self) -> None:
+        """Calls the functions of observers that have something to be told. No call may be in progress."""
+        self._owner.watcher.tell(self._owner)
 
     def _end_write(self, block: "weakref.ref[Any]", is_committed: bool = False) -> None:
         """Ends the write of a block, however far it came: what is not committed is rolled back. It may be
@@ -563,9 +598,11 @@ class Write:
         way_out = None if self._way_out is None else self._way_out()
         block = weakref.ref(self if way_out is None else way_out, db._end_write)
         try:
+            db._tell()
             db._owner.call(_begin, db, block)
             db._moved()
             db._writing = True
+            db._tell()
         except BaseException:
             db._end_write(block)
             raise
@@ -600,6 +637,7 @@ def _exit(
         db._end_write(block)
         raise
     db._end_write(block, is_committed)
+    db._tell()
 
 
 def _begin(realm: int, db: Database, block: "weakref.ref[Any]") -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
+from functools import partial
 from typing import TYPE_CHECKING, Any, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
 from typing import List as ListOf, Set as SetOf
 
@@ -14,6 +15,7 @@ from ._library import lib
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
 from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
+from .observing import OBJECT, Observable, Paths, Subject, object_change
 from .results import AllObjects, Results
 from .schema import BoundClass, ClassSchema
 from .values import RawTimestamp
@@ -27,7 +29,7 @@ O = TypeVar("O", bound="Object")  # noqa: E741
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
 
-class Object:
+class Object(Observable):
     """One object: its properties are attributes, and items for names that no attribute can have.
 
     An object stays bound to its row while the database moves on. Once the row is deleted, reading
@@ -173,6 +175,18 @@ class Object:
         facts = source.find(property_name)
         found = self._handle.make(lib.realm_get_backlinks, source.key, facts.key)
         return Results(self._db, found, source.key)
+
+    def _subject(self, paths: Paths) -> Subject:
+        self._bound()
+        # The library has no name for what links here: it is what the paths begin with that is no property.
+        asked = {path.split(".")[0] for path in paths or ()}
+
+        def name(key: int) -> Iterable[str]:
+            properties = self._bound().properties
+            found = [name for name, facts in properties.items() if facts.key == key]
+            return found or asked.difference(properties)
+
+        return Subject(self._db, self._handle, OBJECT, self._class_key, partial(object_change, name))
 
     def to_dict(self, depth: int = 1) -> Dict[str, Any]:
         """The object as plain values that stay when the database closes.

@@ -24,6 +24,7 @@ from ._library import lib
 from ._query import Query, distinct_text, ordered, sort_text
 from ._sequences import Cut, position_in
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
+from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ class Queryable:
         return self._results()._aggregate(lib.realm_results_average, property)
 
 
-class Results(Queryable, typing.Sequence[T]):
+class Results(Queryable, Observable, typing.Sequence[T]):
     """Objects or values found: of a class, a query, a collection, or those that link to an object.
 
     A live sequence; slices of it are lists of Python. A loop runs over what was there when it began:
@@ -265,6 +266,10 @@ class Results(Queryable, typing.Sequence[T]):
             return repr(shown if count <= 8 else Cut(shown, count))
         except Error as error:
             return f"<{type(self).__name__}: {type(error).__name__}>"
+
+    def _subject(self, paths: Paths) -> Subject:
+        key = self._class_key if self._property is None else None
+        return Subject(self._db, self._handle, RESULTS, key, collection_change)
 
     # Asking
 

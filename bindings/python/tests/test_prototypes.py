@@ -57,7 +57,7 @@ def ctypes_kind(c):
         return None
     if c is _prototypes.Value:
         return "Value"
-    if c in (ctypes.c_void_p, ctypes.c_char_p, _prototypes.Migrate, _prototypes.ShouldCompact) or hasattr(c, "contents"):
+    if c in (ctypes.c_void_p, ctypes.c_char_p) or hasattr(c, "contents") or issubclass(c, ctypes._CFuncPtr):
         return "pointer"
     if c is ctypes.c_bool:
         return "bool"

@@ -164,7 +164,16 @@ ACTIONS = {f.__name__: f for f in (close, roll_back, commit, change, move, read)
 # At each bytecode
 # ------------------------------------------------------------------------------------------------
 
+def observe(world):
+    told = []
+    with world.thing.texts.observe(told.append), world.things.changes("text") as changes:
+        world.db.refresh()
+        world.db.wait_for_change(0)
+        return (told == [crealm.CollectionChange()] and len(changes._line) == 1) or world.db.is_closed
+
+
 READS = {
+    "observe": observe,
     "int": lambda w: w.thing.id == 1,
     "text": lambda w: w.thing.text == LONG,
     "bytes": lambda w: w.thing.data == b"data" * 500,
