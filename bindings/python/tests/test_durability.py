@@ -2,10 +2,12 @@
 
 import ctypes
 import os
+import re
 
 import pytest
 
 import crealm
+from conftest import REPOSITORY
 from crealm import _library
 
 
@@ -14,8 +16,9 @@ class Note(crealm.Model):
 
 
 FLUSH = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_int)
-# Places in `crealm_system_calls_t`.
-MEMBERS, FDATASYNC = 32, 9
+# The members of `crealm_system_calls_t`, in their order: a table that is shorter would be read beyond its end.
+HEADER = (REPOSITORY / "include/crealm_testing.h").read_text("utf-8")
+MEMBERS = re.findall(r"\(\*(\w+)\)", HEADER.split("typedef struct crealm_system_calls {")[1].split("}")[0])
 
 
 @pytest.fixture
@@ -31,8 +34,8 @@ def flushes():
 
     replace = ctypes.CDLL(_library.path).crealm_set_system_calls
     replace.argtypes, replace.restype = [ctypes.c_void_p], None
-    table = (ctypes.c_void_p * MEMBERS)()
-    table[FDATASYNC] = ctypes.cast(flush, ctypes.c_void_p)
+    table = (ctypes.c_void_p * len(MEMBERS))()
+    table[MEMBERS.index("fdatasync")] = ctypes.cast(flush, ctypes.c_void_p)
     replace(table)
     yield seen
     replace(None)
