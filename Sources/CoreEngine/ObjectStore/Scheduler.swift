@@ -22,11 +22,15 @@ extension Scheduler {
 
 /// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that thread.
 /// A descriptor becomes readable while work waits, so that it can stand in any poll loop.
-public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue` is a Lock; the rest is immutable.
+public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pending` is a Lock; the rest is immutable.
     public let threadId = Platform.threadId
-    private let queue = Lock(initial: [@Sendable () -> Void]())
-    /// Made when somebody first wants to wait; many threads never do.
-    private let wake = Lock(initial: WakeDescriptor?.none)
+    /// Under one lock, so that the descriptor is readable exactly while work waits.
+    private struct Pending {
+        var work: [@Sendable () -> Void] = []
+        /// Made when somebody first wants to wait; many threads never do.
+        var wake: WakeDescriptor?
+    }
+    private let pending = Lock(initial: Pending())
 
     private init() {}
 
@@ -48,13 +52,13 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue`
         }
     }
     private func wakeDescriptor() -> WakeDescriptor? {
-        wake.with { w in
-            if w == nil {
-                w = try? WakeDescriptor()
+        pending.with { p in
+            if p.wake == nil {
+                p.wake = try? WakeDescriptor()
                 // Work may have come before anybody waited.
-                if !queue.with({ $0.isEmpty }) { w?.signal() }
+                if !p.work.isEmpty { p.wake?.signal() }
             }
-            return w
+            return p.wake
         }
     }
 
@@ -65,16 +69,18 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `queue`
     public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
 
     public func post(_ work: @escaping @Sendable () -> Void) {
-        queue.with { $0.append(work) }
-        wake.with { $0 }?.signal()
+        pending.with { p in
+            if p.work.isEmpty { p.wake?.signal() }
+            p.work.append(work)
+        }
     }
     /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything ran.
     public func runPending(timeout: Int32 = 0) -> Bool {
-        if timeout != 0, let wake = wakeDescriptor(), queue.with({ $0.isEmpty }) { wake.wait(milliseconds: timeout) }
-        wake.with { $0 }?.drain()
-        let work = queue.with { (q: inout [@Sendable () -> Void]) -> [@Sendable () -> Void] in
-            defer { q = [] }
-            return q
+        if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
+        let work = pending.with { p -> [@Sendable () -> Void] in
+            defer { p.work = [] }
+            p.wake?.drain()
+            return p.work
         }
         for w in work { w() }
         return !work.isEmpty
