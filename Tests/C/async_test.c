@@ -18,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "atomics.h"
 #include "checks.h"
 #include "crealm.h"
 #include "crealm_testing.h"
@@ -157,7 +158,7 @@ static unsigned begin(realm_t* r, block_t* b, int number, end_t end) {
 
 /* ---- Flushes ---------------------------------------------------------------------------------------- */
 
-static _Atomic int flushes, flushes_that_fail;
+static ATOMIC(int) flushes, flushes_that_fail;
 static int counted_flush(int fd) {
     flushes++;
     if (flushes_that_fail > 0) {
@@ -167,7 +168,7 @@ static int counted_flush(int fd) {
     }
     return fdatasync(fd);
 }
-static _Atomic long sleeps;
+static ATOMIC(long) sleeps;
 static int counted_sleep(unsigned microseconds) {
     sleeps++;
     return usleep(microseconds);
@@ -452,7 +453,7 @@ static void failing(void) {
 /* ---- Several processes ------------------------------------------------------------------------------ */
 
 typedef struct {
-    _Atomic long published, flushed, stage;
+    ATOMIC(long) published, flushed, stage;
 } shared_t;
 static shared_t* shared;
 static void flushed(realm_userdata_t p, bool error, const char* text) {
@@ -511,11 +512,11 @@ static void killed_writers(int kills) {
 }
 
 /* A blocked writer uses no processor time, and does not look at clocks. */
-static _Atomic bool stop;
+static ATOMIC(bool) stop;
 static void* holds_lock(void* p) {
     realm_t* r = open_realm("blocked");
     CHECK(realm_begin_write(r));
-    *(_Atomic int*)p = 1;
+    *(ATOMIC(int)*)p = 1;
     while (!stop) usleep(1000);
     CHECK(realm_rollback(r));
     close_realm(r);
@@ -523,7 +524,7 @@ static void* holds_lock(void* p) {
 }
 static void* wants_lock(void* p) {
     realm_t* r = open_realm("blocked");
-    *(_Atomic int*)p = 1;
+    *(ATOMIC(int)*)p = 1;
     CHECK(add(r));
     close_realm(r);
     return NULL;
@@ -536,7 +537,7 @@ static void blocked(void) {
     crealm_set_system_calls(&calls);
     close_realm(open_realm("blocked"));
     pthread_t holder, waiter[4];
-    _Atomic int holds = 0, waits[4] = {0, 0, 0, 0};
+    ATOMIC(int) holds = 0, waits[4] = {0, 0, 0, 0};
     pthread_create(&holder, NULL, holds_lock, (void*)&holds);
     while (!holds) usleep(1000);
     for (int i = 0; i < 4; i++) pthread_create(&waiter[i], NULL, wants_lock, (void*)&waits[i]);

@@ -11,10 +11,10 @@
 #include <crealm.h>
 
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdint.h>
 #include <unistd.h>
 
+#include "atomics.h"
 #include "checks.h"
 
 enum { ONE = RLM_COLLECTION_TYPE_NONE, LIST = RLM_COLLECTION_TYPE_LIST, SET = RLM_COLLECTION_TYPE_SET, MAP = RLM_COLLECTION_TYPE_DICTIONARY };
@@ -451,8 +451,8 @@ static struct {
     realm_query_t *query, *text_query, *linked;
     realm_results_t *all, *some, *sorted, *values;
 } shared;
-static atomic_long wrong, done, refused;
-static atomic_bool stop;
+static ATOMIC(long) wrong, done, refused;
+static ATOMIC(bool) stop;
 static int rounds = 60;
 
 static void expect(bool good) {
@@ -507,7 +507,7 @@ static void* reader(void* arg) {
     return NULL;
 }
 static void* writer(void* arg) {
-    realm_t* r = open_file(arg);
+    realm_t* r = open_file((const char*)arg);
     unsigned seed = 1;
     long commits = 0;
     while (!atomic_load(&stop)) {
@@ -549,7 +549,7 @@ static void many_threads(void) {
     share(realm_freeze(r));
     pthread_t threads[READERS], writers[2];
     atomic_store(&stop, false);
-    for (int i = 0; i < 2; i++) pthread_create(&writers[i], NULL, writer, "many");
+    for (int i = 0; i < 2; i++) pthread_create(&writers[i], NULL, writer, (void*)"many");
     for (int i = 0; i < READERS; i++) pthread_create(&threads[i], NULL, reader, (void*)(uintptr_t)(i + 1));
     for (int i = 0; i < READERS; i++) pthread_join(threads[i], NULL);
     atomic_store(&stop, true);
@@ -774,7 +774,7 @@ static void* take_over(void* arg) {
     return NULL;
 }
 static void* take_and_keep(void* arg) {
-    realm_t* r = realm_from_thread_safe_reference(arg, NULL);
+    realm_t* r = realm_from_thread_safe_reference((realm_thread_safe_reference_t*)arg, NULL);
     expect(r && number(transit.object) == 49);
     realm_release(r);
     return NULL;

@@ -875,7 +875,7 @@ static void wrong_references(void) {
     realm_thread_safe_reference_t* to_realm = realm_create_thread_safe_reference(realm);
     for (int k = 0; k < KINDS; k++) {
         if (k == K_SCHEDULER) continue;
-        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_from_thread_safe_reference(to_realm, handles[k]));
+        FAILS(RLM_ERR_INVALID_ARGUMENT, realm_from_thread_safe_reference(to_realm, (realm_scheduler_t*)handles[k]));
     }
     realm_t* same = realm_from_thread_safe_reference(to_realm, scheduler);
     CHECK(same && realm_equals(same, realm));

@@ -20,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "atomics.h"
 #include "checks.h"
 #include "crealm.h"
 
@@ -394,10 +395,10 @@ static void schema_moves(void) {
 
 typedef struct {
     pthread_t thread;
-    _Atomic int notified;
-    _Atomic(realm_work_queue_t*) queue;
+    ATOMIC(int) notified;
+    ATOMIC(realm_work_queue_t*) queue;
     bool delivers;
-    _Atomic int freed;
+    ATOMIC(int) freed;
 } own_t;
 static void own_notify(realm_userdata_t p, realm_work_queue_t* queue) {
     own_t* own = (own_t*)p;
@@ -407,14 +408,13 @@ static void own_notify(realm_userdata_t p, realm_work_queue_t* queue) {
 static bool own_is_on_thread(realm_userdata_t p) { return pthread_equal(((own_t*)p)->thread, pthread_self()); }
 static bool own_delivers(realm_userdata_t p) { return ((own_t*)p)->delivers; }
 static void own_freed(realm_userdata_t p) { ((own_t*)p)->freed++; }
-static bool eventually(_Atomic int* number, int least) {
+static bool eventually(ATOMIC(int)* number, int least) {
     for (int i = 0; i < PATIENCE && *number < least; i++) usleep(1000);
     return *number >= least;
 }
 static void schedulers(void) {
     section = "a scheduler of functions (T24)";
-    own_t own;
-    memset(&own, 0, sizeof own);
+    static own_t own;
     own.thread = pthread_self();
     for (int delivers = 0; delivers < 2; delivers++) {
         own.delivers = delivers;
@@ -500,8 +500,8 @@ static void descriptors(void) {
 
 /* ---- Threads ---------------------------------------------------------------------------------------- */
 
-static _Atomic bool stop;
-static _Atomic int rounds;
+static ATOMIC(bool) stop;
+static ATOMIC(int) rounds;
 static void* opens_and_closes(void* p) {
     (void)p;
     while (!stop) {
@@ -566,7 +566,7 @@ static void* wants_lock(void* p) {
     close_realm(r);
     return (void*)(intptr_t)(used.tv_sec * 1000 + used.tv_nsec / 1000000);
 }
-static _Atomic long sleeps;
+static ATOMIC(long) sleeps;
 static int counted_sleep(unsigned microseconds) {
     sleeps++;
     return usleep(microseconds);
@@ -575,8 +575,8 @@ static int counted_sleep(unsigned microseconds) {
 /* ---- Several processes ------------------------------------------------------------------------------ */
 
 typedef struct {
-    _Atomic long committed, begun;
-    _Atomic int ready;
+    ATOMIC(long) committed, begun;
+    ATOMIC(int) ready;
 } shared_t;
 static shared_t* shared;
 
