@@ -1,3 +1,5 @@
+import CHints
+
 /// A thread of the library's own. It is not there in a forked child.
 enum Thread {
     private final class Work {
@@ -26,7 +28,10 @@ enum Thread {
         var size = 16
         while size < half {
             Platform.move(zeros.base + half, zeros.base, size)
+            Platform.move(zeros.base + half + 1, zeros.base, size)
+            _ = Platform.compare(zeros.base, zeros.base + half, size)
             size += size / 16
         }
+        hint_zero_vector_registers()
     }
 }
