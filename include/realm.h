@@ -4,7 +4,8 @@
  * A realm is one file of typed objects. Programs read it through snapshots that never change under
  * their hands and write it in transactions that reach the disk entirely or not at all. This header
  * is the manual of the local part of Realm's C API: every function it declares is exported by the
- * library. Functions that are declared but not exported yet are kept apart, in realm_planned.h.
+ * library. Functions that are declared but not exported yet would stand apart, in realm_planned.h;
+ * at present there are none.
  * What CRealm adds to the API is in crealm.h.
  *
  * C99 or later, C++11 or later. Nothing here depends on any other header of the library.
@@ -2683,7 +2684,7 @@ RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_
  *  user_key_paths:   num_key_paths texts; [optional]: none, so that no change of an object counts.
  *  Returns: an own handle, good for any number of callbacks.
  *  Thread:  confined.
- *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_PROPERTY when a path names a property that is not there,
+ *  Errors:  [realm]; NO_SUCH_TABLE; INVALID_ARGUMENT when a path names a property that is not there,
  *           or goes on behind one that is no link. */
 RLM_API realm_key_path_array_t* realm_create_key_path_array(
     const realm_t* realm, const realm_class_key_t object_class_key, size_t num_key_paths,

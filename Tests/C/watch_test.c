@@ -545,33 +545,6 @@ static void threads(void) {
     }
 }
 
-/* A blocked writer uses no processor time. */
-static void* holds_lock(void* p) {
-    realm_t* r = open_quiet("blocked");
-    (void)p;
-    CHECK(realm_begin_write(r));
-    rounds = 1;
-    while (!stop) usleep(1000);
-    CHECK(realm_rollback(r));
-    close_realm(r);
-    return NULL;
-}
-static void* wants_lock(void* p) {
-    (void)p;
-    realm_t* r = open_quiet("blocked");
-    struct timespec used;
-    rounds = 2;
-    CHECK(add(r));
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    close_realm(r);
-    return (void*)(intptr_t)(used.tv_sec * 1000 + used.tv_nsec / 1000000);
-}
-static ATOMIC(long) sleeps;
-static int counted_sleep(unsigned microseconds) {
-    sleeps++;
-    return usleep(microseconds);
-}
-
 /* ---- Several processes ------------------------------------------------------------------------------ */
 
 typedef struct {
@@ -705,7 +678,6 @@ int main(void) {
     schedulers();
     descriptors();
     threads();
-    (void)holds_lock, (void)wants_lock, (void)counted_sleep;
     const char* commits = getenv("COMMITS");
     many_commits(commits ? atol(commits) : 600);
     killed_listeners();

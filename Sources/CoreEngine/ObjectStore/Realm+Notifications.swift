@@ -69,7 +69,7 @@ extension Realm {
         advanceNotifiers(isLeaving: true)
     }
     /// The Realm stands at the version for which `deliver` will call, and no callback has run: what changed on the way there is computed.
-    func prepareDelivery(_ move: Move) {
+    func prepareDelivery() {
         guard isReading else { return }
         advanceNotifiers(isLeaving: false)
     }
@@ -87,7 +87,7 @@ extension Realm {
         }
     }
     /// The callbacks of the Realm itself have run for a move; also when nothing moved: first calls may be due.
-    func deliver(_ move: Move) {
+    func deliver() {
         let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
         guard !all.isEmpty else { return }
         notifying {

@@ -329,9 +329,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             prepareMove()
             let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
             try verifyWhole()
-            prepareDelivery(.beginWrite)
+            prepareDelivery()
             if moved || wasIdle { notifyMoved() }
-            deliver(.beginWrite)
+            deliver()
         }
     }
     public func commitWrite() throws(RealmError) { try commitWrite(silent: []) }
@@ -412,9 +412,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             } else {
                 moved = try moveSnapshot()
             }
-            prepareDelivery(.refresh)
+            prepareDelivery()
             if moved { notifyMoved() }
-            deliver(.refresh)
+            deliver()
             return moved
         }
     }
@@ -436,9 +436,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         } else {
             moved = try moveSnapshot()
         }
-        prepareDelivery(.turn)
+        prepareDelivery()
         if moved { notifyMoved() }
-        deliver(.turn)
+        deliver()
     }
     private func moveSnapshot() throws(RealmError) -> Bool {
         try transaction.restore()

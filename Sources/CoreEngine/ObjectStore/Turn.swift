@@ -34,9 +34,6 @@ final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before
 }
 
 extension Realm {
-    /// What brought a Realm to look for callbacks that are due.
-    enum Move { case turn, refresh, beginWrite }
-
     /// Begins to take turns. Once, when the Realm is open.
     func listen() {
         listen(on: scheduler)
