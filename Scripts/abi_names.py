@@ -2,7 +2,6 @@
 """What the public C headers declare, and whether the Swift side agrees.
 
   abi_names.py names    INCLUDE_DIR               functions the library must export, one per line
-  abi_names.py planned  INCLUDE_DIR               functions it must not export yet
   abi_names.py compare  INCLUDE_DIR SWIFT_HEADER  compare the signatures with the C header that the
                                                   Swift compiler emits for the module
 
@@ -259,14 +258,14 @@ def public(unit):
 
 
 def compare(include, swift_header):
-    ours = headers(include, "-DRLM_NO_PLANNED")
+    ours = headers(include)
     with tempfile.TemporaryDirectory() as folder:
         os.mkdir(os.path.join(folder, "Foundation"))
         with open(os.path.join(folder, "Foundation", "Foundation.h"), "w") as file:
             file.write(FOUNDATION)
         # Our headers supply the types. Their functions are renamed away, so that those of the
         # emitted header are not taken for repeated declarations.
-        renamed = sorted(public(headers(include)))
+        renamed = sorted(public(ours))
         lines = ["#define %s %s%s" % (name, OURS, name) for name in renamed]
         lines += include_lines(include)
         lines += ["#undef " + name for name in renamed]
@@ -291,13 +290,8 @@ def exported_names(path):
 
 def main(arguments):
     if len(arguments) == 2 and arguments[0] == "names":
-        found = sorted(public(headers(arguments[1], "-DRLM_NO_PLANNED")))
+        found = sorted(public(headers(arguments[1])))
         print("\n".join(found))
-        return 0
-    if len(arguments) == 2 and arguments[0] == "planned":
-        everything = public(headers(arguments[1]))
-        found = sorted(everything - public(headers(arguments[1], "-DRLM_NO_PLANNED")))
-        print("\n".join(found), end="\n" if found else "")
         return 0
     if len(arguments) == 3 and arguments[0] == "compare":
         if not os.path.exists(arguments[2]):

@@ -49,7 +49,7 @@ def constants(enum):
 
 def declared(include):
     """Kind and name of everything that the headers declare → what it is."""
-    unit = Unit("".join(f'#include "{name}"\n' for name in HEADERS), "-I", str(include), "-DRLM_NO_PLANNED")
+    unit = Unit("".join(f'#include "{name}"\n' for name in HEADERS), "-I", str(include))
     found = {}
     for node in unit.nodes:
         kind, name = node["kind"], node.get("name", "")

@@ -4,7 +4,7 @@
 #   Scripts/check-abi.sh [--include DIR] LIBRARY.so [EMITTED-SWIFT-HEADER]
 #
 # 1. The dynamic symbols that the library defines are exactly the functions declared in realm.h,
-#    crealm.h and crealm_testing.h. Functions of realm_planned.h, and anything else, must not be exported.
+#    crealm.h and crealm_testing.h.
 # 2. With the C header that the Swift compiler emitted for the CRealm module (SwiftPM leaves it in
 #    .build/<triple>/<configuration>/CRealm.build/include/CRealm-Swift.h): every function has the
 #    signature that the header declares.
@@ -20,7 +20,7 @@ if [[ ${1-} == --include && $# -ge 2 ]]; then
     shift 2
 fi
 if [[ $# -lt 1 || $# -gt 2 ]]; then
-    sed -n '2,13s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
+    sed -n '2,12s/^# \{0,1\}//p' "${BASH_SOURCE[0]}" >&2
     exit 2
 fi
 library=$1
@@ -35,7 +35,6 @@ if [[ ! -f $library ]]; then
     exit 2
 fi
 names names | sort -u >"$work/declared" || exit 2
-names planned | sort -u >"$work/planned" || exit 2
 # Lines of nm are "address type name", or "type name" for symbols without an address. Linkers leave
 # local symbols in the dynamic table, which nobody can bind to: --extern-only drops them.
 nm -D --defined-only --extern-only "$library" | awk '{ sub(/@.*/, "", $NF); print $(NF - 1), $NF }' \
@@ -52,10 +51,7 @@ report() { # report TEXT: prints each name on standard input followed by the tex
 
 # While loops that read from a pipe would lose `status`, hence the process substitutions.
 report "is declared but not exported" < <(comm -23 "$work/declared" "$work/functions")
-report "is exported but still stands in realm_planned.h" \
-    < <(comm -12 "$work/planned" "$work/functions")
-report "is exported but not declared" \
-    < <(comm -13 "$work/declared" "$work/functions" | comm -23 - "$work/planned")
+report "is exported but not declared" < <(comm -13 "$work/declared" "$work/functions")
 report "is exported but is not a function" \
     < <(awk '$1 != "T" { print $2 " (" $1 ")" }' "$work/defined")
 

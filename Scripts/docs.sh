@@ -8,7 +8,7 @@ doxygen Scripts/doxygen.conf
 # Unions without a name get a page, too.
 rm -f "$out"/man/man3/@*
 # The headers that are installed: not the one for tests.
-cp include/{realm.h,realm_planned.h,crealm.h} "$out/headers"
+cp include/{realm.h,crealm.h} "$out/headers"
 python3 Scripts/abi_names.py names "$out/headers" | sort >"$out/declared"
 rm -rf "$out/headers"
 missing=$(comm -23 "$out/declared" <(find "$out/man/man3" -name '*.3' -printf '%f\n' | sed 's/\.3$//' | sort))

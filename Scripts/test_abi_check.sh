@@ -28,12 +28,8 @@ bool realm_write(realm_t*, int64_t key, realm_value_t value, bool is_default);
 realm_kind_e realm_kind(realm_kind_e kind, double weight);
 realm_link_t realm_link_of(const void* object, size_t index);
 bool realm_is(const realm_t* realm, bool* out, realm_t** other);
-#ifndef RLM_NO_PLANNED
-#include "realm_planned.h"
-#endif
 #endif
 END
-echo 'bool realm_later(realm_t*);' >include/realm_planned.h
 echo '#include "realm.h"
 uint32_t crealm_abi_version(void);' >include/crealm.h
 
@@ -67,7 +63,6 @@ build extra 'void realm_surprise(void) {}'
 build foreign 'int other_library_function(void) { return 1; }'
 build data 'int realm_data = 1;'
 build weak '__attribute__((weak)) void realm_count_all(void) {}'
-build planned 'void realm_later(void) {}'
 sed 's/void realm_write(void) {}//' good.c | cc -x c -shared -fPIC -o missing.so -
 sed 's/void realm_write(void)/static void realm_write(void)/' good.c | cc -x c -w -shared -fPIC -o hidden.so -
 
@@ -104,7 +99,6 @@ expect 1 "realm_surprise is exported but not declared" extra.so
 expect 1 "other_library_function is exported but not declared" foreign.so
 expect 1 "realm_data (D) is exported but is not a function" data.so
 expect 1 "realm_count_all (W) is exported but is not a function" weak.so
-expect 1 "realm_later is exported but still stands in realm_planned.h" planned.so
 
 # Signatures.
 changed 'int64_t key, realm_value_t' 'realm_value_t' "realm_write has 4 parameters in C, 3 in Swift"

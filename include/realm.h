@@ -4,9 +4,7 @@
  * A realm is one file of typed objects. Programs read it through snapshots that never change under
  * their hands and write it in transactions that reach the disk entirely or not at all. This header
  * is the manual of the local part of Realm's C API: every function it declares is exported by the
- * library. Functions that are declared but not exported yet would stand apart, in realm_planned.h;
- * at present there are none.
- * What CRealm adds to the API is in crealm.h.
+ * library. What CRealm adds to the API is in crealm.h.
  *
  * C99 or later, C++11 or later. Nothing here depends on any other header of the library.
  *
@@ -2827,11 +2825,6 @@ RLM_API void realm_dictionary_get_changed_keys(const realm_dictionary_changes_t*
 
 #ifdef __cplusplus
 }
-#endif
-
-/* Declarations without a library behind them. Define RLM_NO_PLANNED to leave them out. */
-#ifndef RLM_NO_PLANNED
-#include "realm_planned.h"
 #endif
 
 #endif /* REALM_H */

@@ -5,11 +5,6 @@
 #include <inttypes.h>
 
 #include "../Tools/library.h"
-#ifdef __has_include
-#if __has_include(<realm_planned.h>)
-#include <realm_planned.h>
-#endif
-#endif
 
 static const char* path;
 static bool readonly, dynamic;

@@ -19,7 +19,7 @@ def without_comments(name):
 def declared():
     """Name -> (result, [parameters]), for every function of the headers."""
     functions = {}
-    for name in (n for n in ("realm.h", "realm_planned.h", "crealm.h") if (INCLUDE / n).exists()):
+    for name in ("realm.h", "crealm.h"):
         for result, function, parameters in re.findall(
             r"RLM_API\s+([\w\s*]+?)\s*\b((?:c?realm)_\w+)\s*\(([^;]*)\)\s*;", without_comments(name)
         ):
