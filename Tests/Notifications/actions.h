@@ -17,7 +17,8 @@
  * Indices are taken modulo the size. What cannot be done is left out.
  *
  * Observers: "object 5", a collection as above, "results QUERY", "of COLLECTION QUERY", "of COLLECTION sort SORT", "of COLLECTION distinct
- * NAMES", "keys COLLECTION", "back 5"; behind " @ " key paths, joined by commas, or "-" for none at all.
+ * NAMES", "of COLLECTION limit 2", "keys COLLECTION" with the same behind it, "back 5"; behind " @ " key paths, joined by commas, or "-" for
+ * none at all.
  */
 #ifndef ACTIONS_H
 #define ACTIONS_H
@@ -602,15 +603,14 @@ static bool add_callback(observer_t* o, void* handle, char kind, const char* pat
     realm_release(k);
     return o->token != NULL;
 }
-static realm_results_t* rows_of(collection_t* c, const char* at) {
-    realm_results_t* all = NULL;
-    if (c->kind == 'l') all = realm_list_to_results(c->list);
-    if (c->kind == 's') all = realm_set_to_results(c->set);
-    if (c->kind == 'd') all = realm_dictionary_to_results(c->dictionary);
+/* Some of the rows, as `at` says; takes over `all`. */
+static realm_results_t* some_of(realm_results_t* all, const char* at) {
     while (*at == ' ') at++;
     if (!all || !*at) return all;
     realm_results_t* some = NULL;
-    if (!strncmp(at, "sort ", 5)) {
+    if (!strncmp(at, "limit ", 6)) {
+        some = realm_results_limit(all, (size_t)atol(at + 6));
+    } else if (!strncmp(at, "sort ", 5)) {
         some = realm_results_sort(all, at + 5);
     } else if (!strncmp(at, "distinct ", 9)) {
         some = realm_results_distinct(all, at + 9);
@@ -621,6 +621,13 @@ static realm_results_t* rows_of(collection_t* c, const char* at) {
     }
     realm_release(all);
     return some;
+}
+static realm_results_t* rows_of(collection_t* c, const char* at) {
+    realm_results_t* all = NULL;
+    if (c->kind == 'l') all = realm_list_to_results(c->list);
+    if (c->kind == 's') all = realm_set_to_results(c->set);
+    if (c->kind == 'd') all = realm_dictionary_to_results(c->dictionary);
+    return some_of(all, at);
 }
 /* What an observer watches; `*kind` as that of the observer. */
 static void* open_handle(realm_t* r, const char* at, char* kind) {
@@ -652,7 +659,7 @@ static void* open_handle(realm_t* r, const char* at, char* kind) {
         } else if (!strcmp(verb, "keys")) {
             size_t n;
             realm_results_t* keys = NULL;
-            if (c->kind == 'd' && realm_dictionary_get_keys(c->dictionary, &n, &keys)) handle = keys;
+            if (c->kind == 'd' && realm_dictionary_get_keys(c->dictionary, &n, &keys)) handle = some_of(keys, at);
         } else {
             *kind = c->kind;
             if (c->kind == 'l') handle = c->list, c->list = NULL;

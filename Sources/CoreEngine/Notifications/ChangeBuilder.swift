@@ -77,6 +77,30 @@ struct ChangeBuilder {
         }
     }
 
+    // MARK: Limits
+
+    /// The same for who sees only the first `limit` elements: those that come into sight or leave it count as inserted and deleted.
+    /// - Parameters:
+    ///   - before: number of all elements in the old collection.
+    ///   - after: in the new one.
+    func limited(to limit: Int, before: Int, after: Int) -> ChangeBuilder {
+        if before <= limit, after <= limit { return self }
+        var b = ChangeBuilder(deletions: deletions.below(limit), insertions: insertions.below(limit), isDeleted: isDeleted)
+        // Elements in both collections keep their order: these many are in sight.
+        let keptBefore = min(before, limit) - b.deletions.count, keptAfter = min(after, limit) - b.insertions.count
+        b.modifications = modifications.below(limit)
+        if keptAfter > keptBefore {
+            let coming = insertions.gaps(keptBefore..<keptAfter)
+            b.insertions = b.insertions.union(coming)
+            b.modifications = b.modifications.subtracting(coming)
+        } else {
+            b.deletions = b.deletions.union(deletions.gaps(keptAfter..<keptBefore))
+        }
+        b.moves = moves.filter { $0.from < limit && $0.to < limit }
+        b.isCleared = isCleared && !b.deletions.isEmpty
+        return b
+    }
+
     // MARK: Merging
 
     /// Adds what happened after it.

@@ -92,6 +92,21 @@ package struct IndexSet: Equatable {
         return left
     }
 
+    /// The members below `limit`.
+    func below(_ limit: Int) -> IndexSet { IndexSet(ranges.map { min($0.lowerBound, limit)..<min($0.upperBound, limit) }) }
+    /// Indices that are no members, by their place among those.
+    func gaps(_ places: Range<Int>) -> IndexSet {
+        var found = IndexSet()
+        var start = 0, before = 0
+        for r in ranges + [Int.max..<Int.max] where before < places.upperBound {
+            let next = before + (r.lowerBound - start)
+            let part = places.clamped(to: before..<next)
+            if !part.isEmpty { found.append(start + part.lowerBound - before..<start + part.upperBound - before) }
+            (start, before) = (r.upperBound, next)
+        }
+        return found
+    }
+
     // MARK: Elements come and go
 
     /// `n` elements come before index `i`; they are members, or not.

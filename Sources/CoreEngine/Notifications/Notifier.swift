@@ -226,6 +226,8 @@ package final class CollectionNotifier: Notifier {
     }
     private let path: CollectionPath
     private let kind: Kind
+    /// Most elements that are shown.
+    private let limit: Int
     private let isDictionary: Bool
     /// Class of the objects in it.
     private let target: TableKey?
@@ -235,10 +237,11 @@ package final class CollectionNotifier: Notifier {
     private var keys: [[UInt8]] = []
 
     /// - Parameter snapshot: that of `version`, in which the collection is.
-    package init(_ path: CollectionPath, _ kind: Kind, _ snapshot: Transaction) throws(RealmError) {
+    package init(_ path: CollectionPath, _ kind: Kind, limit: Int = .max, _ snapshot: Transaction) throws(RealmError) {
         let group = snapshot.group
         self.path = path
         self.kind = kind
+        self.limit = limit
         guard let content = try group.collection(path), let place = try group.place(of: path), let f = try group.table(path.table)?.facts(path.column) else {
             throw RealmError(.staleAccessor, "Access to a collection that is gone")
         }
@@ -257,13 +260,13 @@ package final class CollectionNotifier: Notifier {
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
         guard let tracker else { return nothing }
-        let before = keys
+        let before = keys, old = count
         var b = tracker.builder
         if tracker.isOwnerGone ? true : try !update(&b, tracker, pass) {
             b = ChangeBuilder(deletions: IndexSet([0..<count]), isDeleted: true)
             isOver = true
         }
-        return kind == .dictionary ? .dictionary(b, before: before) : .rows(b)
+        return kind == .dictionary ? .dictionary(b, before: before) : .rows(b.limited(to: limit, before: old, after: isOver ? 0 : count))
     }
     /// - Returns: false when the collection is no more.
     private func update(_ b: inout ChangeBuilder, _ tracker: CollectionTracker, _ pass: NotificationPass) throws(RealmError) -> Bool {

@@ -158,8 +158,8 @@ extension ResultSet {
     package func makeNotifier(_ t: Transaction) throws(RealmError) -> Notifier {
         guard !isSnapshot else { throw RealmError(.illegalOperation, "A snapshot of results does not change: there is nothing to be told of") }
         switch source {
-        case .collection(let path) where table == nil: return try CollectionNotifier(path, .rows, t)
-        case .keys(let path): return try CollectionNotifier(path, .rows, t)
+        case .collection(let path) where table == nil: return try CollectionNotifier(path, .rows, limit: valueLimit, t)
+        case .keys(let path): return try CollectionNotifier(path, .rows, limit: valueLimit, t)
         default: return ResultsNotifier(table ?? .null, source, query, at: t.version)
         }
     }

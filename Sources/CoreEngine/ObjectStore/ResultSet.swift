@@ -24,7 +24,7 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
     private let fixedPaths: [Int: CollectionPath]
     private let arena = ConstantArena()
     /// Most values that value results show.
-    private let valueLimit: Int
+    let valueLimit: Int
     /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is not the same collection.
     private let ofDictionary: Bool?
 
