@@ -12,7 +12,7 @@ between any two steps of this package: signal handlers, finalizers, trace functi
    `_prototypes`) raises BusyError meanwhile; reading goes on.
 3. Values are made ready for the library before a call: no code of the program runs inside one.
 4. Handles are released on the owner's thread. A finalizer that runs on another thread leaves it to
-   the owner's next call.
+   the owner's next call. (Frozen realms have no thread: see `FrozenOwner`.)
 5. Closing releases all handles and then the realm. Handles that outlive it raise ClosedError. A
    borrowed realm is neither closed nor released: only the handles that came from it are. A realm that
    was opened closes itself when nobody has it any more (`OpenedRealm`), so that an interrupt on the way
@@ -26,8 +26,9 @@ import os
 import threading
 import weakref
 from collections import deque
+from contextlib import contextmanager
 from functools import partial
-from typing import Any, Callable, Deque, List, NoReturn, Optional, Set, Union
+from typing import Any, Callable, Deque, Iterator, List, NoReturn, Optional, Set, Union
 
 from . import _marshal as c
 from ._library import OpenedRealm, lib
@@ -49,7 +50,7 @@ class Callee:
         that may call several and reads what they show."""
         owner = self.owner
         if owner.ident != _get_ident():
-            owner.refuse()
+            return owner.call_elsewhere(self, function, arguments)
         before = owner.depth
         try:
             owner.depth = before + 1  # From here on nobody closes.
@@ -145,6 +146,10 @@ class Owner(Callee):
             path=self.path,
         )
 
+    def call_elsewhere(self, callee: Callee, function: Callable[..., Any], arguments: Any) -> Any:
+        """A call on a thread that is not the owner's."""
+        self.refuse()
+
     def admit(self, function: Callable[..., Any], arguments: Any, depth: int) -> None:
         """Lets a call pass that is not the usual one, or raises."""
         self.check()
@@ -203,6 +208,67 @@ class Owner(Callee):
             self.close()
 
 
+class FrozenOwner(Owner):
+    """A frozen realm. All threads may call it, many at once, and release what came from it. It is closed
+    when the last call that was in progress is over."""
+
+    __slots__ = ("visits", "ending")
+
+    def __init__(self, realm: OpenedRealm, path: str) -> None:
+        self.visits: Set[object] = set()  # The calls in progress. Adding and taking out are one step each.
+        self.ending = threading.Lock()
+        super().__init__(realm, path)
+        self.ident = 0  # No thread has this number.
+
+    @property
+    def is_here(self) -> bool:
+        return False
+
+    def check(self) -> None:
+        if self.state != _OPEN:
+            self.refuse()
+
+    def call_elsewhere(self, callee: Callee, function: Callable[..., Any], arguments: Any) -> Any:
+        visit = object()
+        try:
+            self.visits.add(visit)  # Before the look at the state: who closes does it the other way round.
+            self.check()
+            return function(callee.pointer, *arguments)
+        finally:
+            self.visits.discard(visit)
+            if self.state == _CLOSED:
+                self._let_go()
+
+    def release(self, pointer: int) -> None:
+        if self.state != _OPEN:
+            return
+        try:
+            self.live.remove(pointer)
+        except KeyError:
+            return
+        lib.realm_release(pointer)
+
+    def close(self) -> None:
+        if self.state != _FORKED:
+            self.state = _CLOSED
+            self._let_go()
+
+    def close_at_exit(self) -> None:
+        self.close()
+
+    def _let_go(self) -> None:
+        if self.visits or not self.ending.acquire(blocking=False):
+            return  # The last one out does it; or somebody is at it.
+        try:
+            while self.live:
+                lib.realm_release(self.live.pop())
+            if self.opened is not None:
+                self.opened.close()
+                self.opened = None
+        finally:
+            self.ending.release()
+
+
 class Handle(Callee):
     """One C handle that came from a realm."""
 
@@ -226,6 +292,35 @@ _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()
 def open_owners_here() -> List[Owner]:
     """The open realms of this thread."""
     return [owner for owner in list(_owners) if owner.is_here and not owner.is_closed]
+
+
+@contextmanager
+def outside_of_calls() -> Iterator[None]:
+    """For functions of the program that run while the library calls back from its scheduler, where it lets
+    them do everything: what is called there counts as a first call."""
+    depths = [(owner, owner.depth) for owner in open_owners_here()]
+    for owner, _ in depths:
+        owner.depth = 0
+    try:
+        yield
+    finally:
+        for owner, depth in depths:
+            owner.depth = depth
+
+
+def resolved(
+    target: Owner, handle: Handle, read: Callable[..., Optional[int]], function: Callable[..., Any]
+) -> Optional[Handle]:
+    """What a handle stands for, in another realm; None when it is not there."""
+    found: Optional[Handle] = target.call(_resolved, target, handle, read, function)
+    return found
+
+
+def _resolved(
+    pointer: int, owner: Owner, handle: Handle, read: Callable[..., Optional[int]], function: Callable[..., Any]
+) -> Optional[Handle]:
+    found = handle.call(read, function, pointer)
+    return None if found is None else Handle(owner, found)
 
 
 def _after_fork_in_child() -> None:

@@ -73,7 +73,7 @@ def _declare(blocking: ctypes.CDLL, quick: ctypes.PyDLL) -> SimpleNamespace:
 
 
 class OpenedRealm(ctypes.c_void_p):
-    """The realm that realm_open returns; false when there is none. The call makes it an object of this class
+    """The realm that realm_open and realm_freeze return; false when there is none. The call makes it an object of this class
     at once, and when nobody has that any more, it is closed: an interrupt leaves no file open."""
 
     def close(self) -> None:
@@ -89,7 +89,7 @@ class OpenedRealm(ctypes.c_void_p):
 
 path, _blocking, _quick = _load()
 lib = _declare(_blocking, _quick)
-lib.realm_open.restype = OpenedRealm
+lib.realm_open.restype = lib.realm_freeze.restype = OpenedRealm
 
 
 def has(name: str) -> bool:

@@ -523,6 +523,13 @@ def get_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments
     return function(pointer, *arguments) or fail()
 
 
+def get_resolved(pointer: int, function: Callable[..., bool], realm: int) -> Optional[int]:
+    """Calls function(pointer, realm, out_handle); None when what it is asked for is not there."""
+    found = c_void_p()
+    check(pointer, function, realm, byref(found))
+    return found.value
+
+
 def check(pointer: int, function: Callable[..., bool], *arguments: Any) -> None:
     """Calls a function that returns false when it fails."""
     if not function(pointer, *arguments):

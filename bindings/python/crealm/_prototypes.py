@@ -129,6 +129,15 @@ DatabaseMoved = CFUNCTYPE(None, c_void_p)
 # `realm_on_object_change_func_t` and its sisters for collections and dictionaries: userdata, changes.
 Told = CFUNCTYPE(None, c_void_p, c_void_p)
 
+# `realm_async_begin_write_func_t`: userdata, a number.
+BlockDue = CFUNCTYPE(None, c_void_p)
+
+# `realm_async_commit_func_t`: userdata, a number; whether it failed; why.
+Flushed = CFUNCTYPE(None, c_void_p, c_bool, c_char_p)
+
+# `realm_free_userdata_func_t`
+UserdataFreed = CFUNCTYPE(None, c_void_p)
+
 PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 
 # `crealm_durability_e`
@@ -152,6 +161,19 @@ TABLE = [
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
+    (
+        "realm_async_begin_write",
+        c_bool,
+        [c_void_p, BlockDue, c_void_p, UserdataFreed, c_bool, POINTER(c_uint)],
+        BLOCKING + MOVES,
+    ),
+    ("realm_async_cancel", c_bool, [c_void_p, c_uint, c_void_p], BLOCKING),
+    (
+        "realm_async_commit",
+        c_bool,
+        [c_void_p, Flushed, c_void_p, c_void_p, c_bool, c_void_p],
+        BLOCKING + MOVES,
+    ),
     ("realm_begin_read", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_begin_write", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_clear_last_error", c_bool, [], QUICK),
@@ -206,9 +228,11 @@ TABLE = [
     ("realm_dictionary_insert_embedded", c_void_p, [c_void_p, Value], QUICK + MOVES),
     ("realm_dictionary_insert_list", c_void_p, [c_void_p, Value], QUICK + MOVES),
     ("realm_dictionary_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_dictionary_resolve_in", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("realm_dictionary_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_dictionary_to_results", c_void_p, [c_void_p], QUICK),
     ("realm_free", None, [c_void_p], QUICK),
+    ("realm_freeze", c_void_p, [c_void_p], BLOCKING),
     ("realm_get_async_error", c_bool, [c_void_p, POINTER(ErrorInfo)], QUICK),
     ("realm_get_backlinks", c_void_p, [c_void_p, c_uint32, c_int64], QUICK),
     ("realm_get_class", c_bool, [c_void_p, c_uint32, POINTER(ClassInfo)], QUICK),
@@ -250,6 +274,7 @@ TABLE = [
     ("realm_list_insert_list", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_is_valid", c_bool, [c_void_p], QUICK),
     ("realm_list_move", c_bool, [c_void_p, c_size_t, c_size_t], QUICK + MOVES),
+    ("realm_list_resolve_in", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("realm_list_set", c_bool, [c_void_p, c_size_t, Value], QUICK + MOVES),
     ("realm_list_set_dictionary", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
     ("realm_list_set_embedded", c_void_p, [c_void_p, c_size_t], QUICK + MOVES),
@@ -272,6 +297,7 @@ TABLE = [
     ("realm_object_find_with_primary_key", c_void_p, [c_void_p, c_uint32, Value, c_void_p], QUICK),
     ("realm_object_get_key", c_int64, [c_void_p], QUICK),
     ("realm_object_is_valid", c_bool, [c_void_p], QUICK),
+    ("realm_object_resolve_in", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("realm_open", c_void_p, [c_void_p], BLOCKING),
     (
         "realm_query_append_query",
@@ -311,6 +337,7 @@ TABLE = [
     ("realm_results_limit", c_void_p, [c_void_p, c_size_t], QUICK),
     ("realm_results_max", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
     ("realm_results_min", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
+    ("realm_results_resolve_in", c_void_p, [c_void_p, c_void_p], BLOCKING),
     ("realm_results_snapshot", c_void_p, [c_void_p], BLOCKING),
     ("realm_results_sort", c_void_p, [c_void_p, c_char_p], QUICK),
     ("realm_results_sum", c_bool, [c_void_p, c_int64, c_void_p, c_void_p], BLOCKING),
@@ -344,6 +371,7 @@ TABLE = [
     ("realm_set_is_valid", c_bool, [c_void_p], QUICK),
     ("realm_set_list", c_void_p, [c_void_p, c_int64], QUICK + MOVES),
     ("realm_set_log_level", None, [c_int], QUICK),
+    ("realm_set_resolve_in", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("realm_set_size", c_bool, [c_void_p, c_void_p], QUICK),
     ("realm_set_to_results", c_void_p, [c_void_p], QUICK),
     ("realm_set_value", c_bool, [c_void_p, c_int64, Value, c_bool], QUICK + MOVES),

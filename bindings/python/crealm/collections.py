@@ -33,7 +33,7 @@ from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
-from ._handle import Handle
+from ._handle import Handle, resolved
 from ._library import lib
 from ._sequences import Cut, position_in
 from ._store import (
@@ -49,6 +49,7 @@ from ._store import (
 )
 from .changes import DictionaryChange
 from .errors import ConstraintError, DataError, Error, NotSupportedError
+from .frozen import Freezable
 from .observing import (
     DICTIONARY,
     LIST,
@@ -66,15 +67,17 @@ if TYPE_CHECKING:
     from .database import Database
 
 T = TypeVar("T")
+V = TypeVar("V", bound="View")
 _MISSING: Any = object()
 
 
-class View(Observable):
+class View(Observable, Freezable):
     """What the three kinds have in common."""
 
     __slots__ = ("_db", "_handle", "_property", "_class_key", "_owner", "_depth")
     _is_valid: Callable[[int], bool]
     _kind: Kind
+    _resolve_in: Callable[..., bool]
     _change: Callable[..., Any] = staticmethod(collection_change)
 
     def __init__(
@@ -109,6 +112,12 @@ class View(Observable):
         facts = self._property
         key = self._db._named(facts.target).key if facts.type == c.P_OBJECT else None
         return Subject(self._db, self._handle, self._kind, key, self._change)
+
+    def _resolved_in(self: V, db: Database) -> Optional[V]:
+        found = resolved(db._owner, self._handle, c.get_resolved, self._resolve_in)
+        if found is None:
+            return None
+        return type(self)(db, found, self._property, self._class_key, self._owner, self._depth)
 
     def _bound(self) -> BoundClass:
         return self._db._bound(self._class_key)
@@ -190,6 +199,7 @@ class List(Queryable, View, MutableSequence[Any]):
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_list_is_valid)
     _kind = LIST
+    _resolve_in = staticmethod(lib.realm_list_resolve_in)
 
     # Reading
 
@@ -385,6 +395,7 @@ class SetView(Queryable, View, MutableSet[Any]):
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_set_is_valid)
     _kind = SET
+    _resolve_in = staticmethod(lib.realm_set_resolve_in)
 
     # Reading
 
@@ -535,6 +546,7 @@ class Dictionary(View, MutableMapping[str, Any]):
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_dictionary_is_valid)
     _kind = DICTIONARY
+    _resolve_in = staticmethod(lib.realm_dictionary_resolve_in)
     _change = DictionaryChange
 
     # Reading

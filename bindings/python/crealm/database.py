@@ -17,6 +17,7 @@ from typing import (
     Mapping,
     NoReturn,
     Optional,
+    Set,
     Type,
     TypeVar,
     Union,
@@ -24,7 +25,7 @@ from typing import (
 )
 
 from . import _library, _marshal as c
-from ._handle import Handle, Owner
+from ._handle import FrozenOwner, Handle, Owner
 from ._library import lib
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._store import Plan, located
@@ -41,15 +42,19 @@ from .errors import (
     UsageError,
 )
 from .faults import Fault, Faults
+from .frozen import Freezable
 from .objects import Object, Table
 from .observing import Changes, Moves, Observation, Watcher, wait_for_change
 from .schema import BoundClass, ClassSchema
 from .values import Float32
+from .writing import AsyncWrite
 
 if TYPE_CHECKING:
     from .models import Model
 
 M = TypeVar("M", bound="Model")
+T = TypeVar("T")
+F = TypeVar("F", bound=Freezable)
 
 
 class Unchanged:
@@ -60,7 +65,8 @@ class Unchanged:
 
 
 UNCHANGED = Unchanged()
-READING = ("r", "immutable")  # The modes without writes.
+READING = ("r", "immutable", "frozen")  # The modes without writes.
+STILL = ("immutable", "frozen")  # Those that stay at one snapshot.
 
 
 class Database:
@@ -92,9 +98,11 @@ class Database:
         self._models = models or {}
         self._writing = False  # Whether the block of a write is running, as far as the package knows.
         self._block: Optional[weakref.ref[Any]] = None  # What the block of the running write keeps: see Write.
+        self._async_writes: Set[AsyncWrite] = set()  # Those that wait for their turn, or for the disk.
         self._added = Added()
         self._classes: Dict[int, BoundClass] = {}
         self._by_name: Dict[str, BoundClass] = {}
+        self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         self._finalizer = weakref.finalize(self, owner.close)
         self._finalizer.atexit = False
         self._at_exit = weakref.finalize(self, owner.close_at_exit)
@@ -116,8 +124,13 @@ class Database:
 
     @property
     def mode(self) -> str:
-        """The mode it was opened with."""
+        """The mode it was opened with; "frozen" for what freeze() returns."""
         return self._mode
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it is what freeze() returned: for all threads, and always the same."""
+        return self._mode == "frozen"
 
     @property
     def is_closed(self) -> bool:
@@ -125,8 +138,11 @@ class Database:
 
     @property
     def is_writing(self) -> bool:
-        """Whether a `with db.write():` block is running."""
-        return not self.is_closed and bool(self._owner.call(lib.realm_is_writable))
+        """Whether a `with db.write():` block, or a function of write_async(), is running."""
+        if self.is_closed or not self._owner.call(lib.realm_is_writable):
+            return False
+        # The library says the same of writes that wait.
+        return self._block is not None or not self._async_writes
 
     @property
     def version(self) -> int:
@@ -195,6 +211,51 @@ class Database:
         """
         return Write(self)
 
+    async def write_async(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Calls function(*arguments) in a write of its own, as soon as it is its turn, and returns what it
+        returns when the changes are on disk. The event loop of asyncio goes on meanwhile: nothing here waits,
+        neither for other writers nor for the disk. Writes that stand in line together reach the disk
+        together, one after the other.
+
+        The function is called in a turn of the event loop, on this thread; it changes the database as the
+        block of write() does, and cannot await anything. If it raises, its changes are forgotten, and the
+        exception arrives here. A write whose task is cancelled before its turn does not take place; one
+        that was committed stays.
+
+        CommitOutcomeUnknown when it is not known whether the changes are on disk; ClosedError when the
+        database is closed before the function is called.
+        """
+        self._owner.check()
+        if self._mode in READING:
+            raise ReadOnlyError("The database is open for reading", path=self.path)
+        result: T = await AsyncWrite(self, function, arguments).done()
+        return result
+
+    def freeze(self) -> "Database":
+        """This database at the snapshot that it shows, for ever: to be read on any thread, by many at once,
+        without waiting for anybody. Inside a write it is the snapshot before the write.
+
+        Nothing is copied. The file keeps the snapshot until the frozen database is closed, or nobody has it
+        nor anything of it. Closing this database changes nothing about it.
+        """
+        realm = self._owner.call(lib.realm_freeze) or c.fail(self.path)
+        owner = FrozenOwner(realm, self.path)
+        return Database(owner, "frozen", is_dynamic=False, models=self._models, secret=self._secret)
+
+    def _shared_frozen(self) -> "Database":
+        """The frozen database of what is frozen by itself: one for each snapshot."""
+        known = None if self._frozen is None else self._frozen()
+        if known is None or known.is_closed or known.version != self.version:
+            known = self.freeze()
+            self._frozen = weakref.ref(known)
+        return known
+
+    def resolve(self, frozen: F) -> Optional[F]:
+        """The same object, collection or results in this database, for what is of another open database of
+        the file, frozen or not: obj.freeze() goes there, db.resolve(obj) comes back. None when this
+        database has no such object or collection."""
+        return frozen if frozen._db is self else frozen._resolved_in(self)
+
     def add(self, obj: M, update: str = "error") -> M:
         """Adds an instance of a model and everything it leads to, and returns it: from now on it is an
         object of this database. Instances that are in it already stay as they are.
@@ -253,10 +314,10 @@ class Database:
         return number + 1
 
     def refresh(self) -> bool:
-        """Moves to the newest snapshot. Whether there was a newer one. Inside a write, and in mode
-        "immutable", there never is."""
+        """Moves to the newest snapshot. Whether there was a newer one. Inside a write, in mode "immutable"
+        and where it is frozen, there never is."""
         self._owner.check()
-        if self._mode == "immutable":
+        if self._mode in STILL:
             return False
         self._tell()
         moved = bool(self._owner.call(c.get_flag, lib.realm_refresh))
@@ -282,11 +343,11 @@ class Database:
 
         timeout: in seconds; None waits for as long as it takes. False when nothing came.
 
-        UsageError inside a write, and in mode "immutable": there nothing comes.
+        UsageError inside a write, in mode "immutable" and where it is frozen: there nothing comes.
         """
         self._owner.check()
-        if self._mode == "immutable":
-            raise UsageError("Nobody changes an immutable database", path=self.path)
+        if self._mode in STILL:
+            raise UsageError(f"Nothing changes here: mode {self._mode!r}", path=self.path)
         if self.is_writing:
             raise UsageError("A database in a write does not move on", path=self.path)
         return wait_for_change(self, self._owner, timeout)
@@ -400,7 +461,8 @@ class Database:
     def __del__(self) -> None:
         owner = getattr(self, "_owner", None)
         if owner is not None and not owner.is_closed:
-            warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
+            if not self.is_frozen:  # Those close themselves.
+                warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
             owner.close()  # The warning may keep this object; the file is done with all the same.
 
     def __reduce__(self) -> NoReturn:
@@ -426,6 +488,13 @@ class Database:
     def _tell(self) -> None:
         """Calls the functions of observers that have something to be told. No call may be in progress."""
         self._owner.watcher.tell(self._owner)
+
+    def _enter_block(self, block: "weakref.ref[Any]") -> None:
+        """The library has begun a write."""
+        self._block = block
+        self._moved()
+        self._writing = True
+        self._tell()
 
     def _end_write(self, block: "weakref.ref[Any]", is_committed: bool = False) -> None:
         """Ends the write of a block, however far it came: what is not committed is rolled back. It may be
@@ -600,9 +669,7 @@ class Write:
         try:
             db._tell()
             db._owner.call(_begin, db, block)
-            db._moved()
-            db._writing = True
-            db._tell()
+            db._enter_block(block)
         except BaseException:
             db._end_write(block)
             raise
@@ -641,7 +708,7 @@ def _exit(
 
 
 def _begin(realm: int, db: Database, block: "weakref.ref[Any]") -> None:
-    if lib.realm_is_writable(realm):
+    if db.is_writing:
         raise UsageError("A write is running already: writes do not nest", path=db.path)
     db._block = block
     c.check(realm, lib.realm_begin_write)
@@ -652,8 +719,7 @@ def _end(realm: int, db: Database, block: "weakref.ref[Any]", is_committed: bool
     if db._block is not block:
         return
     try:
-        if lib.realm_is_writable(realm):
-            c.check(realm, lib.realm_rollback)
+        _roll_back(realm, db)
         version = c.get_version(realm)
         is_committed = db._writing and version != db._seen
     except Error:
@@ -662,6 +728,16 @@ def _end(realm: int, db: Database, block: "weakref.ref[Any]", is_committed: bool
     db._settle_write(block, is_committed)
     if is_committed:
         db._seen = version
+
+
+def _roll_back(realm: int, db: Database) -> None:
+    if lib.realm_is_writable(realm):
+        try:
+            c.check(realm, lib.realm_rollback)
+        except UsageError:
+            if not db._async_writes:
+                raise
+            # They wait, but no write is running.
 
 
 _begin.moves = _end.moves = True  # type: ignore[attr-defined]

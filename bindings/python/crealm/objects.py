@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, NoReturn, Optional, Tuple
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
-from ._handle import Handle
+from ._handle import Handle, resolved
 from ._json import jsonable
 from ._library import lib
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
 from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
+from .frozen import Freezable
 from .observing import OBJECT, Observable, Paths, Subject, object_change
 from .results import AllObjects, Results
 from .schema import BoundClass, ClassSchema
@@ -29,7 +30,7 @@ O = TypeVar("O", bound="Object")  # noqa: E741
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
 
-class Object(Observable):
+class Object(Observable, Freezable):
     """One object: its properties are attributes, and items for names that no attribute can have.
 
     An object stays bound to its row while the database moves on. Once the row is deleted, reading
@@ -187,6 +188,11 @@ class Object(Observable):
             return found or asked.difference(properties)
 
         return Subject(self._db, self._handle, OBJECT, self._class_key, partial(object_change, name))
+
+    def _resolved_in(self: O, db: Database) -> Optional[O]:
+        self._bound()
+        found = resolved(db._owner, self._handle, c.get_resolved, lib.realm_object_resolve_in)
+        return None if found is None else self._wrap(db, found, self._class_key, self._key)
 
     def to_dict(self, depth: int = 1) -> Dict[str, Any]:
         """The object as plain values that stay when the database closes.

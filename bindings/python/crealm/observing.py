@@ -33,7 +33,7 @@ from itertools import count
 from typing import Any, Callable, Deque, Iterable, List, NamedTuple, NoReturn, Optional, Set, Tuple, Union
 
 from . import _marshal as c
-from ._handle import Callee, Handle, Owner, open_owners_here
+from ._handle import Callee, FrozenOwner, Handle, Owner, open_owners_here
 from ._library import lib
 from ._prototypes import DatabaseMoved, Told
 from .changes import CollectionChange, DatabaseChange, Move, ObjectChange
@@ -134,6 +134,8 @@ class Observation:
             raise TypeError(f"A function is told of changes, not {type(function).__name__}")
         handle: Callee = subject.handle
         self._owner = handle.owner
+        if isinstance(self._owner, FrozenOwner):
+            raise UsageError("What is frozen does not change: there is nothing to observe")
         self._function: Optional[Callable[[Any], object]] = function
         self._subject = subject
         self._watched: Optional[Handle] = None
@@ -340,8 +342,9 @@ class _Thread:
         self.process = os.getpid()
         self.scheduler: int = lib.realm_scheduler_make_default() or c.fail()
         self.descriptor = c.get_descriptor(self.scheduler)
-        self.active: Set[int] = set()
+        self.active: Set[object] = set()  # What makes the event loop watch: observations, writes that wait.
         self.loop: Any = None
+        self.interrupt: Optional[BaseException] = None  # Out of a function that the library called.
 
     @staticmethod
     def here() -> _Thread:
@@ -356,14 +359,17 @@ class _Thread:
 
     def run(self) -> None:
         c.check(self.scheduler, lib.crealm_scheduler_run, 0, None)
+        interrupt, self.interrupt = self.interrupt, None
+        if interrupt is not None:
+            raise interrupt
 
-    def begin(self, number: int) -> None:
-        self.active.add(number)
+    def begin(self, something: object) -> None:
+        self.active.add(something)
         self.join_loop()
 
-    def end(self, number: int) -> None:
+    def end(self, something: object) -> None:
         """Any thread."""
-        self.active.discard(number)
+        self.active.discard(something)
         loop = self.loop
         if self.active or loop is None or self.process != os.getpid():
             return
@@ -398,6 +404,7 @@ class _Thread:
 
 
 _local = threading.local()
+thread_here = _Thread.here
 
 
 def running_loop() -> Any:

@@ -19,11 +19,12 @@ from typing import TYPE_CHECKING, Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
 
 from . import _marshal as c
-from ._handle import Handle
+from ._handle import Handle, resolved
 from ._library import lib
 from ._query import Query, distinct_text, ordered, sort_text
 from ._sequences import Cut, position_in
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
+from .frozen import Freezable
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from .database import Database
 
 T = TypeVar("T")
+R = TypeVar("R", bound="Results[Any]")
 _PAGE = 256
 _MISSING: Any = object()
 _NO_PROPERTY = -1
@@ -123,7 +125,7 @@ class Queryable:
         return self._results()._aggregate(lib.realm_results_average, property)
 
 
-class Results(Queryable, Observable, typing.Sequence[T]):
+class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
     """Objects or values found: of a class, a query, a collection, or those that link to an object.
 
     A live sequence; slices of it are lists of Python. A loop runs over what was there when it began:
@@ -270,6 +272,10 @@ class Results(Queryable, Observable, typing.Sequence[T]):
     def _subject(self, paths: Paths) -> Subject:
         key = self._class_key if self._property is None else None
         return Subject(self._db, self._handle, RESULTS, key, collection_change)
+
+    def _resolved_in(self: R, db: Database) -> Optional[R]:
+        found = resolved(db._owner, self._handle, c.get_pointer, lib.realm_results_resolve_in)
+        return None if found is None else type(self)(db, found, self._class_key, self._property, self._depth)
 
     # Asking
 

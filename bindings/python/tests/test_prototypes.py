@@ -37,6 +37,7 @@ def kind(c_type):
         "bool": "bool",
         "void": None,
         "int": "int32",
+        "unsigned": "uint32",
         "size_t": "uint64",
         "uint32_t": "uint32",
         "uint64_t": "uint64",
