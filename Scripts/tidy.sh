@@ -12,7 +12,7 @@ engine=Sources/CoreEngine
 found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r $engine --include='*.swift' | grep -v "^$engine/Platform/")
 [ -z "$found" ] || complain "only Platform may import the C library" "$found"
 # Pipes that wake event loops have nothing to do with files.
-found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime)\((?!\))' \
+found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \
     $engine/Platform/*.swift | grep -v -e '^[^:]*/SystemCalls.swift:' -e '^[^:]*/WakeDescriptor.swift:' -e '^[^:]*:[0-9]*: *///')
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
 found=$(grep -rnE '^ *(@preconcurrency )?import Foundation' Sources)

@@ -146,6 +146,34 @@ RLM_API void crealm_config_set_durability(realm_config_t* config, crealm_durabil
 RLM_API crealm_durability_e crealm_config_get_durability(const realm_config_t* config);
 
 /* ------------------------------------------------------------------------------------------------
+ * Reading what others write
+ * ---------------------------------------------------------------------------------------------- */
+
+/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): a snapshot open found that the file was
+ *  committed to during each of its 100 attempts to copy one version of it. */
+#define CREALM_ERR_FILE_KEEPS_CHANGING 9002
+
+/** Makes opens with the config read one version of a file that other programs may have open and be
+ *  writing, realm-core or this library: the newest one of a moment during the call. The open copies
+ *  the file, into memory or (beyond 64 MB) into a file without a name among the system's temporary
+ *  files; it writes, locks or makes nothing in the file's folder, waits for nobody, and nobody waits
+ *  for it. A mixture of versions is never shown: docs/commit-and-locking.md, "Snapshot open", says
+ *  what that rests on. The realm is as one of RLM_SCHEMA_MODE_IMMUTABLE then: it never moves. It is
+ *  independent of other instances of the file, and is not cached.
+ *
+ *  Thread: one at a time.
+ *  Errors: none. Opening gives CREALM_ERR_FILE_KEEPS_CHANGING when the file is too busy to be copied
+ *          between two commits; ILLEGAL_COMBINATION for a realm in memory, and for another schema
+ *          mode than AUTOMATIC and IMMUTABLE; otherwise what opening with IMMUTABLE gives, and the
+ *          errors of making a copy. */
+RLM_API void crealm_config_set_snapshot(realm_config_t* config, bool snapshot);
+
+/** Whether opens with the config read one version.
+ *
+ *  Thread: one at a time. Errors: none. */
+RLM_API bool crealm_config_get_snapshot(const realm_config_t* config);
+
+/* ------------------------------------------------------------------------------------------------
  * Own commits and change callbacks
  *
  * A program that shows a list and changes it by itself does not want to be told of that change.

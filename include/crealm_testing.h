@@ -45,6 +45,8 @@ typedef struct crealm_system_calls {
     ssize_t (*pwrite)(int fd, const void* buffer, size_t count, off_t offset);
     int (*ftruncate)(int fd, off_t size);
     int (*posix_fallocate)(int fd, off_t offset, off_t size); /* the error is the result */
+    ssize_t (*copy_file_range)(int from, int64_t* from_offset, int to, int64_t* to_offset, size_t count, unsigned flags);
+    int (*memfd_create)(const char* name, unsigned flags);
     int (*fdatasync)(int fd); /* on Apple systems what reaches the medium, F_FULLFSYNC */
     int (*fsync)(int fd);
 

@@ -1,6 +1,7 @@
 /* What Swift has no word for. */
 #pragma once
 #include <errno.h>
+#include <fcntl.h>
 #include <stdint.h>
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -29,6 +30,31 @@ static inline long hint_futex(uint32_t *word, int operation, uint32_t value, uin
     return -1;
 #endif
 }
+/* memfd_create(2) and copy_file_range(2), whose declarations Swift does not see. */
+static inline int hint_memory_file(const char *name, unsigned flags) {
+#ifdef SYS_memfd_create
+    return (int)syscall(SYS_memfd_create, name, flags);
+#else
+    (void)name, (void)flags;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+static inline intptr_t hint_copy_file_range(int from, int64_t *from_offset, int to, int64_t *to_offset, uintptr_t count, unsigned flags) {
+#ifdef SYS_copy_file_range
+    return (intptr_t)syscall(SYS_copy_file_range, from, from_offset, to, to_offset, count, flags);
+#else
+    (void)from, (void)from_offset, (void)to, (void)to_offset, (void)count, (void)flags;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+/* The flag of open(2) that makes a file without a name in a folder; 0: there is none. */
+#ifdef __O_TMPFILE
+static const int hint_nameless = __O_TMPFILE | O_DIRECTORY;
+#else
+static const int hint_nameless = 0;
+#endif
 /* Overwrites the vector registers of the calling thread that memory is moved through. (Those from 16 on are left to whoever moves next.) */
 #if defined(__x86_64__)
 #include <cpuid.h>

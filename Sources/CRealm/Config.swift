@@ -108,6 +108,12 @@ public func crealm_config_set_durability(_ c: OpaquePointer?, _ durability: crea
 public func crealm_config_get_durability(_ c: OpaquePointer?) -> crealm_durability_e {
     anywhere(.config, c, crealm_durability_e(rawValue: 0)) { (c) throws(RealmError) in crealm_durability_e(rawValue: c.value.durability.rawValue) }
 }
+@_cdecl("crealm_config_set_snapshot")
+public func crealm_config_set_snapshot(_ c: OpaquePointer?, _ snapshot: Bool) {
+    with(c) { (c) throws(RealmError) in c.value.isSnapshot = snapshot }
+}
+@_cdecl("crealm_config_get_snapshot")
+public func crealm_config_get_snapshot(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.value.isSnapshot } }
 @_cdecl("crealm_config_set_page_memory")
 public func crealm_config_set_page_memory(_ c: OpaquePointer?, _ bytes: UInt64) {
     with(c) { (c) throws(RealmError) in c.value.pageMemory = Int(min(bytes, 1 << 40)) }

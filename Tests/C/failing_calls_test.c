@@ -176,6 +176,15 @@ static bool opens_for_reading(void) {
     realm_release(realm);
     return good;
 }
+static bool opens_snapshot(void) {
+    realm_config_t* config = new_config(false);
+    crealm_config_set_snapshot(config, true);
+    realm_t* realm = realm_open(config);
+    realm_release(config);
+    bool good = realm && shows(realm, now);
+    realm_release(realm);
+    return good;
+}
 static bool reads(void) { return shows(mine, now); }
 static bool refreshes(void) { return realm_refresh(mine, NULL) && shows(mine, now); }
 static bool writes(void) {
@@ -235,6 +244,7 @@ static const struct operation {
 } operations[] = {
     {"open", opens, false, false},        {"open for reading", opens_for_reading, false, false},
     {"open beside", opens, true, false},  {"read", reads, true, false},
+    {"open a snapshot", opens_snapshot, true, false},
     {"refresh", refreshes, true, true},   {"write", writes, true, false},
     {"write after another", writes, true, true}, {"copy", copies, true, false},
     {"write much", writes_much, true, false},

@@ -839,6 +839,8 @@ static void wrong_additions(void) {
     CHECK(crealm_abi_version() == CREALM_ABI_VERSION && realm_get_library_version() && *realm_get_library_version());
     HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_page_cipher(h) == 0);
     HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_durability(h) == 0);
+    HARMLESS(K_CONFIG, realm_config_t, !crealm_config_get_snapshot(h));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_snapshot(h, true));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_cipher(h, CREALM_PAGE_CIPHER_REALM));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_durability(h, (crealm_durability_e)0));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_memory(h, 1));

@@ -364,6 +364,13 @@ static int start_thread(Process&, void (*)(void*), void*) { return EAGAIN; }
 static long futex(Process& p, uint32_t* word, int operation, uint32_t value, uintptr_t second, uint32_t* other, uint32_t third) {
     return make(p, OTHER, [&](Entry&) { return syscall(SYS_futex, word, operation, value, second, other, third); });
 }
+/* Private copies are made in files of this machine's, which the world knows nothing of; reading for them is reading. */
+static ssize_t copy_file_range(Process& p, int from, int64_t* from_offset, int to, int64_t* to_offset, size_t count, unsigned flags) {
+    return make(p, READ, [&](Entry&) { return (ssize_t)syscall(SYS_copy_file_range, from, from_offset, to, to_offset, count, flags); });
+}
+static int memfd_create(Process& p, const char* name, unsigned flags) {
+    return make(p, OPEN, [&](Entry&) { return (int)syscall(SYS_memfd_create, name, flags); });
+}
 }  // namespace calls
 
 /* Functions of C that know their process. */
@@ -377,7 +384,7 @@ template <int N> struct Table {
         GOES_TO(fchown);
         GOES_TO(rename); GOES_TO(link); GOES_TO(unlink); GOES_TO(rmdir); GOES_TO(realpath); GOES_TO(opendir); GOES_TO(readdir);
         GOES_TO(closedir); GOES_TO(mmap); GOES_TO(munmap); GOES_TO(mprotect); GOES_TO(madvise); GOES_TO(getpid); GOES_TO(usleep);
-        GOES_TO(clock_gettime); GOES_TO(start_thread); GOES_TO(futex);
+        GOES_TO(clock_gettime); GOES_TO(start_thread); GOES_TO(futex); GOES_TO(copy_file_range); GOES_TO(memfd_create);
 #undef GOES_TO
         t.fdatasync = t.fsync = [](int fd) { return calls::flush(processes[N], fd); };
         return t;

@@ -18,4 +18,11 @@ extension Array where Element == UInt8 {
         }
         return try result.get()
     }
+    /// The same for changing them.
+    mutating func withMutableBytes<R>(_ body: (UnsafeMutableRawBufferPointer) throws(RealmError) -> R) throws(RealmError) -> R {
+        let result: Result<R, RealmError> = withUnsafeMutableBytes { bytes in
+            do throws(RealmError) { return .success(try body(bytes)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
 }

@@ -26,6 +26,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case callback = 1_000_000, unknown = 2_000_000
         /// `CREALM_ERR_COMMIT_OUTCOME_UNKNOWN`
         case commitOutcomeUnknown = 9001
+        /// `CREALM_ERR_FILE_KEEPS_CHANGING`
+        case fileKeepsChanging = 9002
     }
 
     public let code: Code

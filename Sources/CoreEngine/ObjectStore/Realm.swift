@@ -124,13 +124,14 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Opens, or finds the cached instance.
     public static func open(_ configuration: RealmConfiguration) throws(RealmError) -> Realm {
         try configuration.check()
-        if configuration.isCached, let cached = try RealmCoordinator.cached(configuration, Name(try FileSystem.canonical(configuration.path))) { return cached }
+        if configuration.asOpened.isCached, let cached = try RealmCoordinator.cached(configuration, Name(try FileSystem.canonical(configuration.path))) { return cached }
         let realm = try Realm(opening: configuration)
         return realm
     }
 
-    private init(opening configuration: RealmConfiguration) throws(RealmError) {
-        try configuration.check()
+    private init(opening given: RealmConfiguration) throws(RealmError) {
+        try given.check()
+        let configuration = given.asOpened
         facts = Lock(initial: Facts(configuration: configuration))
         let scheduler = configuration.scheduler ?? ThreadScheduler.current
         binding = Lock(initial: Binding(scheduler: scheduler))
@@ -176,7 +177,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     private static func openDatabase(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Database {
         let access: Database.Access
         switch c.schemaMode {
-        case .immutable: access = .immutable
+        case .immutable: access = c.isSnapshot ? .snapshot : .immutable
         case .readOnly: access = FileSystem.exists(path) ? .readOnly : .readWrite(create: true)
         default: access = .readWrite(create: true)
         }
@@ -507,6 +508,8 @@ enum RealmCoordinator {
     /// - Parameter path: the canonical one.
     private static func open(_ path: Name) -> [Entry] { instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } } }
     static func check(_ c: RealmConfiguration, _ path: Name) throws(RealmError) {
+        // A snapshot shares nothing with any other instance.
+        if c.isSnapshot { return }
         let open = open(path)
         guard let first = open.first else { return }
         let other = first.configuration
@@ -547,11 +550,13 @@ enum RealmCoordinator {
         return try cached(c, Name(r.database.path))
     }
     static func register(_ r: Realm) {
+        if r.configuration.isSnapshot { return }
         let entry = entry(r)
         instances.with { $0.append(entry) }
     }
     /// - Returns: the frozen Realm, or the cached one that is there for its version already.
     static func register(frozen r: Realm) -> Realm {
+        if r.configuration.isSnapshot { return r }
         let entry = entry(r)
         // Whoever is the last to refer to one ends it, which takes the lock.
         var cached: [Realm] = []

@@ -31,6 +31,9 @@ public struct RealmConfiguration: Sendable {
     /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: a sixteenth of the machine's memory, 256 MB at most.
     public var pageMemory = 0
     public var isInMemory = false
+    /// Reads one version of a file that other programs may be writing, realm-core included, in a copy of its own: it waits for nobody, nobody
+    /// waits for it, and nothing in the file's folder is made or changed. The Realm is as one of mode `immutable` then, and is never cached.
+    public var isSnapshot = false
     /// How commits reach the disk.
     public var durability = CommitDurability.full
     /// Opens with the same scheduler share one instance.
@@ -105,11 +108,23 @@ public struct RealmConfiguration: Sendable {
         return e
     }
 
+    /// As a Realm opened with it has it.
+    var asOpened: RealmConfiguration {
+        guard isSnapshot else { return self }
+        var c = self
+        c.schemaMode = .immutable
+        c.isCached = false
+        return c
+    }
+
     /// Combinations refused before any file access. Rules: live-objects §2.1.
     func check() throws(RealmError) {
         _ = try checkedPath()
         _ = try encryption()
-        let fixed = schemaMode == .immutable || schemaMode == .readOnly
+        guard !isSnapshot || schemaMode == .automatic || schemaMode == .immutable else {
+            throw RealmError(.illegalCombination, "A snapshot open has no other schema mode than immutable")
+        }
+        let fixed = isSnapshot || schemaMode == .immutable || schemaMode == .readOnly
         if migrate != nil && (fixed || schemaMode.isAdditive) {
             throw RealmError(.illegalCombination, "A migration function cannot be used with this schema mode")
         }
@@ -119,6 +134,6 @@ public struct RealmConfiguration: Sendable {
         if case .passphrase = secret, pageCipher == .realm {
             throw RealmError(.illegalCombination, "Realm's encrypted form takes a key of 64 bytes, not a passphrase")
         }
-        if isInMemory && schemaMode == .immutable { throw RealmError(.illegalCombination, "An in-memory Realm cannot be immutable") }
+        if isInMemory && (isSnapshot || schemaMode == .immutable) { throw RealmError(.illegalCombination, "An in-memory Realm cannot be immutable") }
     }
 }

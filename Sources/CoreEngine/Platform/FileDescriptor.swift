@@ -1,3 +1,5 @@
+@preconcurrency import CHints
+
 #if canImport(Glibc)
     @preconcurrency import Glibc
 #elseif canImport(Musl)
@@ -77,6 +79,12 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     }
     private static var firstOwn: Int32 { 3 }
 
+    /// - Parameter path: what errors call it.
+    fileprivate init(_ fd: Int32, path: String) {
+        self.fd = fd
+        self.path = path
+        guardingProcess = 0
+    }
     /// Another descriptor of the same open file.
     init(sharing other: FileDescriptor) throws(RealmError) {
         path = other.path
@@ -211,6 +219,75 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
             if errno == EINTR { continue }
             throw Platform.error(errno, "fdatasync() failed", path: path)
         }
+    }
+}
+
+/// Files without a name, and what goes into them.
+extension FileDescriptor {
+    /// Up to so many bytes a file without a name is in memory.
+    private static let memoryLimit = 64 << 20
+
+    /// An empty file without a name, which is gone when it is closed: in memory while it is small or where nothing else will do, else in the
+    /// system's folder for temporary files.
+    /// - Parameters:
+    ///   - path: what errors call it.
+    ///   - size: bytes that it is going to have.
+    static func nameless(_ path: String, size: Int) throws(RealmError) -> FileDescriptor {
+        if size <= memoryLimit, let file = inMemory(path) { return file }
+        let folder = temporaryFolder
+        var fd: Int32 = -1
+        if hint_nameless != 0 {
+            repeat { fd = beyondStandard(system.open(folder, O_RDWR | O_CLOEXEC | hint_nameless, 0o600)) } while fd < 0 && errno == EINTR
+        }
+        if fd >= 0 { return FileDescriptor(fd, path: path) }
+        if let file = inMemory(path) { return file }
+        // Where neither is known the name goes as soon as the file is there.
+        let name = "\(folder)/crealm-\(Platform.processId)-\(Platform.threadId)-\(Platform.monotonicSeconds)"
+        let named = try FileDescriptor(path: name, access: .createNew, permissions: 0o600)
+        try FileSystem.remove(named.path)
+        named.path = path
+        return named
+    }
+    private static func inMemory(_ path: String) -> FileDescriptor? {
+        let closesOnExec: UInt32 = 1
+        let fd = beyondStandard(system.memfd_create("crealm", closesOnExec))
+        return fd < 0 ? nil : FileDescriptor(fd, path: path)
+    }
+    private static var temporaryFolder: String {
+        guard let given = getenv("TMPDIR"), given.pointee != 0, let folder = String(validatingCString: given) else { return "/tmp" }
+        return folder
+    }
+
+    /// Copies `count` bytes of another file from `offset` on to the same place in this one, where the file system can without moving them. Returns
+    /// how many there were.
+    func copyBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
+        try checkLimit(offset + count)
+        var done = 0
+        while done < count {
+            var from = Int64(offset + done), to = from
+            let n = system.copy_file_range(source.fd, &from, fd, &to, count - done, 0)
+            if n == 0 { return done }
+            if n < 0 {
+                if errno == EINTR { continue }
+                // Not between these two files, or not on this system.
+                return try done + moveBytes(of: source, count - done, at: offset + done)
+            }
+            done += n
+        }
+        return done
+    }
+    private func moveBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
+        let step = min(count, 1 << 20)
+        let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
+        defer { buffer.deallocate() }
+        var done = 0
+        while done < count {
+            let n = try source.read(into: buffer, count: min(step, count - done), at: offset + done)
+            guard n > 0 else { break }
+            try write(buffer, count: n, at: offset + done)
+            done += n
+        }
+        return done
     }
 }
 

@@ -42,6 +42,8 @@ private func ownCalls() -> crealm_system_calls_t {
         pwrite: { pwrite($0, $1, $2, $3) },
         ftruncate: { ftruncate($0, $1) },
         posix_fallocate: { systemAllocate($0, $1, $2) },
+        copy_file_range: { Int(hint_copy_file_range($0, $1, $2, $3, UInt($4), $5)) },
+        memfd_create: { hint_memory_file($0, $1) },
         fdatasync: { systemSynchronize($0) },
         fsync: { fsync($0) },
         fstat: { fstat($0, $1) },

@@ -44,17 +44,23 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         }
     }
 
-    /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
-    /// - Parameter room: bytes that the file is going to have.
     /// - Parameter permissions: of a file that is made.
-    init(
+    convenience init(
         path: String, access: FileDescriptor.Access, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil, room: Int = 0,
         permissions: UInt32 = 0o644
+    ) throws(RealmError) {
+        let file = try FileDescriptor(path: path, access: access, permissions: Int32(permissions & 0o777))
+        try self.init(file, path: path, needsSlab: needsSlab, encryption: encryption, earlier: earlier, room: room)
+    }
+    /// - Parameter earlier: an earlier look at the same file, whose derived keys can serve again.
+    /// - Parameter room: bytes that the file is going to have.
+    init(
+        _ file: FileDescriptor, path: String, needsSlab: Bool, encryption: Encryption?, earlier: DatabaseFile? = nil, room: Int = 0
     ) throws(RealmError) {
         self.path = path
         secret = Lock(initial: encryption)
         self.needsSlab = needsSlab
-        file = try FileDescriptor(path: path, access: access, permissions: Int32(permissions & 0o777))
+        self.file = file
         let size = try file.size()
         var capacity = 64 << 30
         while capacity < max(size, room) * 4 { capacity *= 2 }

@@ -204,6 +204,37 @@ final class RealmForm: PageForm {
         knownPages = pages
     }
 
+    // MARK: Copies that others may have written to meanwhile
+
+    /// Entry and ciphertext of page 0: every commit changes both.
+    static let mark = [0..<64, 4096..<8192]
+
+    /// Takes entry and page anew from `source` wherever they do not belong together, a few times: its writer was between the two. What stays as it
+    /// is was never a page, or is damaged.
+    func completePages(from source: FileDescriptor) throws(RealmError) {
+        let page = try HiddenMemory(4096)
+        defer { withExtendedLifetime(page) {} }
+        var torn = Array(0..<(try pageCount))
+        for attempt in 0..<8 where !torn.isEmpty {
+            if attempt > 0 {
+                for p in torn {
+                    _ = try file.copyBytes(of: source, 64, at: p / Self.slots * (Self.slots + 1) * 4096 + p % Self.slots * 64)
+                    _ = try file.copyBytes(of: source, 4096, at: position(p))
+                }
+                forget()
+            }
+            var left: [Int] = []
+            for p in torn {
+                let entry = try entry(p)
+                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(p)) == 4096 else { continue }
+                if try !open(p, entry, into: page.base) { left.append(p) }
+            }
+            // Another key than this: whoever opens the file says so.
+            if left.first == 0 { return }
+            torn = left
+        }
+    }
+
     // MARK: Commit
 
     func readHeader(again: Bool) throws(RealmError) -> FileHeader {

@@ -21,6 +21,8 @@ final class SealedForm: PageForm {
     private static let rootSize = 512
     private static let rootPayload = rootSize - PageSeal.overhead
     private static let rootStamps = (rootPayload - 48) / 8
+    /// Both key blocks and both root records: every commit changes one of these.
+    static let mark = [0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize]
     /// Behind the root record in its block.
     private static let announcementSize = 2048
     private static let announcementPayload = announcementSize - PageSeal.overhead

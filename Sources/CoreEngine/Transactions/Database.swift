@@ -11,6 +11,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         case readOnly
         /// Reads one state of a file that nobody changes; touches nothing beside or in it.
         case immutable
+        /// Reads one version of a file that others may be writing, in a copy of its own; touches nothing beside or in it.
+        case snapshot
     }
 
     public let path: String
@@ -21,11 +23,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     private let flushesTwice = Lock(initial: false)
     /// Changes when the file is rewritten; then under the lock of the registry.
     private var identity: FileIdentity
-    /// nil for immutable opens.
+    /// nil where one state is read.
     let lockFile: LockFile?
-    /// Tells of new versions. nil for immutable opens: there are none.
+    /// Tells of new versions. nil where one state is read: there are none.
     package private(set) var listener: Listener?
-    /// The only version of an immutable open.
+    /// The only version, where one state is read.
     private let fixed: SharedState.Version?
     /// Format of the snapshots.
     let format: UInt8
@@ -114,7 +116,11 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     static func open(
         canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?
     ) throws(RealmError) -> Database {
-        if case .immutable = access { return try Database(immutable: path, encryption) }
+        switch access {
+        case .immutable: return try Database(immutable: path, encryption)
+        case .snapshot: return try Database(snapshot: path, encryption)
+        case .readWrite, .readOnly: break
+        }
         return try atGate(path) { () throws(RealmError) in
             if let db = registered(at: path), !db.users.with({ $0.isAbandoned }) {
                 guard db.durability == durability else {
@@ -185,12 +191,26 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return false
     }
 
-    private init(immutable path: String, _ encryption: Encryption?) throws(RealmError) {
-        self.path = path
-        access = .immutable
+    private convenience init(immutable path: String, _ encryption: Encryption?) throws(RealmError) {
+        let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
+        try self.init(file, fixedAt: try file.newestState(readOnly: true).state, .immutable)
+    }
+    private convenience init(snapshot path: String, _ encryption: Encryption?) throws(RealmError) {
+        let source = try FileDescriptor(path: path, access: .readOnly)
+        let copy = try PrivateCopy.take(of: source, path: path, encryption)
+        // What a record leads to may be a commit on its way to the disk, which can still fail: it counts when nobody has the file open.
+        if LockFile.isClaimed(source), let state = try RealmError.unlessDamaged({ () throws(RealmError) in try copy.validate(readOnly: true) }) {
+            try self.init(copy, fixedAt: state, .snapshot)
+        } else {
+            try self.init(copy, fixedAt: try copy.newestState(readOnly: true).state, .snapshot)
+        }
+    }
+    /// A file that does not change, at one of its states.
+    private init(_ file: DatabaseFile, fixedAt state: DatabaseFile.State, _ access: Access) throws(RealmError) {
+        path = file.path
+        self.access = access
+        self.file = file
         durability = .full
-        file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
-        let state = try file.newestState(readOnly: true).state
         try Self.checkFormat(state, path: path, writing: false, upgrades: false)
         identity = try file.file.identity()
         lockFile = nil

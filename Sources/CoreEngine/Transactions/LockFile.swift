@@ -213,6 +213,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             "Realm file at path '\(databasePath)' is open under another name (a hard link, another mount), or was open when its lock file was removed: "
                 + "close it there first", path: databasePath)
     }
+    /// Whether a session of this library, in whatever process, uses the database file.
+    static func isClaimed(_ database: FileDescriptor) -> Bool { database.areBytesLockedElsewhere(firstClaim, count: claimCount) }
     /// Keeps a claim in place of the one before.
     func hold(_ claim: FileDescriptor) { claimed.with { $0 = claim } }
     /// Before anything is written: both files must still be the ones that others find under these names.

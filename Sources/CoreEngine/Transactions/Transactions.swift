@@ -10,7 +10,8 @@
 ///    either. Format: storage §5.6 B.
 /// 5. A transaction whose snapshot cannot be read (again) is interrupted: it takes no call until that succeeds, and commits nothing.
 /// 6. A file has one session, under whatever names it is opened; a child process has no part in its parent's.
-/// 7. Immutable opens touch nothing: no lock file, no byte of the file.
+/// 7. Immutable and snapshot opens touch nothing: no lock file, no byte of the file.
+/// 8. A snapshot open shows one committed version of a file that others write, this library or realm-core, or fails (docs/commit-and-locking.md).
 ///
 /// May use: History and below.
 enum Transactions {}

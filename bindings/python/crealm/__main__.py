@@ -5,9 +5,9 @@ python -m crealm info FILE [--check]       what kind of file it is and how much 
 python -m crealm backup FILE COPY          a copy without free space, also of a file in use
 python -m crealm compact FILE              rewrite the file without free space
 
-show and info change no byte of the file; beside it they need a lock file for as long as they run, or
---immutable for a file that nobody changes meanwhile. The key of an encrypted file is in a file:
---key KEYFILE.
+show and info read one version of the file, which other programs may be writing, and change nothing in its
+folder. They copy it first: --immutable reads a file that nobody changes in its place. The key of an
+encrypted file is in a file: --key KEYFILE.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             dest="mode",
             action="store_const",
             const="immutable",
-            default="r",
-            help="no lock file: for a file that nobody changes meanwhile, such as one on a read-only medium",
+            default="snapshot",
+            help="no copy: for a file that nobody changes meanwhile, such as one on a read-only medium",
         )
     backup.set_defaults(run=_backup, mode="rw")
     compact.set_defaults(run=_compact, mode="rw")

@@ -65,8 +65,8 @@ class Unchanged:
 
 
 UNCHANGED = Unchanged()
-READING = ("r", "immutable", "frozen")  # The modes without writes.
-STILL = ("immutable", "frozen")  # Those that stay at one snapshot.
+STILL = ("immutable", "snapshot", "frozen")  # The modes that stay at one snapshot.
+READING = ("r", *STILL)  # The modes without writes.
 
 
 class Database:
@@ -314,8 +314,8 @@ class Database:
         return number + 1
 
     def refresh(self) -> bool:
-        """Moves to the newest snapshot. Whether there was a newer one. Inside a write, in mode "immutable"
-        and where it is frozen, there never is."""
+        """Moves to the newest snapshot. Whether there was a newer one. Inside a write, in modes
+        "immutable" and "snapshot" and where it is frozen, there never is."""
         self._owner.check()
         if self._mode in STILL:
             return False
@@ -343,7 +343,7 @@ class Database:
 
         timeout: in seconds; None waits for as long as it takes. False when nothing came.
 
-        UsageError inside a write, in mode "immutable" and where it is frozen: there nothing comes.
+        UsageError inside a write, in modes "immutable" and "snapshot" and where it is frozen: there nothing comes.
         """
         self._owner.check()
         if self._mode in STILL:

@@ -9,8 +9,8 @@
      │                                NoSuchClass (KeyError), NoSuchProperty (AttributeError, KeyError)
      ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
      └─ FileError (OSError)           CommitOutcomeUnknown, CorruptFileError, DiskFullError, FileExists,
-                                      FileNotFound, LockedError, PermissionDenied, UnsupportedFormat,
-                                      WrongKeyError
+                                      FileKeepsChanging, FileNotFound, LockedError, PermissionDenied,
+                                      UnsupportedFormat, WrongKeyError
 
 Where a built-in exception means the same, the class inherits from it too: `except FileNotFoundError`
 works.
@@ -230,6 +230,12 @@ class CommitOutcomeUnknown(FileError):
     default_errno = errno.EIO
 
 
+class FileKeepsChanging(FileError):
+    """The file was committed to during each attempt to copy one version of it, see mode "snapshot" of open()."""
+
+    default_errno = errno.EAGAIN
+
+
 class DiskFullError(FileError):
     """No space left."""
 
@@ -330,6 +336,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     3021: SchemaError,
     3022: UsageError,
     9001: CommitOutcomeUnknown,
+    9002: FileKeepsChanging,
 }
 
 

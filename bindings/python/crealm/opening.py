@@ -25,11 +25,12 @@ from .migration import Migrate, Run
 from .models import Declared, Schema, declare
 
 _MISMATCHED_CONFIG = 2013
-_UNSHARED = 'mode="immutable" reads a file that nobody changes meanwhile, without the lock file beside it.'
+_UNSHARED = 'mode="snapshot" reads one version of the file, without the lock file beside it.'
 
 _SCHEMA_MODES = {
     "r": SCHEMA_MODE_READ_ONLY,
     "immutable": SCHEMA_MODE_IMMUTABLE,
+    "snapshot": SCHEMA_MODE_IMMUTABLE,
     "rw": SCHEMA_MODE_ADDITIVE_EXPLICIT,
     "rwc": SCHEMA_MODE_ADDITIVE_EXPLICIT,
 }
@@ -59,10 +60,13 @@ def open(
           lock file beside it: PermissionDenied where it must not. A lock file that it made goes again,
           unless others need it by then. "immutable" reads a file that nobody changes as long as it is
           open, such as evidence on a read-only medium, and touches nothing but the file itself; where
-          somebody does write, what it reads may be wrong. "rw" reads and writes a file that exists.
+          somebody does write, what it reads may be wrong. "snapshot" reads the newest version of a file
+          that others may be writing, also programs with Realm's own library, and never moves on: it copies
+          the file when it opens it, touches nothing but that, and waits for nobody; FileKeepsChanging where
+          the file is too busy to be copied between two commits. "rw" reads and writes a file that exists.
           "rwc" also creates it. Without a mode: "rwc" when there is a schema, else "rw". Databases of
           one process that have a file open at the same time are all for reading, in one mode, or all
-          for writing.
+          for writing; those of mode "snapshot" do not count.
     schema: the classes the program uses: model classes, ClassSchema, or a module with model classes.
           The file gets those classes, properties and indexes that it lacks; what it has beyond them
           stays, unseen. Differences of another kind raise MigrationRequired. Without a schema the
@@ -94,7 +98,7 @@ def open(
     if mode is None:
         mode = "rw" if schema is None else "rwc"
     if mode not in _SCHEMA_MODES:
-        raise DataError(f'mode is "r", "immutable", "rw" or "rwc", not {mode!r}')
+        raise DataError(f'mode is "r", "immutable", "snapshot", "rw" or "rwc", not {mode!r}')
     if durability not in DURABILITIES:
         raise DataError(f"durability is one of {', '.join(DURABILITIES)}, not {durability!r}", path=where)
     if in_memory and durability != "full":
@@ -129,6 +133,8 @@ def open(
     try:
         if in_memory:
             lib.realm_config_set_in_memory(config, True)
+        if mode == "snapshot":
+            lib.crealm_config_set_snapshot(config, True)
         if declared is not None:
             found = c.persisted_schema_version(config, where) if exists else NO_SCHEMA_VERSION
             target = schema_version

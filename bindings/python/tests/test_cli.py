@@ -84,6 +84,14 @@ def test_info(file, capsys):
     assert [f.name for f in file.parent.iterdir()] == ["shop.realm"]
 
 
+def test_a_file_that_is_being_written(file):
+    with crealm.open(file) as db, db.write():
+        before = sorted(f.name for f in file.parent.iterdir())
+        done = run("-m", "crealm", "info", "--check", file)
+        assert done.returncode == 0 and "objects         12" in done.stdout and done.stderr == ""
+        assert sorted(f.name for f in file.parent.iterdir()) == before
+
+
 def test_trouble(tmp_path, file, capsys):
     assert main(["show", str(tmp_path / "none.realm")]) == 1
     assert "none.realm" in capsys.readouterr().err

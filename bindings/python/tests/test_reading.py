@@ -1,4 +1,4 @@
-"""The two modes without writes. "r" is a reader among the users of a file, "immutable" touches nothing."""
+"""The modes without writes. "r" is a reader among the users of a file, "immutable" and "snapshot" touch nothing."""
 
 import os
 import shutil
@@ -34,7 +34,7 @@ def written(people, path):
     return path
 
 
-@pytest.mark.parametrize("mode", ["r", "immutable"])
+@pytest.mark.parametrize("mode", ["r", "immutable", "snapshot"])
 def test_nothing_can_be_written(written, mode):
     before = (written.read_bytes(), os.stat(written).st_mtime_ns)
     with crealm.open(written, mode=mode) as db:
@@ -116,6 +116,22 @@ def test_one_process_opens_a_file_in_one_way_at_a_time(written, mode, other):
             assert info.value.code == 2013
 
 
+@pytest.mark.parametrize("mode", ["r", "immutable", "rw"])
+def test_a_snapshot_goes_beside_every_other_open(written, mode):
+    with crealm.open(written, mode=mode) as other, crealm.open(written, mode="snapshot", schema=[PERSON]) as db:
+        assert db["Person"].get(1).age == 31
+        if mode == "rw":
+            with other.write():
+                other["Person"].get(1).age = 32
+            assert not db.refresh() and db["Person"].get(1).age == 31
+            with db.freeze() as frozen:
+                assert frozen["Person"].get(1).age == 31
+            with pytest.raises(crealm.UsageError):
+                db.wait_for_change()
+            with crealm.open(written, mode="snapshot") as second:
+                assert second["Person"].get(1).age == 32
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_where_the_lock_file_cannot_be_made(written):
     folder = written.parent
@@ -142,12 +158,13 @@ def test_where_another_user_must_not_make_the_lock_file(written):
 
 
 def check_unshared(file):
-    """A folder that cannot be written: "r" says so, "immutable" reads."""
-    with pytest.raises(crealm.PermissionDenied, match='mode="immutable"') as info:
+    """A folder that cannot be written: "r" says so, "immutable" and "snapshot" read."""
+    with pytest.raises(crealm.PermissionDenied, match='mode="snapshot"') as info:
         crealm.open(file, mode="r")
     assert str(info.value.path).startswith(str(file))
-    with crealm.open(file, mode="immutable") as db:
-        assert [p.age for p in db["Person"]] == [31, 42, 53] and not db.refresh()
+    for mode in ("immutable", "snapshot"):
+        with crealm.open(file, mode=mode) as db:
+            assert [p.age for p in db["Person"]] == [31, 42, 53] and not db.refresh()
     assert names(file.parent) == [file.name]
 
 
@@ -210,6 +227,8 @@ def test_readers_beside_a_writer_see_whole_states(path, key):
             with crealm.open(file, mode="r", key=key) as db:
                 seen.add(check_state(db, least))
                 db.refresh()
+                seen.add(check_state(db, least))
+            with crealm.open(file, mode="snapshot", key=key) as db:
                 seen.add(check_state(db, least))
             if turn == count // 2:
                 assert main(["info", str(file), *key_option(path, key)]) == 0
