@@ -5,6 +5,7 @@
  * Statements, joined by ';', commits by '|':
  *
  *     new 5   del 5   objects 0 9   other        objects by id; several, with n = id; one of another class
+ *     vary 0 9 3                                 gives objects by id other values of n, from the number and the id
  *     delete QUERY                               all objects that meet a query
  *     5.n=4   5.link=@7   5.s='x   5.mx=[]       values: a number, null, @ID, 'text, [] and {} for collections in a Mixed
  *     5.n add 2   5.n def 4                      realm_object_add_int; a value flagged as default
@@ -428,6 +429,16 @@ static void statement(realm_t* r, const char* at) {
                 realm_set_value(o, n.key, integer(i), false);
             realm_release(o);
         }
+    } else if (!strcmp(verb, "vary")) {
+        long first = number(&at), last = number(&at), by = number(&at);
+        realm_property_info_t n;
+        bool found = false;
+        if (!realm_find_property(r, class_key(r, "A"), "n", &found, &n) || !found) return;
+        for (long i = first; i <= last; i++) {
+            realm_object_t* o = object_by_id(r, i);
+            if (o) realm_set_value(o, n.key, integer(i * by % 101), false);
+            realm_release(o);
+        }
     } else if (!strcmp(verb, "del")) {
         realm_object_t* o = object_by_id(r, number(&at));
         if (o) realm_object_delete(o);
@@ -503,7 +514,7 @@ static void called(observer_t* o, text_t* t) {
     o->writable = realm_is_writable(o->realm);
     if (o->then) o->then(o);
 }
-enum { MOST = 4000 };
+enum { MOST = 8000 };
 static void say_changes(text_t* t, const realm_collection_changes_t* c) {
     size_t d = 0, i = 0, m = 0, moves = 0;
     bool cleared = false, deleted = false;

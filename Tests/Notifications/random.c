@@ -2,10 +2,10 @@
  * random.c - random transactions under observers of every kind. What each is told is written, so that two libraries can be held beside each
  * other, and checked: applied to the content before, it must give the content after, and no change may be missing in it.
  *
- *     random FOLDER FIRST LAST [--transactions N] [--own] [--paths] [--gentle] [--quiet]
+ *     random FOLDER FIRST LAST [--transactions N] [--own] [--paths] [--wide] [--gentle] [--quiet]
  *
  * Seeds FIRST to LAST. --own: the observed Realm commits itself, instead of another one of the file. --paths: observers have key paths.
- * --gentle leaves out what not every library survives. --quiet: only what is wrong is written, and the counts at the end.
+ * --wide: thousands of objects, and results of them. --gentle leaves out what not every library survives. --quiet: only what is wrong is written, and the counts at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,10 +26,12 @@ static const char* one_of(const char* const* all, unsigned n) { return all[below
 
 /* ---- Transactions ------------------------------------------------------------------------------------- */
 
-enum { IDS = 9 };
+enum { FEW = 9, MANY = 3000 };
+static unsigned ids = FEW;
+static bool wide;
 static void any_value(text_t* t) {
     switch (below(6)) {
-        case 0: say(t, "@%u", below(IDS)); break;
+        case 0: say(t, "@%u", below(ids)); break;
         case 1: say(t, "'%s", ONE_OF("x", "y")); break;
         case 2: say(t, "null"); break;
         case 3: say(t, "%s", ONE_OF("[]", "{}")); break;
@@ -42,7 +44,7 @@ static void any_list_change(text_t* t, char elements) {
     if (what < 12) {
         say(t, what < 8 ? "ins %u " : "set %u ", below(8));
         if (elements == 'i') say(t, "%u", below(10));
-        if (elements == 'l') say(t, "@%u", below(IDS));
+        if (elements == 'l') say(t, "@%u", below(ids));
         if (elements == 'm') any_value(t);
         if (elements == 'e') say(t, "new");
     } else if (what < 15) {
@@ -59,20 +61,35 @@ static void any_dictionary_change(text_t* t, char elements) {
     if (what < 8) {
         say(t, "key %s ", key);
         if (elements == 'i') say(t, "%u", below(10));
-        if (elements == 'l') say(t, below(5) ? "@%u" : "null", below(IDS));
+        if (elements == 'l') say(t, below(5) ? "@%u" : "null", below(ids));
         if (elements == 'm') any_value(t);
     } else {
         say(t, what < 11 ? "cut %s" : "clr", key);
     }
 }
+static void any_wide_statement(text_t* t) {
+    unsigned first = below(ids);
+    switch (below(20)) {
+        case 0: case 1: case 2: case 3: case 4: case 5: case 6: say(t, "%u.n=%u", first, below(101)); break;
+        case 7: case 8: say(t, "%u.s='%s", first, ONE_OF("x", "y", "z")); break;
+        case 9: case 10: case 11: say(t, below(4) ? "%u.link=@%u" : "%u.link=null", first, below(ids)); break;
+        case 12: case 13: say(t, "new %u", first); break;
+        case 14: case 15: say(t, "del %u", first); break;
+        case 16: say(t, "objects %u %u", first, first + below(30)); break;
+        case 17: say(t, "delete id > %u AND id < %u", first, first + below(30)); break;
+        case 18: say(t, "vary %u %u %u", first, first + below(60), 1 + below(50)); break;
+        default: say(t, "vary %u %u %u", first, first + below(10) * below(300), 1 + below(50)); break;
+    }
+}
 static void any_statement(text_t* t) {
-    unsigned id = below(2) ? below(2) : below(IDS);
-    switch (below(30)) {
-        case 0: case 1: case 2: case 3: say(t, "%u.n=%u", below(IDS), below(10)); break;
-        case 4: say(t, "%u.s='%s", below(IDS), ONE_OF("x", "y")); break;
-        case 5: case 6: case 7: say(t, below(4) ? "%u.link=@%u" : "%u.link=null", below(IDS), below(IDS)); break;
-        case 8: case 9: say(t, "new %u", below(IDS)); break;
-        case 10: say(t, "del %u", below(3) ? 2 + below(IDS - 2) : below(IDS)); break;
+    if (wide) return any_wide_statement(t);
+    unsigned id = below(2) ? below(2) : below(ids);
+    switch (below(32)) {
+        case 0: case 1: case 2: case 3: say(t, "%u.n=%u", below(ids), below(10)); break;
+        case 4: say(t, "%u.s='%s", below(ids), ONE_OF("x", "y")); break;
+        case 5: case 6: case 7: say(t, below(4) ? "%u.link=@%u" : "%u.link=null", below(ids), below(ids)); break;
+        case 8: case 9: say(t, "new %u", below(ids)); break;
+        case 10: say(t, "del %u", below(3) ? 2 + below(ids - 2) : below(ids)); break;
         case 11:
             if (below(6)) say(t, "%u.n add 1", id);
             else say(t, "delete n == %u", below(10));
@@ -80,21 +97,30 @@ static void any_statement(text_t* t) {
         case 12: case 13: case 14: say(t, "%u.la ", id), any_list_change(t, 'l'); break;
         case 15: case 16: say(t, "%u.li ", id), any_list_change(t, 'i'); break;
         case 17: say(t, below(5) ? "%u.si %s %u" : "%u.si clr", id, ONE_OF("put", "put", "rem"), below(10)); break;
-        case 18: say(t, below(6) ? "%u.sa %s @%u" : "%u.sa clr", id, ONE_OF("put", "put", "rem"), below(IDS)); break;
-        case 19: say(t, "%u.sm %s ", id, ONE_OF("put", "put", "rem")), say(t, below(2) ? "@%u" : "%u", below(IDS)); break;
+        case 18: say(t, below(6) ? "%u.sa %s @%u" : "%u.sa clr", id, ONE_OF("put", "put", "rem"), below(ids)); break;
+        case 19: say(t, "%u.sm %s ", id, ONE_OF("put", "put", "rem")), say(t, below(2) ? "@%u" : "%u", below(ids)); break;
         case 20: say(t, "%u.di ", id), any_dictionary_change(t, 'i'); break;
         case 21: say(t, "%u.da ", id), any_dictionary_change(t, 'l'); break;
         case 22: say(t, "%u.dm ", id), any_dictionary_change(t, 'm'); break;
-        case 23: say(t, "%u.mx=", id), any_value(t); break;
+        case 23:
+            if (below(3)) say(t, "%u.mx=", id), any_value(t);
+            else say(t, "%u.mx=@%u", below(ids), below(ids));
+            break;
         case 24: say(t, "%u.lm ", id), any_list_change(t, 'm'); break;
         case 25: say(t, "%u.lm[%u] ", id, below(3)), below(3) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
         case 26: say(t, "%u.mx ", id), below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
-        case 27: say(t, "%u.dm{k} ", id), below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
-        case 28:
+        case 27:
+            say(t, ONE_OF("%u.dm{k} ", "%u.mx[0] ", "%u.mx{k} ", "%u.lm[0][1] ", "%u.dm{k}[0] "), id);
+            below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm');
+            break;
+        case 28: case 29: case 30:
             switch (below(4)) {
                 case 0: say(t, "%u.emb new", id); break;
                 case 1: say(t, "%u.emb.n=%u", id, below(10)); break;
-                case 2: say(t, "%u.emb.a=@%u", id, below(IDS)); break;
+                case 2:
+                    if (below(2)) say(t, "%u.emb new; ", id);
+                    say(t, "%u.emb.a=@%u", id, below(ids));
+                    break;
                 default: say(t, "%u.emb=null", id); break;
             }
             break;
@@ -108,20 +134,32 @@ static void any_statement(text_t* t) {
 /* ---- What is observed --------------------------------------------------------------------------------- */
 
 static const char* const plain[] = {"0.li", "1.si", "0.di", "0.mx", "1.mx", "1.lm", "0.lm[0]", "1.lm[1]", "0.dm", "0.dm{k}", "1.sm",
-                                    "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
+                                    "0.mx[0]", "1.mx{k}", "0.lm[0][1]", "0.dm{k}[0]", "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
 static const char* const of_objects[] = {
     "object 0", "object 1", "object 5", "0.la", "1.la", "0.sa", "0.da", "results TRUEPREDICATE", "results n >= 4", "results n >= 3 SORT(n ASC)",
     "results TRUEPREDICATE DISTINCT(n)", "results TRUEPREDICATE SORT(n DESC) LIMIT(3)", "results n >= 2 LIMIT(3)", "results link.n > 4",
     "results ANY la.n == 3", "results TRUEPREDICATE SORT(link.n ASC, id DESC)", "results bl.@count > 0", "results ANY bl.n > 4", "back 0", "back 1",
-    "of 0.la", "of 1.la n >= 3", "of 0.la sort n ASC", "of 0.la distinct n", "of 0.sa n >= 2", "results s == 'x' OR n == 1"};
+    "of 0.la", "of 1.la n >= 3", "of 0.la sort n ASC", "of 0.la distinct n", "of 0.sa n >= 2", "results s == 'x' OR n == 1",
+    "results TRUEPREDICATE LIMIT(3)", "results TRUEPREDICATE SORT(n ASC)", "results n >= 2 SORT(n DESC) LIMIT(4)", "results n >= 1 SORT(s ASC, n DESC)",
+    "results TRUEPREDICATE SORT(link.n DESC) LIMIT(3)", "results link.link.n > 3 SORT(n ASC)", "results ANY la.link.n == 3", "results la.@sum.n > 9",
+    "results SUBQUERY(la, $x, $x.n > 3).@count > 1", "results NONE bl.n > 6", "results link.bl.@count > 1", "results emb.n > 3",
+    "results ANY le.n > 4", "results n < 8 SORT(n ASC) LIMIT(3) SORT(id DESC)", "results da.@count > 1 SORT(id DESC)",
+    "results TRUEPREDICATE SORT(n ASC) DISTINCT(s) LIMIT(2)", "results sa.n > 4 LIMIT(2)", "results link == NULL SORT(id DESC)", "of 0.la limit 2",
+    "of 0.la sort n DESC", "results ANY @links.A.sa.n > 3"};
 /* What not every library survives, or knows. */
-static const char* const rough[] = {"of 0.da", "of 0.da n >= 2"};
+static const char* const rough[] = {"of 0.da", "of 0.da n >= 2", "results mx.n > 4", "results ANY dm['k'].n > 4", "results ANY @links.E.a.n > 3",
+                                    "results @links.@count > 1"};
+static const char* const of_many[] = {
+    "results TRUEPREDICATE", "results n >= 40", "results n >= 40 SORT(n ASC)", "results TRUEPREDICATE SORT(n DESC)", "results s == 'x' LIMIT(20)",
+    "results TRUEPREDICATE SORT(n DESC) LIMIT(100)", "results TRUEPREDICATE SORT(s ASC, n DESC)", "results link.n > 40", "results TRUEPREDICATE LIMIT(1500)",
+    "results TRUEPREDICATE SORT(link.n ASC) LIMIT(1200)", "results ANY bl.n > 30 SORT(n ASC)", "results bl.@count > 1", "results n < 50 DISTINCT(n)"};
 static const char* const limited[] = {"of 0.li limit 2", "of 1.lm limit 3", "of 0.dm limit 1", "keys 0.di limit 2", "of 1.si limit 2",
                                       "of 0.lm[0] limit 1", "of 0.li limit 0"};
 #define COUNT(all) (sizeof(all) / sizeof *(all))
-enum { PLAIN = COUNT(plain), OBJECTS = COUNT(of_objects), ROUGH = COUNT(rough), LIMITED = COUNT(limited) };
+enum { WIDE = COUNT(of_many), PLAIN = COUNT(plain), OBJECTS = COUNT(of_objects), ROUGH = COUNT(rough), LIMITED = COUNT(limited) };
 enum { GENTLE = PLAIN + OBJECTS, OBSERVERS = GENTLE + ROUGH + LIMITED };
 static const char* watched_text(size_t i) {
+    if (wide) return of_many[i];
     if (i < PLAIN) return plain[i];
     if (i < GENTLE) return of_objects[i - PLAIN];
     return i < GENTLE + ROUGH ? rough[i - GENTLE] : limited[i - GENTLE - ROUGH];
@@ -132,7 +170,7 @@ typedef struct {
     char name[40];
     uint64_t shown;
 } content_row_t;
-enum { ROWS = 400 };
+enum { ROWS = 6000 };
 typedef struct {
     size_t count;
     content_row_t rows[ROWS];
@@ -150,6 +188,7 @@ typedef struct {
     told_t told;
 } watched_t;
 
+static const realm_t* observed;
 static watched_t watched[OBSERVERS];
 static long faults, checks, transactions;
 static unsigned seed;
@@ -241,7 +280,7 @@ static uint64_t object_number(realm_object_t* o, int depth) {
     static const char* const names[] = {"n", "s", "link", "la", "li", "si", "sa", "di", "da", "mx", "lm", "sm", "dm", "emb", "le", "a"};
     realm_object_key_t key = realm_object_get_key(o);
     realm_class_key_t table = realm_object_get_table(o);
-    realm_t* r = watched[0].observer.realm;
+    const realm_t* r = observed;
     size_t at = 64;
     if (table == class_key(r, "A")) {
         for (at = 0; at < memos && memo_keys[at] != key; at++) {}
@@ -259,8 +298,12 @@ static uint64_t object_number(realm_object_t* o, int depth) {
     if (at < 64) memo[at][depth] = h;
     return h;
 }
+static void copy_content(content_t* to, const content_t* from) {
+    to->count = from->count;
+    memcpy(to->rows, from->rows, from->count * sizeof *from->rows);
+}
 static void add_row(content_t* c, const char* name, uint64_t shown) {
-    if (c->count == ROWS) return;
+    if (c->count == ROWS) abort();
     snprintf(c->rows[c->count].name, sizeof c->rows[0].name, "%s", name);
     c->rows[c->count++].shown = shown;
 }
@@ -378,7 +421,7 @@ static void check(watched_t* w) {
     } else {
         check_rows(w, &w->content, &new);
     }
-    w->content = new;
+    copy_content(&w->content, &new);
     memset(&w->told, 0, sizeof w->told);
 }
 
@@ -390,11 +433,11 @@ static void watch(realm_t* r, size_t i) {
     const char* what = watched_text(i);
     const char* paths = ONE_OF(
         "n", "s", "link.n", "la.n", "bl", "bl.n", "*", "*.*", "-", "da.n", "emb.n", "link.link.n", "n,link.s", "sa.link.n", "le.n");
-    bool of_values = i < PLAIN || i >= GENTLE + ROUGH, bare = !with_paths || of_values || below(4) == 0;
+    bool of_values = !wide && (i < PLAIN || i >= GENTLE + ROUGH), bare = !with_paths || of_values || below(4) == 0;
     forget(&w->observer);
     snprintf(w->what, sizeof w->what, bare ? "%s" : "%s @ %s", what, paths);
     w->identity = strstr(what, "results") || strstr(what, "back") || strstr(what, "of 0.la ") || strstr(what, "of 1.la ") || strstr(what, " n >");
-    w->deep = bare && !of_values;
+    w->deep = bare && !of_values && !wide;
     observe(r, &w->observer, w->what);
     w->observer.realm = r;
     w->observer.more = &w->told, w->observer.then = note;
@@ -418,6 +461,10 @@ static bool refreshed(realm_t* r) {
     printf("refresh %u fails with %d\n", seed, (int)e.error);
     return false;
 }
+static bool ends_with(const char* text, const char* end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
 static void try_seed(const char* folder, long count) {
     char path[300];
     text_t t = {NULL, 0, 0};
@@ -430,11 +477,14 @@ static void try_seed(const char* folder, long count) {
         return;
     }
     realm_t* writer = own ? r : other;
-    say(&t, "objects 0 %d", IDS - 2);
+    observed = r;
+    say(&t, "objects 0 %u", ids - 2);
+    if (!wide) say(&t, "; 0.mx=[]; 0.mx ins 0 []; 1.mx={}; 1.mx key k []; 0.lm ins 0 []; 0.lm[0] ins 0 1; 0.lm[0] ins 1 {}");
+    if (!wide) say(&t, "; 0.dm key k []; 0.dm{k} ins 0 []; 0.emb new; 1.le ins 0 new; 1.le ins 0 new");
     for (int i = 0; i < 25; i++) say(&t, "; "), any_statement(&t);
     act(other, text_of(&t));
     bool good = refreshed(r);
-    size_t observers = gentle ? GENTLE : OBSERVERS;
+    size_t observers = wide ? WIDE : gentle ? GENTLE : OBSERVERS;
     for (size_t i = 0; i < observers; i++) watch(r, i);
     good = good && refreshed(r);
     start_all();
@@ -452,9 +502,12 @@ static void try_seed(const char* folder, long count) {
             if (!w->observer.handle) continue;
             if (!quiet && w->observer.calls) printf("%u %ld %s: %s\n", seed, n, w->what, heard(&w->observer));
             long before = faults;
+            bool is_over = w->observer.kind != 'o' && ends_with(heard(&w->observer), "del");
             check(w);
             if (faults > before) printf("    after %ld: %s\n", n, text_of(&t));
             hear_anew(&w->observer);
+            /* A collection that is gone says nothing any more, whatever takes its place. */
+            if (is_over) forget(&w->observer);
         }
         /* One is made anew, now and then. */
         if (below(3) == 0) {
@@ -482,6 +535,7 @@ int main(int count, char** arguments) {
     for (int i = 4; i < count; i++) {
         if (!strcmp(arguments[i], "--own")) own = true;
         else if (!strcmp(arguments[i], "--paths")) with_paths = true;
+        else if (!strcmp(arguments[i], "--wide")) wide = true, ids = MANY;
         else if (!strcmp(arguments[i], "--gentle")) gentle = true;
         else if (!strcmp(arguments[i], "--quiet")) quiet = true;
         else if (!strcmp(arguments[i], "--transactions") && i + 1 < count) each = atol(arguments[++i]);

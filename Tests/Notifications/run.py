@@ -4,7 +4,8 @@ library also held beside what that one tells.
 
     run.py [--library LIB] [--second LIB] [--seeds N] [--first N] [--transactions N] [--modes MODE,...]
 
-Modes: foreign (another Realm of the file commits), own, and both with `-paths` (observers have key paths). Differences are shown, but for
+Modes: foreign (another Realm of the file commits), own, and both with `-paths` (observers have key paths); wide and wide-own (results of
+thousands of objects). Differences are shown, but for
 those that are known. A seed at which the second library dies counts up to that transaction.
 """
 import argparse
@@ -18,7 +19,8 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-MODES = {"foreign": [], "own": ["--own"], "foreign-paths": ["--paths"], "own-paths": ["--own", "--paths"]}
+MODES = {"foreign": [], "own": ["--own"], "foreign-paths": ["--paths"], "own-paths": ["--own", "--paths"], "wide": ["--wide"],
+         "wide-own": ["--own", "--wide", "--paths"]}
 
 
 def build(library, folder, name):

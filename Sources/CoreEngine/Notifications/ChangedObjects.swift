@@ -1,27 +1,9 @@
-/// A chain of properties from a class on: links, and any property at its end. Rules: live-objects §6.10.
-package struct KeyPath: Hashable {
-    package struct Step: Hashable {
-        /// Class at which the step stands, its column there (for computed properties that of the backlinks), and the class it leads to.
-        package let table: TableKey
-        package let column: ColKey
-        package let target: TableKey?
-        package let isBacklink: Bool
-        package init(table: TableKey, column: ColKey, target: TableKey?, isBacklink: Bool) {
-            self.table = table
-            self.column = column
-            self.target = target
-            self.isBacklink = isBacklink
-        }
-    }
-    package let steps: [Step]
-    package init(_ steps: [Step]) { self.steps = steps }
-}
-
 /// Which objects count as changed in a range of versions: found from what was modified, backwards over the links. Rules: live-objects §6.9, §6.10.
 ///
 /// Thread rule: that of the group, which stands at the end of the range.
 final class ChangedObjects {
     private let group: Group
+    private let links: LinkWalk
     private let changes: TransactionChanges
     private var reaching: [TableKey: Set<ObjKey>] = [:]
     private var along: [KeyPath: Set<ObjKey>] = [:]
@@ -30,6 +12,7 @@ final class ChangedObjects {
 
     init(_ group: Group, _ changes: TransactionChanges) {
         self.group = group
+        links = LinkWalk(group: group)
         self.changes = changes
     }
 
@@ -67,7 +50,7 @@ final class ChangedObjects {
                 for b in try backlinkColumns(of: t) {
                     // Objects too far from the root would not lead there in what is left.
                     guard let distance = distances[b.oppositeTable], distance + done <= Notifications.depth else { continue }
-                    for origin in try origins(of: keys, t, b) where seen[b.oppositeTable]?.contains(origin) != true {
+                    for origin in try links.origins(of: keys, t, b) ?? [] where seen[b.oppositeTable]?.contains(origin) != true {
                         seen[b.oppositeTable, default: []].insert(origin)
                         next[b.oppositeTable, default: []].insert(origin)
                     }
@@ -98,7 +81,7 @@ final class ChangedObjects {
         // Who links to an object counts where a path ends.
         for i in path.steps.indices where !path.steps[i].isBacklink || i == path.steps.count - 1 {
             var keys = try changed(at: path.steps[i])
-            for step in path.steps[..<i].reversed() where !keys.isEmpty { keys = try back(over: step, keys) }
+            for step in path.steps[..<i].reversed() where !keys.isEmpty { keys = try links.back(over: step, keys) ?? [] }
             all.formUnion(keys)
         }
         along[path] = all
@@ -108,22 +91,50 @@ final class ChangedObjects {
     private func changed(at step: KeyPath.Step) throws(RealmError) -> Set<ObjKey> {
         if step.isBacklink {
             guard let b = try group.table(step.table)?.facts(step.column) else { return [] }
-            return try targets(of: changed(b.oppositeTable, b.oppositeColumn), b.oppositeTable, b.oppositeColumn)
+            return try links.targets(of: changed(b.oppositeTable, b.oppositeColumn), b.oppositeTable, b.oppositeColumn) ?? []
         }
         return changed(step.table, step.column)
     }
     private func changed(_ table: TableKey, _ column: ColKey) -> Set<ObjKey> {
-        guard let t = changes.tables[table] else { return [] }
-        var keys = t.inserted
-        for (key, columns) in t.modified where columns.contains(column) { keys.insert(key) }
-        return keys
+        modified(table, column).union(changes.tables[table]?.inserted ?? [])
     }
-    /// Objects from which a step leads to one of `keys`.
-    private func back(over step: KeyPath.Step, _ keys: Set<ObjKey>) throws(RealmError) -> Set<ObjKey> {
-        guard let f = try group.table(step.table)?.facts(step.column) else { return [] }
-        if step.isBacklink { return try targets(of: keys, f.oppositeTable, f.oppositeColumn) }
-        guard let target = step.target, let b = try group.table(target)?.facts(f.oppositeColumn) else { return [] }
-        return try origins(of: keys, target, b)
+
+    // MARK: Readers
+
+    /// Objects to which paths lead over, or end at, a property that was changed; nil: more than `most`.
+    ///
+    /// Of the links on a path to what changed, those before the first change are the same in both snapshots, unless they are backlinks.
+    /// - Parameter before: the snapshot at the beginning of the range: who lost a backlink was reached there.
+    func readers(_ paths: Set<KeyPath>, before: Group?, most: Int) throws(RealmError) -> Set<ObjKey>? {
+        var all: Set<ObjKey> = []
+        for path in paths {
+            let then = path.steps.contains(where: \.isBacklink) ? before.map { LinkWalk(group: $0) } : nil
+            for (walk, isBefore) in [(links, false)] + (then.map { [($0, true)] } ?? []) {
+                for i in path.steps.indices {
+                    guard var keys = try read(path.steps[i], walk, isBefore, most) else { return nil }
+                    for step in path.steps[..<i].reversed() where !keys.isEmpty {
+                        guard let next = try walk.back(over: step, keys, most: most) else { return nil }
+                        keys = next
+                    }
+                    all.formUnion(keys)
+                    if all.count > most { return nil }
+                }
+            }
+        }
+        return all
+    }
+    /// Objects at which what a step reads was changed. Who links to an object is changed in the object that links.
+    private func read(_ step: KeyPath.Step, _ walk: LinkWalk, _ isBefore: Bool, _ most: Int) throws(RealmError) -> Set<ObjKey>? {
+        guard step.isBacklink else { return modified(step.table, step.column) }
+        guard let b = try walk.group.table(step.table)?.facts(step.column) else { return [] }
+        let origins = changes.tables[b.oppositeTable] ?? TransactionChanges.Objects()
+        let keys = modified(b.oppositeTable, b.oppositeColumn).union(isBefore ? origins.deleted : origins.inserted)
+        return try walk.targets(of: keys, b.oppositeTable, b.oppositeColumn, most: most)
+    }
+    private func modified(_ table: TableKey, _ column: ColKey) -> Set<ObjKey> {
+        var keys: Set<ObjKey> = []
+        for (key, columns) in changes.tables[table]?.modified ?? [:] where columns.contains(column) { keys.insert(key) }
+        return keys
     }
 
     // MARK: Links
@@ -139,42 +150,4 @@ final class ChangedObjects {
         return all
     }
     private func backlinkColumns(of table: TableKey) throws(RealmError) -> [ColumnFacts] { try allBacklinks()[table] ?? [] }
-
-    /// Objects whose link behind backlink column `b` leads to one of `keys`: of Mixed values only those that are links or have them as elements.
-    private func origins(of keys: Set<ObjKey>, _ table: TableKey, _ b: ColumnFacts) throws(RealmError) -> Set<ObjKey> {
-        guard let t = try group.table(table), let origin = try group.table(b.oppositeTable), let link = origin.facts(b.oppositeColumn) else { return [] }
-        var found: Set<ObjKey> = []
-        for k in keys where try t.isValid(k) {
-            for o in try t.backlinks(k, b.key).allKeys() where !found.contains(o) {
-                if link.type == .mixed, try !targets(of: [o], b.oppositeTable, b.oppositeColumn, in: table).contains(k) { continue }
-                found.insert(o)
-            }
-        }
-        return found
-    }
-    /// Objects that the property of one of `keys` links to.
-    /// - Parameter wanted: the class they must be of; nil: the column has only one.
-    private func targets(
-        of keys: Set<ObjKey>, _ table: TableKey, _ column: ColKey, in wanted: TableKey? = nil
-    ) throws(RealmError) -> Set<ObjKey> {
-        guard let t = try group.table(table), let f = t.facts(column) else { return [] }
-        var found: Set<ObjKey> = []
-        func note(_ v: Mixed) {
-            switch v {
-            case .link(let k) where !k.isNull && !k.isUnresolved: found.insert(k)
-            case .typedLink(let to, let k) where wanted == nil || to == wanted: found.insert(k)
-            default: break
-            }
-        }
-        for k in keys where try t.isValid(k) {
-            if !f.isCollection, let v = try t.rows.get(k, column.index) { note(v) }
-            guard f.isCollection || f.type == .mixed else { continue }
-            switch try group.resolve(CollectionPath(table: table, object: k, column: column)) {
-            case .list(let l)?: for i in 0..<l.count { note(try l.get(i)) }
-            case .dictionary(let d)?: for i in 0..<d.count { note(try d.value(i)) }
-            case nil: break
-            }
-        }
-        return found
-    }
 }

@@ -25,6 +25,22 @@ struct NotificationPass {
     let changes: TransactionChanges
     let changed: ChangedObjects
     let version: UInt64
+    /// The snapshot from which it leads; nil when nobody keeps that.
+    let before: SnapshotBefore?
+}
+/// A pinned version, opened when it is first asked for.
+final class SnapshotBefore {
+    private let pin: Pin
+    private var transaction: Transaction?
+    init(_ pin: Pin) { self.pin = pin }
+    var group: Group {
+        get throws(RealmError) {
+            let open: Transaction
+            if let transaction { open = transaction } else { open = try Transaction(reading: pin) }
+            transaction = open
+            return open.group
+        }
+    }
 }
 
 /// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
@@ -81,7 +97,7 @@ package class Notifier {
     var isOver = false
     private let callbacks = Lock(initial: Callbacks())
 
-    fileprivate init(_ version: UInt64) { self.version = version }
+    init(_ version: UInt64) { self.version = version }
 
     // MARK: Callbacks
 
@@ -167,8 +183,10 @@ package class Notifier {
 
 extension Transaction {
     /// Brings notifiers from the versions they are at to that of the snapshot.
-    /// - Parameter silent: callbacks that are not to hear of what happened on the way.
-    package func advance(_ notifiers: [Notifier], silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
+    /// - Parameters:
+    ///   - pin: that of the version at which they are.
+    ///   - silent: callbacks that are not to hear of what happened on the way.
+    package func advance(_ notifiers: [Notifier], from pin: Pin?, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
         for base in Set(notifiers.map { $0.base(version) }).sorted() where base <= version {
             let ours = notifiers.filter { $0.base(version) == base && (base < version || $0.isUnprepared) }
             if ours.isEmpty { continue }
@@ -181,7 +199,8 @@ extension Transaction {
             }
             try replay(since: base, changes)
             for tracker in trackers { tracker?.builder.finish() }
-            let pass = NotificationPass(group: group, changes: changes, changed: ChangedObjects(group, changes), version: version)
+            let before = pin.flatMap { $0.version == base ? SnapshotBefore($0) : nil }
+            let pass = NotificationPass(group: group, changes: changes, changed: ChangedObjects(group, changes), version: version, before: before)
             for (n, tracker) in zip(ours, trackers) { try n.take(pass, tracker, silent[ObjectIdentifier(n)] ?? []) }
         }
     }
@@ -319,81 +338,5 @@ extension ElementDictionary {
         var all: [[UInt8]] = []
         for i in 0..<count { if case .string(let name) = try key(i) { all.append(Array(name)) } else { all.append([]) } }
         return all
-    }
-}
-
-/// Rows that are objects, found by a query.
-package final class ResultsNotifier: Notifier {
-    private enum Rows {
-        /// Not looked at yet: the first pass finds them, and tells nothing.
-        case unknown
-        /// All objects of the class.
-        case whole
-        /// Those of the class that meet a condition on themselves alone.
-        case filtered(RowList)
-        /// Any others: found anew when something changed that they may depend on.
-        case listed([ObjKey])
-    }
-    private let table: TableKey
-    private let source: RowSource
-    private let query: BoundQuery
-    private var rows = Rows.unknown
-    /// Classes whose objects decide about the rows.
-    private let involved: Set<TableKey>
-
-    package init(_ table: TableKey, _ source: RowSource, _ query: BoundQuery, at version: UInt64) {
-        self.table = table
-        self.source = source
-        self.query = query
-        involved = query.tables.union(source.owner.map { [$0] } ?? [])
-        super.init(version)
-    }
-    override var isUnprepared: Bool { if case .unknown = rows { true } else { false } }
-    private var isOfClass: Bool { if case .table = source { true } else { false } }
-
-    override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
-        let changed = try pass.changed.keys(of: table, paths)
-        let own = pass.changes.tables[table] ?? TransactionChanges.Objects()
-        var b = ChangeBuilder()
-        switch rows {
-        case .unknown:
-            let isPlain = try pass.group.table(table).map { !$0.isEmbedded } ?? false
-            if isOfClass, query.isAll, query.orderings.isEmpty, isPlain { rows = .whole } else {
-                let found = try source.rows(pass.group, query)
-                rows = isOfClass && query.orderings.isEmpty && query.testsOwnRowOnly && isPlain ? .filtered(RowList(found)) : .listed(found)
-            }
-        case .whole:
-            guard let t = try pass.group.table(table) else { break }
-            let inserted = own.inserted.sorted()
-            for k in inserted { b.insertions.add(try t.rows.rank(of: k)) }
-            // What an object's index was, from where it would stand now.
-            for (i, k) in own.deleted.sorted().enumerated() { b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i) }
-            for k in changed.subtracting(own.inserted).sorted() { b.modifications.add(try t.rows.rank(of: k)) }
-        case .filtered(var list):
-            let touched = own.inserted.union(own.modified.keys).sorted()
-            let meets = Set(try query.run(pass.group, source: touched))
-            let leaving = touched.filter { !own.inserted.contains($0) && !meets.contains($0) && list.contains($0) }
-            let gone = (leaving + own.deleted.filter { list.contains($0) }).sorted()
-            b.deletions = IndexSet(ascending: list.indices(of: gone))
-            rows = .unknown
-            for k in gone { list.remove(k) }
-            let coming = touched.filter { meets.contains($0) && !list.contains($0) }
-            for k in coming { list.insert(k) }
-            b.insertions = IndexSet(ascending: list.indices(of: coming))
-            b.modifications = IndexSet(ascending: list.indices(of: changed.subtracting(coming).sorted()))
-            rows = .filtered(list)
-        case .listed(let before):
-            guard involved.contains(where: { pass.changes.tables[$0] != nil }) else {
-                if !changed.isEmpty { b.modifications = IndexSet(ascending: before.indices.filter { changed.contains(before[$0]) }) }
-                break
-            }
-            let after = try source.rows(pass.group, query)
-            let isSorted = query.orderings.contains { if case .sort = $0 { true } else { false } }
-            b = RowDifference(
-                before, after, isGone: { own.deleted.contains($0) }, isChanged: { changed.contains($0) }, isInTableOrder: isOfClass && !isSorted
-            ).result
-            rows = .listed(after)
-        }
-        return .rows(b)
     }
 }

@@ -1,53 +1,74 @@
-/// Rows in the order of their keys, with their indices: in pieces, so that a change costs no more than a piece and a look at the others' counts.
+/// Rows in an order that whoever asks knows, with their indices: in pieces, so that a change costs no more than a piece and a look at the
+/// others' counts.
 struct RowList {
     private var pieces: [[ObjKey]] = []
     private(set) var count = 0
-    private static let most = 1024
+    private static let most = 2048
 
-    init() {}
-    /// - Parameter keys: ascending, each once.
+    /// Where a row stands, or would come. Good until the list changes, and while it changes behind it.
+    struct Place: Comparable {
+        fileprivate var piece: Int
+        fileprivate var offset: Int
+        static func < (a: Place, b: Place) -> Bool { a.piece == b.piece ? a.offset < b.offset : a.piece < b.piece }
+    }
+
+    /// - Parameter keys: in their order.
     init(_ keys: [ObjKey]) {
         count = keys.count
         for start in stride(from: 0, to: keys.count, by: Self.most / 2) { pieces.append(Array(keys[start..<min(start + Self.most / 2, keys.count)])) }
     }
-    /// The piece in which a key is, or would be.
-    private func piece(_ key: ObjKey) -> Int { min(pieces.place { $0[$0.count - 1] < key }, max(pieces.count - 1, 0)) }
-    func contains(_ key: ObjKey) -> Bool {
-        guard !pieces.isEmpty, case let p = pieces[piece(key)], case let i = p.place({ $0 < key }) else { return false }
-        return i < p.count && p[i] == key
+    /// All rows, or the first of them.
+    func keys(_ limit: Int = .max) -> [ObjKey] {
+        var all: [ObjKey] = []
+        all.reserveCapacity(min(count, limit))
+        for p in pieces where all.count < limit { all += p.prefix(limit - all.count) }
+        return all
     }
-    /// Where the rows among `keys` stand.
-    /// - Parameter keys: ascending.
-    func indices(of keys: [ObjKey]) -> [Int] {
-        var found: [Int] = []
+    /// The first place whose row does not precede what is looked for.
+    func place(_ precedes: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) -> Place {
+        func first(_ count: Int, _ row: (Int) -> ObjKey) throws(RealmError) -> Int {
+            var low = 0, high = count
+            while low < high {
+                let mid = (low + high) / 2
+                if try precedes(row(mid)) { low = mid + 1 } else { high = mid }
+            }
+            return low
+        }
+        let piece = try first(pieces.count) { pieces[$0][pieces[$0].count - 1] }
+        guard piece < pieces.count else { return Place(piece: max(0, piece - 1), offset: pieces.last?.count ?? 0) }
+        return Place(piece: piece, offset: try first(pieces[piece].count) { pieces[piece][$0] })
+    }
+    /// The row at a place; nil: the end.
+    func row(at p: Place) -> ObjKey? { p.piece < pieces.count && p.offset < pieces[p.piece].count ? pieces[p.piece][p.offset] : nil }
+    /// - Parameter places: ascending.
+    func indices(of places: [Place]) -> [Int] {
         var before = 0, at = 0
-        for key in keys where !pieces.isEmpty {
-            let wanted = piece(key)
-            while at < wanted {
+        return places.map { p in
+            while at < p.piece {
                 before += pieces[at].count
                 at += 1
             }
-            let i = pieces[at].place { $0 < key }
-            if i < pieces[at].count, pieces[at][i] == key { found.append(before + i) }
+            return before + p.offset
         }
-        return found
     }
-    mutating func insert(_ key: ObjKey) {
+    mutating func insert(_ key: ObjKey, at place: Place) {
         count += 1
         guard !pieces.isEmpty else { return pieces.append([key]) }
-        let p = piece(key)
-        pieces[p].insert(key, at: pieces[p].place { $0 < key })
-        if pieces[p].count > Self.most {
-            let half = pieces[p].count / 2
-            let rest = Array(pieces[p][half...])
-            pieces[p].removeSubrange(half...)
-            pieces.insert(rest, at: p + 1)
+        var p = place
+        // What came behind it may have cut its piece.
+        while p.offset > pieces[p.piece].count, p.piece + 1 < pieces.count { p = Place(piece: p.piece + 1, offset: p.offset - pieces[p.piece].count) }
+        pieces[p.piece].insert(key, at: p.offset)
+        if pieces[p.piece].count > Self.most {
+            let half = pieces[p.piece].count / 2
+            let rest = Array(pieces[p.piece][half...])
+            pieces[p.piece].removeSubrange(half...)
+            pieces.insert(rest, at: p.piece + 1)
         }
     }
-    mutating func remove(_ key: ObjKey) {
-        guard !pieces.isEmpty, case let p = piece(key), case let i = pieces[p].place({ $0 < key }), i < pieces[p].count, pieces[p][i] == key else { return }
-        pieces[p].remove(at: i)
+    /// Takes out the row at a place.
+    mutating func remove(at p: Place) {
+        pieces[p.piece].remove(at: p.offset)
         count -= 1
-        if pieces[p].isEmpty { pieces.remove(at: p) }
+        if pieces[p.piece].isEmpty { pieces.remove(at: p.piece) }
     }
 }

@@ -22,7 +22,7 @@ struct NotifierList {
     mutating func advance(_ snapshot: Transaction, isLeaving: Bool, silent: [ObjectIdentifier: Set<Int>] = [:]) throws(RealmError) {
         let all = live()
         guard !all.isEmpty else { return }
-        try snapshot.advance(all.filter { !(isLeaving && $0.isUnprepared) }, silent: silent)
+        try snapshot.advance(all.filter { !(isLeaving && $0.isUnprepared) }, from: pin, silent: silent)
         if pin?.version != snapshot.version { pin = snapshot.sharedPin }
     }
     mutating func end() { (entries, pin) = ([], nil) }

@@ -61,24 +61,36 @@ package final class BoundQuery {
     }
 
     var isAll: Bool { (condition as? ConstantCondition)?.value ?? false }
-    /// Classes whose objects decide about the rows.
-    var tables: Set<TableKey> {
-        var found: Set<TableKey> = [table]
-        condition.tables(&found)
+    /// What decides whether a row meets the condition, and where it stands.
+    var reads: RowReads {
+        var found = RowReads()
+        condition.reads(&found, [])
         for o in orderings {
             switch o {
             case .sort(let keys), .distinct(let keys):
                 for k in keys {
-                    found.insert(k.end)
-                    for h in k.hops { found.insert(h.target) }
+                    let end = KeyPath.Step(table: k.end, column: k.column, target: nil, isBacklink: false)
+                    found.add(k.hops.map { KeyPath.Step($0) } + [end])
                 }
             case .limit: continue
             }
         }
         return found
     }
-    /// Whether a row's own properties decide about it, and nothing else.
-    var testsOwnRowOnly: Bool { condition.testsOwnRowOnly }
+    /// The orderings when they are nothing but one SORT, or none, and what shows the first rows of it; nil: anything else.
+    var window: (keys: [SortKey], limit: Int)? {
+        var keys: [SortKey] = [], limit = Int.max
+        for (i, o) in orderings.enumerated() {
+            switch o {
+            case .sort(let all) where i == 0 && !all.contains(where: \.isInvalid): keys = all
+            case .limit(let n): limit = min(limit, n)
+            case .sort, .distinct: return nil
+            }
+        }
+        return (keys, limit)
+    }
+    /// The same without any LIMIT, which stands behind everything else.
+    var unlimited: BoundQuery { with(orderings.filter { if case .limit = $0 { false } else { true } }) }
     func text(_ group: Group) -> String { ([QueryPrinter(group).captured { condition.write($0) }] + orderings.map(\.text)).joined(separator: " ") }
 
     // MARK: Running

@@ -9,9 +9,8 @@ class Condition {
     /// A kind of condition overrides `text`, or `write` when it holds others.
     func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
     func write(_ p: QueryPrinter) { p.out += text(p) }
-    func tables(_ found: inout Set<TableKey>) {}
-    /// Whether the row's own properties decide, and nothing else; where it is not known, false.
-    var testsOwnRowOnly: Bool { false }
+    /// Names what decides. `way` leads from the row to the object that is tested.
+    func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { found.addAnything() }
     /// Rough cost of testing one row: cheap conditions come first.
     var cost: Int { 100 }
     static func cheapestFirst(_ parts: [Condition]) -> [Condition] {
@@ -38,7 +37,7 @@ final class ConstantCondition: Condition {
     let value: Bool
     init(_ value: Bool) { self.value = value }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { value }
-    override var testsOwnRowOnly: Bool { true }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {}
     override func text(_ p: QueryPrinter) -> String { value ? "TRUEPREDICATE" : "FALSEPREDICATE" }
     override var cost: Int { 0 }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) { if !value { mask.clear(scan.count) } }
@@ -59,8 +58,7 @@ final class AndCondition: Condition {
     }
     override func copied() -> Condition { AndCondition(parts.map { $0.copied() }) }
     override func prepare(_ group: Group) throws(RealmError) { for p in parts { try p.prepare(group) } }
-    override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
-    override var testsOwnRowOnly: Bool { parts.allSatisfy(\.testsOwnRowOnly) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
     override var cost: Int { total }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try !p.matches(table, key) { return false } }
@@ -120,8 +118,7 @@ final class OrCondition: Condition {
             }
         }
     }
-    override func tables(_ found: inout Set<TableKey>) { for p in parts { p.tables(&found) } }
-    override var testsOwnRowOnly: Bool { parts.allSatisfy(\.testsOwnRowOnly) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { for p in parts { p.reads(&found, way) } }
     override var cost: Int { total }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         for p in ordered { if try p.matches(table, key) { return true } }
@@ -169,8 +166,7 @@ final class NotCondition: Condition {
     init(_ part: Condition) { self.part = part }
     override func copied() -> Condition { NotCondition(part.copied()) }
     override func prepare(_ group: Group) throws(RealmError) { try part.prepare(group) }
-    override func tables(_ found: inout Set<TableKey>) { part.tables(&found) }
-    override var testsOwnRowOnly: Bool { part.testsOwnRowOnly }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { part.reads(&found, way) }
     override var cost: Int { part.cost }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { try !part.matches(table, key) }
     override func write(_ p: QueryPrinter) { p.not(part) }
@@ -328,11 +324,10 @@ final class CompareCondition: Condition {
         try super.narrow(scan, mask)
     }
 
-    override func tables(_ found: inout Set<TableKey>) {
-        left.tables(&found)
-        right.tables(&found)
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        left.reads(&found, way)
+        right.reads(&found, way)
     }
-    override var testsOwnRowOnly: Bool { left.readsOwnRowOnly && right.readsOwnRowOnly }
     override func write(_ p: QueryPrinter) { p.compare(self) }
 
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
@@ -422,8 +417,7 @@ final class TextCondition: Condition {
         self.arena = arena
     }
     override func copied() -> Condition { TextCondition(path.ownPath(), column, words, arena) }
-    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
-    override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }
     override var cost: Int { 2 }
     override func prepare(_ group: Group) throws(RealmError) {

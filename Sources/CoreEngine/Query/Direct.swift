@@ -46,8 +46,7 @@ final class DirectCondition: Condition {
         guard let test else { return nil }
         return try test.tally(scan, column)
     }
-    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
-    override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int {
         switch type {
         case .int, .bool: 10
@@ -196,8 +195,7 @@ final class InCondition: Condition {
         scan.learn(column, n.payloadSize)
         return LeafLoops.count(n, scan.count, among: few, scan.unpacked)
     }
-    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
-    override var testsOwnRowOnly: Bool { path.readsOwnRowOnly }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int { 20 }
     override func text(_ p: QueryPrinter) -> String { p.membership(path, column, list, values) }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool { holds(try table.rows.peek(key, column.index) ?? .null) }
@@ -243,9 +241,9 @@ final class BetweenCondition: Condition {
         test = nil
         if let a = low.leafTest, let b = high.leafTest, a.column == b.column, let both = a.test.intersected(b.test) { test = (a.column, both) }
     }
-    override func tables(_ found: inout Set<TableKey>) {
-        low.tables(&found)
-        high.tables(&found)
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        low.reads(&found, way)
+        high.reads(&found, way)
     }
     override var cost: Int { low.cost + high.cost }
     override func text(_ p: QueryPrinter) -> String { print(p) }

@@ -35,10 +35,8 @@ class Expression {
     /// A kind of expression overrides `text`, or `write` when it holds others.
     func text(_ p: QueryPrinter) -> String { p.captured { write($0) } }
     func write(_ p: QueryPrinter) { p.out += text(p) }
-    /// Tables whose change may change the values.
-    func tables(_ found: inout Set<TableKey>) {}
-    /// Whether the values come from the row's own properties, and from nothing else; where it is not known, false.
-    var readsOwnRowOnly: Bool { isConstant }
+    /// Names what the values come from, as `Condition.reads`.
+    func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { if !isConstant { found.addAnything() } }
 }
 
 final class ConstantExpression: Expression {
@@ -88,7 +86,7 @@ final class SizeExpression: Expression {
     }
     override func copied() -> Expression { SizeExpression(path.ownPath(), kind, mark: mark) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
-    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override func text(_ p: QueryPrinter) -> String { path.text(p) + mark }
 
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
@@ -144,9 +142,9 @@ final class LinkCountExpression: Expression {
     }
     override func copied() -> Expression { LinkCountExpression(path.ownPath(), last: last, text: mark) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
-    override func tables(_ found: inout Set<TableKey>) {
-        path.tables(&found)
-        found.insert(last.target)
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        path.reads(&found, way)
+        found.add(way + (path.hops + [last]).map { KeyPath.Step($0) })
     }
     override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
     private func count(_ t: Table, _ k: ObjKey, nulls: Bool) throws(RealmError) -> Int {
@@ -188,7 +186,7 @@ final class TypeExpression: Expression {
     }
     override func copied() -> Expression { TypeExpression(path.ownPath()) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
-    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var isOptionalValue: Bool { path.isOptionalValue }
     override func text(_ p: QueryPrinter) -> String { path.text(p) + ".@type" }
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
@@ -226,7 +224,7 @@ final class AggregateExpression: Expression {
     }
     override func copied() -> Expression { AggregateExpression(path.ownPath(), kind, element: element, flattens: flattens, text: mark) }
     override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
-    override func tables(_ found: inout Set<TableKey>) { path.tables(&found) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
     override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
         buffer.reset()
@@ -325,10 +323,9 @@ final class SubqueryExpression: Expression {
         try condition.prepare(group)
         table = try group.table(target).map { .passUnretained($0) }
     }
-    override func tables(_ found: inout Set<TableKey>) {
-        path.tables(&found)
-        found.insert(target)
-        condition.tables(&found)
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        path.reads(&found, way)
+        condition.reads(&found, way + path.hops.map { KeyPath.Step($0) })
     }
     override func write(_ p: QueryPrinter) {
         p.out += "SUBQUERY(\(p.prefix)\(source), "
@@ -364,9 +361,9 @@ final class ArithmeticExpression: Expression {
         try left.prepare(group)
         try right.prepare(group)
     }
-    override func tables(_ found: inout Set<TableKey>) {
-        left.tables(&found)
-        right.tables(&found)
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        left.reads(&found, way)
+        right.reads(&found, way)
     }
     override func write(_ p: QueryPrinter) {
         // As written, a + b + c is (a + b) + c.

@@ -93,6 +93,93 @@ extension Binder {
     }
 }
 
+/// What a row is sorted by: a null link on the way sorts after everything, a null at the end before.
+enum SortValue {
+    case broken
+    case value(Mixed)
+
+    static func compare(_ a: SortValue, _ b: SortValue) -> Int {
+        switch (a, b) {
+        case (.broken, .broken): 0
+        case (.broken, _): 1
+        case (_, .broken): -1
+        case (.value(let x), .value(let y)): Mixed.compare(x, y)
+        }
+    }
+}
+/// Reads what rows are sorted by.
+struct SortReader {
+    private let key: SortKey
+    /// The class of the rows, and those that the links lead to.
+    private let tables: [Table]
+
+    init(_ table: Table, _ key: SortKey) throws(RealmError) {
+        self.key = key
+        var tables = [table]
+        for h in key.hops {
+            guard let t = try table.group.table(h.target) else { throw RealmError(.noSuchTable, "A class of the query does not exist any more") }
+            tables.append(t)
+        }
+        self.tables = tables
+    }
+    func value(_ row: ObjKey) throws(RealmError) -> SortValue {
+        var at = row
+        for (i, h) in key.hops.enumerated() {
+            guard case .link(let to)? = try tables[i].rows.peek(at, h.column.index), !to.isUnresolved, !to.isNull else { return .broken }
+            at = to
+        }
+        let end = tables[key.hops.count]
+        guard let v = try end.rows.peek(at, key.column.index) else { return .value(.null) }
+        if let name = key.dictionaryKey {
+            guard case .slot(let s) = v, let facts = end.facts(key.column) else { return .value(.null) }
+            let d = try ElementDictionary(
+                end.store, root: s.isTagged ? .null : s.ref, keyType: facts.keyType, valueType: facts.type, format: end.group.format)
+            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) else { return .value(.null) }
+            return .value(try d.value(i))
+        }
+        switch v {
+        case .link(let to) where to.isUnresolved || to.isNull: return .value(.null)
+        case .typedLink(_, let to) where to.isUnresolved: return .value(.null)
+        default: return .value(v)
+        }
+    }
+}
+/// The order of a SORT in one snapshot; rows that are equal in it, and all rows where there is none, stand in the order of their keys.
+struct RowOrder {
+    private let readers: [(reader: SortReader, ascending: Bool)]
+
+    init(_ group: Group, _ table: TableKey, _ keys: [SortKey]) throws(RealmError) {
+        guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "The class of the query does not exist any more") }
+        var readers: [(SortReader, Bool)] = []
+        for k in keys { readers.append((try SortReader(t, k), k.ascending)) }
+        self.readers = readers
+    }
+    /// A row with what it is sorted by.
+    struct Row {
+        let key: ObjKey
+        fileprivate let values: [SortValue]
+    }
+    func row(_ key: ObjKey) throws(RealmError) -> Row {
+        var values: [SortValue] = []
+        for r in readers { values.append(try r.reader.value(key)) }
+        return Row(key: key, values: values)
+    }
+    func precedes(_ a: Row, _ b: Row) -> Bool {
+        for (i, r) in readers.enumerated() {
+            let o = SortValue.compare(a.values[i], b.values[i])
+            if o != 0 { return r.ascending ? o < 0 : o > 0 }
+        }
+        return a.key < b.key
+    }
+    func precedes(_ key: ObjKey, _ b: Row) throws(RealmError) -> Bool {
+        for (i, r) in readers.enumerated() {
+            let o = SortValue.compare(try r.reader.value(key), b.values[i])
+            if o != 0 { return r.ascending ? o < 0 : o > 0 }
+        }
+        return key < b.key
+    }
+}
+
 /// Orders rows: keys of the rows' values are taken out once, then compared.
 struct RowOrderer {
     private let table: Table
@@ -128,67 +215,21 @@ struct RowOrderer {
         return rows
     }
 
-    /// What a row is sorted by: a null link on the way sorts after everything, a null at the end before.
-    private enum Value {
-        case broken
-        case value(Mixed)
-    }
-    private func values(_ rows: [ObjKey], _ k: SortKey) throws(RealmError) -> [Value] {
+    private func values(_ rows: [ObjKey], _ k: SortKey) throws(RealmError) -> [SortValue] {
         if rows.isEmpty { return [] }
-        var tables: [Table] = [table]
-        for h in k.hops {
-            guard let t = try table.group.table(h.target) else { throw RealmError(.noSuchTable, "A class of the query does not exist any more") }
-            tables.append(t)
-        }
-        var all: [Value] = []
+        let reader = try SortReader(table, k)
+        var all: [SortValue] = []
         all.reserveCapacity(rows.count)
-        next: for row in rows {
-            var key = row
-            for (i, h) in k.hops.enumerated() {
-                guard case .link(let to)? = try tables[i].rows.peek(key, h.column.index), !to.isUnresolved, !to.isNull else {
-                    all.append(.broken)
-                    continue next
-                }
-                key = to
-            }
-            let end = tables[k.hops.count]
-            guard let v = try end.rows.peek(key, k.column.index) else {
-                all.append(.value(.null))
-                continue
-            }
-            if let name = k.dictionaryKey {
-                guard case .slot(let s) = v, let facts = end.facts(k.column) else {
-                    all.append(.value(.null))
-                    continue
-                }
-                let d = try ElementDictionary(
-                    end.store, root: s.isTagged ? .null : s.ref, keyType: facts.keyType, valueType: facts.type, format: end.group.format)
-                if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) { all.append(.value(try d.value(i))) } else { all.append(.value(.null)) }
-                continue
-            }
-            switch v {
-            case .link(let to) where to.isUnresolved || to.isNull: all.append(.value(.null))
-            case .typedLink(_, let to) where to.isUnresolved: all.append(.value(.null))
-            default: all.append(.value(v))
-            }
-        }
+        for row in rows { all.append(try reader.value(row)) }
         return all
     }
-    private static func compare(_ a: Value, _ b: Value) -> Int {
-        switch (a, b) {
-        case (.broken, .broken): 0
-        case (.broken, _): 1
-        case (_, .broken): -1
-        case (.value(let x), .value(let y)): Mixed.compare(x, y)
-        }
-    }
     private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
-        var columns: [[Value]] = []
+        var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
         var order = Array(0..<rows.count)
         let less = { (x: Int, y: Int) -> Bool in
             for (c, k) in zip(columns, keys) {
-                let o = Self.compare(c[x], c[y])
+                let o = SortValue.compare(c[x], c[y])
                 if o != 0 { return k.ascending ? o < 0 : o > 0 }
             }
             return x < y
@@ -201,7 +242,7 @@ struct RowOrderer {
         return order.map { rows[$0] }
     }
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
-        var columns: [[Value]] = []
+        var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
         // Rows with a null link on the way are dropped.
         var order = (0..<rows.count).filter { i in
@@ -209,7 +250,7 @@ struct RowOrderer {
         }
         let compare = { (x: Int, y: Int) -> Int in
             for c in columns {
-                let o = Self.compare(c[x], c[y])
+                let o = SortValue.compare(c[x], c[y])
                 if o != 0 { return o }
             }
             return 0

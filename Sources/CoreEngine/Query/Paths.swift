@@ -81,17 +81,19 @@ final class PathExpression: Expression {
     override func text(_ p: QueryPrinter) -> String {
         (quantifier.map { $0.rawValue + " " } ?? "") + p.prefix + source
     }
-    override func tables(_ found: inout Set<TableKey>) {
-        for h in hops {
-            found.insert(h.origin)
-            found.insert(h.target)
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) {
+        let hops = way + hops.map { KeyPath.Step($0) }
+        /// - Parameter steps: into a Mixed value: a name among them may be that of a property of the object that the value links to.
+        func add(_ c: ColKey, _ steps: some Sequence<PathIndex>) {
+            found.add(hops + [KeyPath.Step(table: end, column: c, target: nil, isBacklink: false)])
+            if steps.contains(where: { if case .key = $0 { true } else { false } }) { found.addAnything() }
         }
-        found.insert(end)
-    }
-    override var readsOwnRowOnly: Bool {
         switch tail {
-        case .allBacklinks, .object: false
-        default: hops.isEmpty
+        case .value(let c), .lengths(let c): add(c, [])
+        case .collection(let c, _, let steps), .keys(let c, let steps): add(c, steps.dropFirst())
+        case .mixed(let c, let steps, _): add(c, steps)
+        case .allBacklinks: found.addAnything()
+        case .object: found.add(hops)
         }
     }
     override func prepare(_ group: Group) throws(RealmError) {

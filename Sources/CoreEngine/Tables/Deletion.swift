@@ -48,6 +48,7 @@ extension Table {
     /// Removes one link to (`target`, `gone`) from column `c` of `from`. The target's backlink entry goes with the target.
     private func forget(_ target: TableKey, _ gone: ObjKey, in from: ObjKey, _ c: ColumnFacts) throws(RealmError) {
         guard let value = try rows.get(from, c.key.index), let column = column(c.key) else { return }
+        let place = CollectionPlace(table: key, object: from, column: c.key)
         if !c.isCollection {
             switch value {
             case .link(let k) where k == gone:
@@ -61,10 +62,10 @@ extension Table {
                 _ = try rows.set(from, c.key.index, .null)
                 group.log?.valueSet(key, from, c.key)
             case .list(let root):
-                let new = try forgetNested(target, gone, list: root)
+                let new = try forgetNested(target, gone, list: root, at: place)
                 if new.changed { _ = try rows.set(from, c.key.index, .list(new.root)) }
             case .dictionary(let root):
-                let new = try forgetNested(target, gone, dictionary: root)
+                let new = try forgetNested(target, gone, dictionary: root, at: place)
                 if new.changed { _ = try rows.set(from, c.key.index, .dictionary(new.root)) }
             default: break
             }
@@ -72,9 +73,8 @@ extension Table {
         }
         guard case .slot(let s) = value, let old = s.subtree else { return }
         var root = old
-        let place = CollectionPlace(table: key, object: from, column: c.key)
         if column.isDictionary {
-            let new = try forgetNested(target, gone, dictionary: root, onChange: { group.log?.collectionChanged(place, .set($0)) })
+            let new = try forgetNested(target, gone, dictionary: root, at: place)
             root = new.root
         } else if c.type == .link {
             var tree = BPlusTree(store, kind: .objKey, root: root)
@@ -83,7 +83,7 @@ extension Table {
             root = tree.root
             group.log?.collectionChanged(place, .erase(i))
         } else {
-            let new = try forgetNested(target, gone, list: root, onErase: { group.log?.collectionChanged(place, .erase($0)) })
+            let new = try forgetNested(target, gone, list: root, at: place)
             root = new.root
         }
         if root != old { _ = try rows.set(from, c.key.index, .slot(RefOrTagged(root))) }
@@ -91,7 +91,7 @@ extension Table {
 
     /// Removes the first link to the target from a list (or set) of Mixed values, nested collections included, depth first.
     private func forgetNested(
-        _ target: TableKey, _ gone: ObjKey, list root: Ref, depth: Int = 0, onErase: (Int) -> Void = { _ in }
+        _ target: TableKey, _ gone: ObjKey, list root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
@@ -101,16 +101,16 @@ extension Table {
             switch try tree.get(i) {
             case .typedLink(let t, let k) where t == target && k == gone:
                 try tree.erase(i)
-                onErase(i)
+                group.log?.collectionChanged(place, .erase(i))
                 return (tree.root, true)
             case .list(let r):
-                let new = try forgetNested(target, gone, list: r, depth: depth + 1)
+                let new = try forgetNested(target, gone, list: r, at: place.inside(try tree.key(i)), depth: depth + 1)
                 if new.changed {
                     try tree.set(i, .list(new.root))
                     return (tree.root, true)
                 }
             case .dictionary(let r):
-                let new = try forgetNested(target, gone, dictionary: r, depth: depth + 1)
+                let new = try forgetNested(target, gone, dictionary: r, at: place.inside(try tree.key(i)), depth: depth + 1)
                 if new.changed {
                     try tree.set(i, .dictionary(new.root))
                     return (tree.root, true)
@@ -122,7 +122,7 @@ extension Table {
     }
     /// Sets the first link to the target in a dictionary to null.
     private func forgetNested(
-        _ target: TableKey, _ gone: ObjKey, dictionary root: Ref, depth: Int = 0, onChange: (Int) -> Void = { _ in }
+        _ target: TableKey, _ gone: ObjKey, dictionary root: Ref, at place: CollectionPlace, depth: Int = 0
     ) throws(RealmError) -> (root: Ref, changed: Bool) {
         guard !root.isNull else { return (root, false) }
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply", at: root.offset) }
@@ -134,14 +134,14 @@ extension Table {
             switch try tree.get(i) {
             case .typedLink(let t, let k) where t == target && k == gone:
                 try tree.set(i, .null)
-                onChange(i)
+                group.log?.collectionChanged(place, .set(i))
                 changed = true
             case .list(let r):
-                let new = try forgetNested(target, gone, list: r, depth: depth + 1)
+                let new = try forgetNested(target, gone, list: r, at: place.inside(try tree.key(i)), depth: depth + 1)
                 if new.changed { try tree.set(i, .list(new.root)) }
                 changed = new.changed
             case .dictionary(let r):
-                let new = try forgetNested(target, gone, dictionary: r, depth: depth + 1)
+                let new = try forgetNested(target, gone, dictionary: r, at: place.inside(try tree.key(i)), depth: depth + 1)
                 if new.changed { try tree.set(i, .dictionary(new.root)) }
                 changed = new.changed
             default: break

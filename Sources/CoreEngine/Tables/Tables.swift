@@ -42,6 +42,12 @@ struct CollectionPlace: Equatable {
     let object: ObjKey
     let column: ColKey
     var path: [Int64] = []
+    /// The collection in the element with a stable key.
+    func inside(_ key: Int64) -> CollectionPlace {
+        var inner = self
+        inner.path.append(key)
+        return inner
+    }
 }
 /// What happened to it; indices are those of the stored collection at the time.
 enum CollectionChange {

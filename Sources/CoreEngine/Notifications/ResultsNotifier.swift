@@ -1,0 +1,112 @@
+/// Rows that are objects, found by a query.
+package final class ResultsNotifier: Notifier {
+    private enum Rows {
+        /// Not looked at yet: the first pass finds them, and tells nothing.
+        case unknown
+        /// All objects of the class, or the first of them.
+        case whole
+        /// Those of a class that meet a condition, in their order: what may have changed is looked at, and nothing else.
+        case followed(FollowedRows)
+        /// Any others: found anew when something changed that they may depend on.
+        case listed([ObjKey])
+    }
+    private let table: TableKey
+    private let source: RowSource
+    private let query: BoundQuery
+    private let reads: RowReads
+    /// What the orderings are when rows can be followed.
+    private let window: (keys: [SortKey], limit: Int)?
+    private var rows = Rows.unknown
+
+    package init(_ table: TableKey, _ source: RowSource, _ query: BoundQuery, at version: UInt64) {
+        self.table = table
+        self.source = source
+        self.query = query
+        reads = query.reads
+        if case .table = source { window = query.window } else { window = nil }
+        super.init(version)
+    }
+    override var isUnprepared: Bool { if case .unknown = rows { true } else { false } }
+
+    override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
+        let changed = try pass.changed.keys(of: table, paths)
+        let own = pass.changes.tables[table] ?? TransactionChanges.Objects()
+        switch rows {
+        case .unknown:
+            rows = try found(pass.group)
+            return nothing
+        case .whole: return .rows(try whole(pass.group, own, changed))
+        case .followed(var followed):
+            guard let touched = try followed.touched(reads, own, changed, pass) else { return .rows(try findAgain(followed.shown, own, changed, pass)) }
+            let meeting = try query.unlimited.run(pass.group, source: touched.sorted())
+            // Its pieces are changed where they are.
+            rows = .unknown
+            defer { rows = .followed(followed) }
+            return .rows(try followed.follow(touched, meeting: meeting, own, changed, pass))
+        case .listed(let before):
+            if try mayDiffer(pass) { return .rows(try findAgain(before, own, changed, pass)) }
+            let modified = changed.isEmpty ? [] : before.indices.filter { changed.contains(before[$0]) }
+            return .rows(ChangeBuilder(modifications: IndexSet(ascending: modified)))
+        }
+    }
+    private func found(_ group: Group) throws(RealmError) -> Rows {
+        guard let window, let t = try group.table(table), !t.isEmbedded, try canFollow(group) else { return .listed(try source.rows(group, query)) }
+        if query.isAll, window.keys.isEmpty { return .whole }
+        return .followed(FollowedRows(table, try source.rows(group, query.unlimited), window.keys, limit: window.limit))
+    }
+    /// Whether the history names all that decides. It does not name the objects that new embedded objects link to, and of links inside Mixed
+    /// values not all can be walked.
+    private func canFollow(_ group: Group) throws(RealmError) -> Bool {
+        guard reads.isComplete else { return false }
+        for path in reads.paths {
+            for step in path.steps where step.isBacklink {
+                guard let b = try group.table(step.table)?.facts(step.column), let origin = try group.table(b.oppositeTable), !origin.isEmbedded,
+                    let link = origin.facts(b.oppositeColumn), link.type == .link
+                else { return false }
+            }
+        }
+        return true
+    }
+    /// Whether rows that are found anew may be others than before.
+    private func mayDiffer(_ pass: NotificationPass) throws(RealmError) -> Bool {
+        if pass.changes.tables.isEmpty { return false }
+        guard reads.isComplete else { return true }
+        let involved = reads.tables.union([table]).union(source.owner.map { [$0] } ?? [])
+        for t in involved {
+            if pass.changes.tables[t] != nil { return true }
+            // Of new embedded objects nothing is heard.
+            if let known = try pass.group.table(t), known.isEmbedded { return true }
+        }
+        return false
+    }
+    /// - Parameter before: the rows that were shown.
+    private func findAgain(
+        _ before: [ObjKey], _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>, _ pass: NotificationPass
+    ) throws(RealmError) -> ChangeBuilder {
+        let found = try found(pass.group)
+        let after: [ObjKey]
+        switch found {
+        case .followed(let followed): after = followed.shown
+        case .listed(let all): after = all
+        case .unknown, .whole: after = []
+        }
+        let isSorted = query.orderings.contains { if case .sort = $0 { true } else { false } }
+        var isOfClass = false
+        if case .table = source { isOfClass = true }
+        rows = found
+        return RowDifference(
+            before, after, isGone: { own.deleted.contains($0) }, isChanged: { changed.contains($0) }, isInTableOrder: isOfClass && !isSorted
+        ).result
+    }
+    private func whole(_ group: Group, _ own: TransactionChanges.Objects, _ changed: Set<ObjKey>) throws(RealmError) -> ChangeBuilder {
+        guard let t = try group.table(table), let window else { return ChangeBuilder() }
+        var b = ChangeBuilder()
+        let inserted = own.inserted.sorted()
+        for k in inserted { b.insertions.add(try t.rows.rank(of: k)) }
+        // What an object's index was, from where it would stand now.
+        for (i, k) in own.deleted.sorted().enumerated() { b.deletions.add(try t.rows.rank(of: k) - inserted.place { $0 < k } + i) }
+        for k in changed.subtracting(own.inserted).sorted() { b.modifications.add(try t.rows.rank(of: k)) }
+        let count = try t.count()
+        return b.limited(to: window.limit, before: count + own.deleted.count - own.inserted.count, after: count)
+    }
+}
