@@ -237,6 +237,43 @@ RLM_API bool crealm_scheduler_run(const realm_scheduler_t* scheduler, int timeou
                                   bool* out_did_work);
 
 /* ------------------------------------------------------------------------------------------------
+ * Versions in use
+ *
+ * Space that was freed after a version that somebody still reads is not used again: the file grows.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** A version that somebody has pinned: an open read transaction, a frozen realm, results on their way
+ *  to another thread, a notifier that has not reported yet. */
+typedef struct crealm_pinned_version {
+    uint64_t version;        /* as realm_get_version_id() gives it */
+    realm_timestamp_t since; /* when it was pinned. Zero, as what follows, while that is just happening */
+    uint64_t process_id;     /* who pinned it, as the system calls process and thread there; other */
+    uint64_t thread_id;      /* threads may have it now */
+    uint64_t held_bytes;     /* of the file: freed after this version, and not to be used again before
+                                this one and all older ones are let go */
+} crealm_pinned_version_t;
+
+/** Lists the pinned versions of the realm's file, in all processes; one entry for each pin, those of
+ *  the oldest versions first. The realm's own is among them while it looks at a version. For a realm
+ *  of a snapshot open those of whoever has the file open with this library, with the bytes that they
+ *  hold back in the version that the snapshot shows; for an immutable one, none.
+ *
+ *  out_versions: [optional]; room for max entries, which receives as many as there is room for.
+ *  out_n:        [optional]; how many there are.
+ *  Thread:       confined.
+ *  Errors:       [realm]; of a snapshot open also those of looking at the lock file. */
+RLM_API bool crealm_versions(const realm_t* realm, crealm_pinned_version_t* out_versions,
+                             size_t max, size_t* out_n);
+
+/** Sets when a commit logs a warning (level warning, category Realm.Storage.Transaction) that names
+ *  the oldest pin: when the file grows for its sake, is longer than this then, and longer than twice
+ *  the data in it. Each pin is named once. For all realms of the process.
+ *
+ *  bytes:  64 MB without this call; 0: no warnings.
+ *  Thread: any. Errors: none. */
+RLM_API void crealm_set_pin_warning(uint64_t bytes);
+
+/* ------------------------------------------------------------------------------------------------
  * Inspection
  * ---------------------------------------------------------------------------------------------- */
 

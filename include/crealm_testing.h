@@ -77,6 +77,7 @@ typedef struct crealm_system_calls {
 
     /* Process and time */
     pid_t (*getpid)(void);
+    pid_t (*gettid)(void); /* not called on Apple systems */
     int (*usleep)(unsigned microseconds);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
 

@@ -30,6 +30,14 @@ static inline long hint_futex(uint32_t *word, int operation, uint32_t value, uin
     return -1;
 #endif
 }
+/* gettid(2), the same. */
+static inline int32_t hint_gettid(void) {
+#ifdef SYS_gettid
+    return (int32_t)syscall(SYS_gettid);
+#else
+    return 0;
+#endif
+}
 /* memfd_create(2) and copy_file_range(2), whose declarations Swift does not see. */
 static inline int hint_memory_file(const char *name, unsigned flags) {
 #ifdef SYS_memfd_create

@@ -88,6 +88,22 @@ public func realm_get_version_id(_ r: OpaquePointer?, _ found: UnsafeMutablePoin
         return true
     }
 }
+@_cdecl("crealm_versions")
+public func crealm_versions(
+    _ r: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_pinned_version_t>?, _ max: Int, _ count: UnsafeMutablePointer<Int>?
+) -> Bool {
+    inside(.realm, r) { (_, realm) throws(RealmError) in
+        let versions = try realm.pinnedVersions()
+        for (i, v) in versions.enumerated() where i < max {
+            out?[i] = crealm_pinned_version_t(
+                version: v.version, since: realm_timestamp_t(seconds: v.since.seconds, nanoseconds: v.since.nanoseconds),
+                process_id: UInt64(v.processId), thread_id: UInt64(v.threadId), held_bytes: UInt64(clamping: v.heldBytes))
+        }
+        count?.pointee = versions.count
+    }
+}
+@_cdecl("crealm_set_pin_warning")
+public func crealm_set_pin_warning(_ bytes: UInt64) { PinWarning.limit = Int(clamping: bytes) }
 @_cdecl("realm_get_num_versions")
 public func realm_get_num_versions(_ r: OpaquePointer?, _ out: UnsafeMutablePointer<UInt64>?) -> Bool {
     inside(.realm, r) { (_, realm) throws(RealmError) in

@@ -420,7 +420,7 @@ static void scribble(int fd) {
         uint64_t words[] = {0, 1, 2, 24, 4096, UINT64_MAX, INT64_MAX, 1ull << 47, (1ull << 48) - 1, 1ull << 63, dice(1000),
                             dice(1u << 31) << 32 | dice(1u << 31), (1 + dice(5)) << 48 | dice(10)};
         uint64_t word = words[dice(sizeof words / sizeof *words)];
-        off_t places[] = {(off_t)(16 + dice(6) * 8), (off_t)(64 + dice(256) * 8), (off_t)(4096 + dice(64) * 8), (off_t)dice(4096 + 2048 * 8 - 8)};
+        off_t places[] = {(off_t)(16 + dice(6) * 8), (off_t)(64 + dice(256) * 8), (off_t)(4096 + dice(64) * 8), (off_t)dice(4096 + 2048 * 24 - 8)};
         if (pwrite(fd, &word, sizeof word, places[dice(4)]) != sizeof word) give_up();
     }
 }
@@ -429,12 +429,13 @@ static void use_lock(struct uses* u) {
     bool did, done = true;
     uint64_t versions;
     realm_clear_last_error();
-    switch (dice(6)) {
+    switch (dice(7)) {
         case 0: done = realm_refresh(u->realm, &did); break;
         case 1: done = realm_begin_write(u->realm) && realm_set_value(u->first, note, text("scribbled"), false) && realm_commit(u->realm); break;
         case 2: done = realm_begin_write(u->realm) && realm_rollback(u->realm); break;
         case 3: done = realm_get_num_versions(u->realm, &versions); break;
         case 4: done = read_list(u); break;
+        case 5: done = crealm_versions(u->realm, NULL, 0, NULL); break;
         default: {
             realm_t* other = open_realm();
             done = other != NULL;

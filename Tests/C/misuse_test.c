@@ -429,6 +429,11 @@ static void still_works(const char* after) {
     WORKS(crealm_find_faults(realm, SIZE_MAX, &faults, &listed, &total));
     CHECK(!faults && listed == 0 && total == 0);
     WORKS(crealm_find_faults(realm, 0, NULL, NULL, NULL));
+    WORKS(crealm_versions(realm, NULL, 10, &total));
+    CHECK(total > 0);
+    WORKS(crealm_versions(realm, NULL, 0, NULL));
+    crealm_set_pin_warning(UINT64_MAX);
+    crealm_set_pin_warning(64 << 20);
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_find_faults(realm, 10, &faults, NULL, &total));
 }
 
@@ -489,6 +494,7 @@ static void wrong_realm_handles(void) {
     char* report;
     REFUSED(K_REALM, realm_t, realm_get_version_id(h, &flag, &id));
     REFUSED(K_REALM, realm_t, realm_get_num_versions(h, &n));
+    REFUSED(K_REALM, realm_t, crealm_versions(h, NULL, 0, NULL));
     REFUSED(K_REALM, realm_t, realm_close(h));
     HARMLESS(K_REALM, realm_t, !realm_is_closed(h));
     REFUSED(K_REALM, realm_t, realm_begin_read(h));
@@ -1747,6 +1753,7 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(realm_error, realm_object_get_or_create_with_primary_key(realm, pk_int, integer(1), &flag));
     FAILS(realm_error, realm_begin_read(realm));
     FAILS(realm_error, realm_get_num_versions(realm, &versions));
+    FAILS(realm_error, crealm_versions(realm, NULL, 0, NULL));
     FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
     FAILS(realm_error, realm_get_object(realm, plain_class, 0));
     FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));

@@ -286,6 +286,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_change_key(t->realm, config))
         CALL(crealm_verify(t->realm, &problem))
         CALL(crealm_find_faults(t->realm, 10, NULL, NULL, &n))
+        CALL(crealm_versions(t->realm, NULL, 0, &n))
     }
     return true;
 }

@@ -355,6 +355,7 @@ static int mprotect(Process& p, void* at, size_t size, int protection) {
 }
 static int madvise(Process&, void* at, size_t size, int advice) { return ::madvise(at, size, advice); }
 static pid_t getpid(Process& p) { return p.id; }
+static pid_t gettid(Process& p) { return p.id; }
 static int usleep(Process& p, unsigned) {
     return make(p, OTHER, [&](Entry&) { return 0; });
 }
@@ -384,7 +385,7 @@ template <int N> struct Table {
         GOES_TO(fchown);
         GOES_TO(rename); GOES_TO(link); GOES_TO(unlink); GOES_TO(rmdir); GOES_TO(realpath); GOES_TO(opendir); GOES_TO(readdir);
         GOES_TO(closedir); GOES_TO(mmap); GOES_TO(munmap); GOES_TO(mprotect); GOES_TO(madvise); GOES_TO(getpid); GOES_TO(usleep);
-        GOES_TO(clock_gettime); GOES_TO(start_thread); GOES_TO(futex); GOES_TO(copy_file_range); GOES_TO(memfd_create);
+        GOES_TO(clock_gettime); GOES_TO(start_thread); GOES_TO(futex); GOES_TO(copy_file_range); GOES_TO(gettid); GOES_TO(memfd_create);
 #undef GOES_TO
         t.fdatasync = t.fsync = [](int fd) { return calls::flush(processes[N], fd); };
         return t;

@@ -306,6 +306,10 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Version of the snapshot; nil when none is open, and elsewhere than on the Realm's thread.
     public var version: UInt64? { (try? inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }) ?? nil }
     public var versionCount: UInt64 { database.versionCount }
+    /// The versions of the file that anybody has pinned, the oldest first. A snapshot looks at those of whoever has the file open.
+    public func pinnedVersions() throws(RealmError) -> [PinnedVersion] {
+        try inside { () throws(RealmError) in try database.pinnedVersions() }
+    }
 
     public func beginRead() throws(RealmError) {
         try inside { () throws(RealmError) in
@@ -365,6 +369,12 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         do throws(RealmError) { try transaction.commit(flushing: flushing) } catch {
             try verifyWhole()
             throw error
+        }
+        if let pin = transaction.takeCostlyPin() {
+            Log.write(
+                .transaction, .warning,
+                "The file '\(database.path)' grew to \(transaction.logicalSize) bytes because version \(pin.version) is still in use: it was pinned by thread "
+                    + "\(pin.threadId) of process \(pin.processId), and \(pin.heldBytes) bytes that were freed since cannot be used again")
         }
         Log.write(.transaction, .debug, "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
     }

@@ -110,17 +110,18 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     }
 }
 
-/// A small file mapped read-write for words shared between processes.
+/// A small file mapped for words shared between processes.
 final class SharedMemory: @unchecked Sendable {  // Immutable mapping; the words in it are atomics.
     let base: UnsafeMutableRawPointer
     let size: Int
     private let watched: WatchedMap
     /// Whether the map lost pages: what is written to it reaches nobody.
     var isBroken: Bool { watched.isBroken }
-    init(_ file: FileDescriptor, size: Int) throws(RealmError) {
-        let p = system.mmap(nil, size, PROT_READ | PROT_WRITE, MAP_SHARED, file.fd, 0)
+    /// - Parameter isWritable: false for who looks and never stores.
+    init(_ file: FileDescriptor, size: Int, isWritable: Bool = true) throws(RealmError) {
+        let p = system.mmap(nil, size, isWritable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.fd, 0)
         guard let p, p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: file.path) }
-        do throws(RealmError) { watched = try WatchedMap(p, isWritable: true) } catch {
+        do throws(RealmError) { watched = try WatchedMap(p, isWritable: isWritable) } catch {
             _ = system.munmap(p, size)
             throw error
         }

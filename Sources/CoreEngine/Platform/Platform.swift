@@ -49,12 +49,24 @@ enum Platform {
     #else
         static var threadId: UInt { UInt(pthread_self()) }
     #endif
+    /// What the system calls the calling thread, for people.
+    #if canImport(Darwin)
+        static var systemThreadId: UInt32 { pthread_mach_thread_np(pthread_self()) }
+    #else
+        static var systemThreadId: UInt32 { UInt32(bitPattern: system.gettid()) }
+    #endif
     static func sleep(microseconds: UInt32) { _ = system.usleep(microseconds) }
     /// Seconds since an arbitrary point, never going back.
     static var monotonicSeconds: Double {
         var t = timespec()
         _ = system.clock_gettime(CLOCK_MONOTONIC, &t)
         return Double(t.tv_sec) + Double(t.tv_nsec) * 1e-9
+    }
+
+    static var microsecondsSince1970: UInt64 {
+        var t = timespec()
+        _ = system.clock_gettime(CLOCK_REALTIME, &t)
+        return UInt64(clamping: t.tv_sec) &* 1_000_000 &+ UInt64(clamping: t.tv_nsec) / 1000
     }
 
     /// The system's text for an errno value.

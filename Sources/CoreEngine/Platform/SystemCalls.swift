@@ -65,6 +65,7 @@ private func ownCalls() -> crealm_system_calls_t {
         mprotect: { mprotect($0, $1, $2) },
         madvise: { madvise($0, $1, $2) },
         getpid: { getpid() },
+        gettid: { hint_gettid() },
         usleep: { usleep($0) },
         clock_gettime: { clock_gettime($0, $1) },
         start_thread: { systemStartThread($0, $1) },

@@ -67,6 +67,13 @@ struct FreeSpace {
         }
         return low < locked.count && locked[low].chunk == chunk && locked[low].version == version
     }
+    /// Bytes that were freed after version `pin`, and that the next commit could use if nobody held that version or an older one.
+    /// - Parameter base: the version that the commit builds upon.
+    func held(by pin: UInt64, base: UInt64) -> Int {
+        locked.reduce(0) { $0 + ($1.version > pin && $1.version < base ? $1.chunk.size : 0) }
+    }
+    /// Sum of everything that is free, now or later.
+    var totalSize: Int { locked.reduce(usableSize) { $0 + $1.chunk.size } }
     /// Sets the parts of pages aside: what else is on such a page may be in use.
     private mutating func keepWholePages(_ pageSize: Int) {
         var whole: [FileChunk] = [], rests: [Locked] = []

@@ -57,6 +57,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         var isAbandoned = false
     }
     private let users = Monitor(Users())
+    /// The pin of which the program was warned last; the writer's.
+    private var warnedOf: SharedState.Mark?
     /// Slab bytes committed so far; the writer's.
     private var slabCommitted = 0
 
@@ -638,6 +640,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     func pinnedVersions(below base: UInt64) -> [UInt64] {
         guard let lockFile else { return [] }
         return lockFile.shared.pinnedVersions(below: base) { lockFile.isDead($0) }
+    }
+
+    /// The oldest pin of a version, the first time that the holder of the write lock asks for it.
+    func firstWarning(of version: UInt64) -> SharedState.Mark? {
+        guard let lockFile, let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }), mark != warnedOf
+        else { return nil }
+        warnedOf = mark
+        return mark
     }
 
     /// Throws unless the writer, with a pin of the version it builds upon, finds in the lock file what it left there: else nothing that stands

@@ -150,21 +150,36 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         // Somebody may have come between the two locks, or removed the file before we got ours.
         let mine = try file.identity()
         guard mine.linkCount > 0, try FileSystem.identity(file.path) == mine else { return nil }
-        guard try file.size() >= SharedState.size else { return nil }
-        var head: (UInt64, UInt64) = (0, 0)
-        var count = 0
-        var failure: RealmError?
-        withUnsafeMutableBytes(of: &head) { b in
-            do throws(RealmError) { count = try file.read(into: b.baseAddress!, count: 16, at: 0) } catch { failure = error }
-        }
-        if let failure { throw failure }
-        guard count == 16, head.0 & 0xFF == 1, UInt16(truncatingIfNeeded: head.0 >> 48) == SharedState.magicVersion,
-            head.1 & 0xFFFF_FFFF == SharedState.layoutVersion
-        else { return nil }
+        guard try isReady(file) else { return nil }
         // Not through the descriptor with the locks, for the sake of forked children: see `claim`.
         let mapped = try FileDescriptor(path: file.path, access: .readWrite, followsLinks: false)
         guard try mapped.identity() == mine else { return nil }
         return try SharedMemory(mapped, size: SharedState.size)
+    }
+
+    /// Whether the file is what this version of the library makes of a lock file.
+    private static func isReady(_ file: FileDescriptor) throws(RealmError) -> Bool {
+        guard try file.size() >= SharedState.size else { return false }
+        var head = [UInt8](repeating: 0, count: 12), count = 0
+        try head.withMutableBytes { (b) throws(RealmError) in
+            if let p = b.baseAddress { count = try file.read(into: p, count: b.count, at: 0) }
+        }
+        return count == 12 && head[0] == 1 && UInt16(head[7]) << 8 | UInt16(head[6]) == SharedState.magicVersion
+            && head[8...].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } == SharedState.layoutVersion
+    }
+    /// The pins in the lock file beside a database, for who is no member: nothing is locked or written. None where there is no such file, or
+    /// another library has it.
+    static func marks(beside databasePath: String) throws(RealmError) -> [SharedState.Mark] {
+        let file: FileDescriptor
+        do throws(RealmError) { file = try FileDescriptor(path: databasePath + ".lock", access: .readOnly, followsLinks: false) } catch {
+            guard error.code == .fileNotFound else { throw error }
+            return []
+        }
+        guard try isReady(file) else { return [] }
+        let shared = SharedState(try SharedMemory(file, size: SharedState.size, isWritable: false))
+        let marks = shared.marks { isDead($0, file) }
+        guard !shared.memory.isBroken else { throw FaultGuard.lost(file.path) }
+        return marks
     }
 
     /// Why a lock file cannot be joined.
@@ -250,9 +265,10 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     func unlockForWriting() { file.unlockByte(Self.writeByte) }
 
     /// Whether a member no longer lives (its byte is free).
-    func isDead(_ owner: UInt64) -> Bool {
-        guard owner > 0, owner < UInt64(Self.memberCount) else { return true }
-        return !file.isByteLockedElsewhere(Self.firstMemberByte + Int(owner))
+    func isDead(_ owner: UInt64) -> Bool { Self.isDead(owner, file) }
+    private static func isDead(_ owner: UInt64, _ file: FileDescriptor) -> Bool {
+        guard owner > 0, owner < UInt64(memberCount) else { return true }
+        return !file.isByteLockedElsewhere(firstMemberByte + Int(owner))
     }
     var memberCount: Int {
         // Members take the lowest free number, so the gap after the last one ends the search.

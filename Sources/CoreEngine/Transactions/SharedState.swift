@@ -2,7 +2,8 @@
 ///
 ///     0     init_complete = 1            4096   reader slots, one word each
 ///     6     shared_info_version (ours)              owner << 48 | version, 0 = free
-///     8     layout version
+///     8     layout version                   20480 for each slot: process << 32 | thread,
+///                                                  microseconds since 1970 << 12 | low bits of the version
 ///     16    durability
 ///     24    initialised: 1 once the ring holds a version
 ///     32    the bell: latest version << 8 | number of calls
@@ -25,14 +26,16 @@
 /// *call* changes the low byte, to wake the listener of this process for another reason.
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
-    static let layoutVersion: UInt64 = 4
+    static let layoutVersion: UInt64 = 5
     static let slotCount = 2048
-    static let size = 4096 + slotCount * 8
+    private static let factsStart = 4096 + slotCount * 8
+    static let size = factsStart + slotCount * 16
     private static let ringSize: UInt64 = 64
 
     let memory: SharedMemory
     /// Identifies this process's membership in reader slots (1 … 65535).
     var owner: UInt64 = 0
+    private let process = UInt64(UInt32(bitPattern: Platform.processId))
 
     init(_ memory: SharedMemory) { self.memory = memory }
 
@@ -136,7 +139,11 @@ struct SharedState {
             let number = newestNumber
             let mark = owner << 48 | number
             if held < 0 { held = try claim(mark) } else { slot(held).store(mark) }
-            if newestNumber == number, let v = entry(number), newestNumber == number { return (v, held) }
+            if newestNumber == number, let v = entry(number), newestNumber == number {
+                word(Self.factsStart + held * 16).store(process << 32 | UInt64(Platform.systemThreadId))
+                noteTime(held, number)
+                return (v, held)
+            }
         }
         unpin(held)
         throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
@@ -152,7 +159,49 @@ struct SharedState {
     func unpin(_ held: Int) { if held >= 0 { slot(held).store(0) } }
     /// Moves a pin that the holder of the write lock has to the version that it published.
     func movePin(slot held: Int, to number: UInt64) {
-        if held >= 0 { slot(held).store(owner << 48 | number) }
+        guard held >= 0 else { return }
+        slot(held).store(owner << 48 | number)
+        noteTime(held, number)
+    }
+    private func noteTime(_ held: Int, _ number: UInt64) {
+        word(Self.factsStart + held * 16 + 8).store(Platform.microsecondsSince1970 << Self.tagBits | number & Self.tagMask)
+    }
+    /// What is told of a slot belongs to the version that stands in it if the low bits agree: a slot changes before it does.
+    private static let tagBits: UInt64 = 12
+    private static let tagMask: UInt64 = 1 << tagBits - 1
+
+    /// A pin as it stands in a slot.
+    struct Mark: Equatable {
+        var version: UInt64
+        var owner: UInt64
+        /// Zeros where the pin is just being made.
+        var process: UInt32 = 0
+        var thread: UInt32 = 0
+        var microseconds: UInt64 = 0
+    }
+    /// The pins of owners that live, those of the oldest versions first. Changes nothing.
+    func marks(isDead: (UInt64) -> Bool) -> [Mark] {
+        var marks: [Mark] = []
+        var checked: [UInt64: Bool] = [:]
+        for i in claimedSlots {
+            let content = slot(i).load()
+            guard content != 0 else { continue }
+            var mark = Mark(version: content & 0xFFFF_FFFF_FFFF, owner: content >> 48)
+            if mark.owner != owner {
+                let dead = checked[mark.owner] ?? isDead(mark.owner)
+                checked[mark.owner] = dead
+                if dead { continue }
+            }
+            let who = word(Self.factsStart + i * 16).load(), since = word(Self.factsStart + i * 16 + 8).load()
+            if since & Self.tagMask == mark.version & Self.tagMask {
+                mark.process = UInt32(truncatingIfNeeded: who >> 32)
+                mark.thread = UInt32(truncatingIfNeeded: who)
+                mark.microseconds = since >> Self.tagBits
+            }
+            // It may have gone on meanwhile.
+            if slot(i).load() == content { marks.append(mark) }
+        }
+        return marks.sorted { ($0.version, $0.microseconds) < ($1.version, $1.microseconds) }
     }
     /// Whether a pin is still what its holder made it.
     func isPinned(slot held: Int, at number: UInt64) -> Bool { held >= 0 && slot(held).load() == owner << 48 | number }

@@ -327,6 +327,28 @@ package final class Transaction {
         slots[8] = RefOrTagged(try writer.write(history))
         slots[9] = RefOrTagged(tagged: History.schemaVersion)
         let result = try writer.finish(slots: slots, version: next)
+        if result.logicalSize > logicalSize, let oldest = pinned.first { noteCost(of: oldest, free, newSize: result.logicalSize) }
         return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt, flushing: flushing)
+    }
+
+    // MARK: The cost of readers
+
+    /// The free space of the snapshot, as a commit upon it would see it beside readers of some versions.
+    func freeSpace(beside pinned: [UInt64]) throws(RealmError) -> FreeSpace {
+        guard !topRef.isNull else { return FreeSpace() }
+        let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
+        return try FreeSpace(store, lists, logicalSize: logicalSize, base: version, pinned: Set(pinned).sorted(), pageSize: nil)
+    }
+    /// The pin for which the last commit made the file grow too far, unless that was told before.
+    private var costlyPin: PinnedVersion?
+    /// The commit in progress makes the file grow while a reader stays at version `oldest`.
+    private func noteCost(of oldest: UInt64, _ free: FreeSpace, newSize: Int) {
+        let limit = PinWarning.limit, held = free.held(by: oldest, base: version)
+        guard limit > 0, held >= newSize - logicalSize, newSize > max(limit, 2 * (logicalSize - free.totalSize)) else { return }
+        costlyPin = database.firstWarning(of: oldest).map { PinnedVersion($0, heldBytes: held) }
+    }
+    package func takeCostlyPin() -> PinnedVersion? {
+        defer { costlyPin = nil }
+        return costlyPin
     }
 }

@@ -84,6 +84,7 @@ from .opening import memory, open
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
+from .versions import PinnedVersion
 
 __version__ = "0.1.0"
 library_version: str = _lib.realm_get_library_version().decode("ascii")
@@ -134,6 +135,7 @@ __all__ = [
     "Observation",
     "OutOfRange",
     "PermissionDenied",
+    "PinnedVersion",
     "Prop",
     "QueryError",
     "RawTimestamp",

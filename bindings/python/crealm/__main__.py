@@ -21,7 +21,7 @@ from typing import Any, Iterable, Optional, Sequence
 from . import __version__, library_version
 from .collections import Dictionary, List, SetView
 from .database import Database
-from .errors import DataError, Error
+from .errors import DataError, Error, PermissionDenied
 from .objects import Object, Table, cut
 from .opening import open as open_database
 from .schema import ClassSchema
@@ -141,7 +141,25 @@ def _info(db: Database, options: argparse.Namespace) -> int:
                 for name, s in db.schema.items()
             ]
         )
+    _print_versions(db)
     return 1 if faults else 0
+
+
+def _print_versions(db: Database) -> None:
+    """Who has the file open, and at which versions; what only others may know is left out."""
+    try:
+        versions = db.versions()
+    except PermissionDenied:
+        return
+    if versions:
+        print()
+        _print_aligned(
+            [["version in use", "since", "process", "thread", "bytes held back"]]
+            + [
+                [str(v.version), _text(v.since), str(v.process_id), str(v.thread_id), f"{v.held_bytes:,}"]
+                for v in versions
+            ]
+        )
 
 
 def _kind(schema: ClassSchema) -> str:

@@ -25,6 +25,7 @@ from ._prototypes import (
     ClassInfo,
     ErrorInfo,
     FaultInfo,
+    PinnedInfo,
     Migrate,
     PropertyInfo,
     QueryArgument,
@@ -680,6 +681,28 @@ def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], 
     finally:
         lib.realm_free(block)
     return found, total.value
+
+
+def pinned_versions(realm: int) -> List[Tuple[int, int, int, int, int]]:
+    """Version, microseconds since 1970, process, thread and bytes held back, of each pin."""
+    count, room = c_size_t(), 64
+    while True:
+        pins = (PinnedInfo * room)()
+        if not lib.crealm_versions(realm, pins, room, byref(count)):
+            fail()
+        if count.value <= room:
+            break
+        room = 2 * count.value
+    return [
+        (
+            p.version,
+            p.since_seconds * 1_000_000 + p.since_nanoseconds // 1000,
+            p.process_id,
+            p.thread_id,
+            p.held_bytes,
+        )
+        for p in pins[: count.value]
+    ]
 
 
 # ------------------------------------------------------------------------------------------------

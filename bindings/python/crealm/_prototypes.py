@@ -110,12 +110,25 @@ class FaultInfo(Structure):
     ]
 
 
-_STRUCTS = (Value, PropertyInfo, ClassInfo, ErrorInfo, QueryArgument, VersionId, FaultInfo)
+class PinnedInfo(Structure):
+    """`crealm_pinned_version_t`."""
+
+    _fields_ = [
+        ("version", c_uint64),
+        ("since_seconds", c_int64),
+        ("since_nanoseconds", c_int32),
+        ("process_id", c_uint64),
+        ("thread_id", c_uint64),
+        ("held_bytes", c_uint64),
+    ]
+
+
+_STRUCTS = (Value, PropertyInfo, ClassInfo, ErrorInfo, QueryArgument, VersionId, FaultInfo, PinnedInfo)
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -161,6 +174,7 @@ TABLE = [
     ),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
+    ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
     (
         "realm_async_begin_write",

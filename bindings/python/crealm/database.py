@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import warnings
 import weakref
+from datetime import datetime, timedelta, timezone
 from functools import partial
 from types import MappingProxyType, TracebackType
 from typing import (
@@ -47,6 +48,7 @@ from .objects import Object, Table
 from .observing import Changes, Moves, Observation, Watcher, wait_for_change
 from .schema import BoundClass, ClassSchema
 from .values import Float32
+from .versions import PinnedVersion
 from .writing import AsyncWrite
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ class Unchanged:
 
 
 UNCHANGED = Unchanged()
+_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 STILL = ("immutable", "snapshot", "frozen")  # The modes that stay at one snapshot.
 READING = ("r", *STILL)  # The modes without writes.
 
@@ -360,6 +363,16 @@ class Database:
             raise NotSupportedError("The loaded library has no check")
         found, total = self._owner.call(c.find_faults, max(0, limit))
         return Faults((Fault(*fault) for fault in found), total)
+
+    def versions(self) -> List[PinnedVersion]:
+        """The versions of the file that are in use, in all threads and processes that have it open with this
+        library, the oldest first: one entry for each use. An old one makes the file grow: refresh() or close
+        what looks at it. In mode "immutable" there are none."""
+        self._owner.check()
+        return [
+            PinnedVersion(version, _EPOCH + timedelta(microseconds=since), *rest)
+            for version, since, *rest in self._owner.call(c.pinned_versions)
+        ]
 
     # Copies and size
 

@@ -89,6 +89,7 @@ def test_a_file_that_is_being_written(file):
         before = sorted(f.name for f in file.parent.iterdir())
         done = run("-m", "crealm", "info", "--check", file)
         assert done.returncode == 0 and "objects         12" in done.stdout and done.stderr == ""
+        assert "version in use" in done.stdout and f" {os.getpid()} " in done.stdout
         assert sorted(f.name for f in file.parent.iterdir()) == before
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,27 @@ def test_a_snapshot_goes_beside_every_other_open(written, mode):
                 db.wait_for_change()
             with crealm.open(written, mode="snapshot") as second:
                 assert second["Person"].get(1).age == 32
+
+
+def test_versions_in_use(written):
+    before = datetime.now(timezone.utc) - timedelta(seconds=1)
+    with crealm.open(written) as db, crealm.open(written) as old:
+        assert old["Person"].get(1).age == 31
+        for _ in range(5):
+            with db.write():
+                db["Person"].get(1).age += 1
+        pins = db.versions()
+        assert [v.version for v in pins] == [db.version - 5, db.version]
+        with crealm.open(written, mode="snapshot") as outside:
+            assert outside.versions() == pins
+        for pin in pins:
+            assert (pin.process_id, pin.thread_id) == (os.getpid(), threading.get_native_id())
+            assert before < pin.since <= datetime.now(timezone.utc)
+        assert pins[0].held_bytes > 0 and pins[1].held_bytes == 0
+        old.refresh()
+        assert [v.version for v in db.versions()] == [db.version] * 2
+    with crealm.open(written, mode="immutable") as fixed:
+        assert fixed.versions() == []
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")

@@ -1,0 +1,52 @@
+import Synchronization
+
+/// A version that a reader holds, and what that costs.
+public struct PinnedVersion: Sendable {
+    public let version: UInt64
+    /// When the version was pinned; the beginning of time while that is just happening.
+    public let since: Timestamp
+    /// The process and the thread that pinned it, as the system calls them; 0 while that is just happening.
+    public let processId: UInt32
+    public let threadId: UInt32
+    /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are let go.
+    public let heldBytes: Int
+
+    init(_ mark: SharedState.Mark, heldBytes: Int) {
+        version = mark.version
+        since = Timestamp(seconds: Int64(mark.microseconds / 1_000_000), nanoseconds: Int32(mark.microseconds % 1_000_000) * 1000)
+        processId = mark.process
+        threadId = mark.thread
+        self.heldBytes = heldBytes
+    }
+}
+
+extension Database {
+    /// The versions that are pinned, the oldest first; for a snapshot those of whoever has the file open.
+    package func pinnedVersions() throws(RealmError) -> [PinnedVersion] {
+        let marks: [SharedState.Mark]
+        if let lockFile {
+            try checkProcess()
+            marks = lockFile.shared.marks { lockFile.isDead($0) }
+        } else if case .snapshot = access {
+            marks = try LockFile.marks(beside: path)
+        } else {
+            return []
+        }
+        guard !marks.isEmpty else { return [] }
+        let newest = try Transaction(self)
+        defer { newest.close() }
+        try newest.beginRead()
+        let free = try newest.freeSpace(beside: marks.map(\.version))
+        return marks.map { PinnedVersion($0, heldBytes: free.held(by: $0.version, base: newest.version)) }
+    }
+}
+
+/// When a pin makes a file grow too far, the program is told, once for each pin.
+public enum PinWarning {
+    private static let bytes = Atomic(64 << 20)
+    /// The file is to be longer than this, and than twice the data in it; 0: never.
+    public static var limit: Int {
+        get { bytes.load(ordering: .relaxed) }
+        set { bytes.store(max(0, newValue), ordering: .relaxed) }
+    }
+}
