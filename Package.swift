@@ -17,7 +17,7 @@ let engineSettings: [SwiftSetting] = processor + [
 let package = Package(
     name: "CRealm",
     products: [
-        .library(name: "CoreEngine", targets: ["CoreEngine"]),
+        .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
     ],
     targets: [
@@ -36,6 +36,10 @@ let package = Package(
                               "-Xlinker", "-z", "-Xlinker", "nodelete"],
                              .when(platforms: [.linux]))
             ]),
+        .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL"], swiftSettings: [.swiftLanguageMode(.v6)]),
+        // What programs write against it compiles without a warning.
+        .testTarget(
+            name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )

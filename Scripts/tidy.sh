@@ -17,7 +17,7 @@ found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fs
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
 found=$(grep -rnE '^ *(@preconcurrency )?import Foundation' Sources)
 [ -z "$found" ] || complain "no Foundation in Sources" "$found"
-found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine --include='*.swift')
+found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync --include='*.swift')
 [ -z "$found" ] || complain "a trap would end the host program" "$found"
 found=$(grep -lE '@_cdecl' -r $engine)
 [ -z "$found" ] || complain "exports belong to CRealm" "$found"

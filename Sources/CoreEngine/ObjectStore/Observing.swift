@@ -4,7 +4,7 @@
 /// A body is called for as long as this lives, or until `invalidate`.
 ///
 /// Thread rule: may be let go of and invalidated on any thread.
-public final class Observation {
+public final class Observation: @unchecked Sendable {  // `end` may be called on any thread, and more than once.
     private let end: () -> Void
     fileprivate init(_ end: @escaping () -> Void) { self.end = end }
     deinit { end() }

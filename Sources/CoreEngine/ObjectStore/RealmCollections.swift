@@ -3,7 +3,7 @@
 /// Thread rule: that of the Realm. Reading a collection whose owner is gone shows it empty; methods that throw say 2010 then.
 
 /// A list: elements keep the order they were put in.
-public struct RealmList: RandomAccessCollection {
+public struct RealmList: RandomAccessCollection, Sendable {
     public let realm: Realm
     let path: CollectionPath
 
@@ -111,7 +111,7 @@ public struct RealmList: RandomAccessCollection {
 }
 
 /// A set: unique elements in value order.
-public struct RealmSet: RandomAccessCollection {
+public struct RealmSet: RandomAccessCollection, Sendable {
     public let realm: Realm
     let path: CollectionPath
 
@@ -148,7 +148,7 @@ public struct RealmSet: RandomAccessCollection {
 }
 
 /// A dictionary: string keys in byte order.
-public struct RealmDictionary: RandomAccessCollection {
+public struct RealmDictionary: RandomAccessCollection, Sendable {
     public let realm: Realm
     let path: CollectionPath
 

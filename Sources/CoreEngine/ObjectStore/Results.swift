@@ -10,7 +10,7 @@
 /// index that is out of range gives an object that is not valid. `load` and `object(at:)` throw instead.
 ///
 /// Thread rule: that of the Realm. Errors of every method that throws: 2009 when the Realm is closed, 2006 on another thread.
-public struct Results: RandomAccessCollection {
+public struct Results: RandomAccessCollection, Sendable {
     let found: ResultSet
     /// Class of the objects.
     public let table: TableKey

@@ -2,7 +2,7 @@
 /// Realm of the same file. Rules: live-objects §4.7.
 ///
 /// Thread rule: any; making one is for the Realm's thread, except for references to Realms themselves.
-package final class ThreadSafeReference: @unchecked Sendable {  // Nothing changes but what `realm`, a Lock, holds, and the weak reference, which is atomic.
+public final class ThreadSafeReference: @unchecked Sendable {  // Nothing changes but what `realm`, a Lock, holds, and the weak reference, which is atomic.
     package enum Target {
         case object(TableKey, BornKey)
         case collection(CollectionPath, CollectionShape)

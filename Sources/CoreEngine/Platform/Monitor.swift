@@ -9,13 +9,13 @@
 /// A value behind a mutex that threads of this process wait for: who waits sleeps in the kernel until somebody changed the value.
 ///
 /// Not to be touched in a forked child of the process that made it.
-final class Monitor<Value>: @unchecked Sendable {  // All access to `value` and `waiting` happens under `mutex`.
+package final class Monitor<Value>: @unchecked Sendable {  // All access to `value` and `waiting` happens under `mutex`.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
     private var value: Value
     private var waiting = 0
 
-    init(_ initial: Value) {
+    package init(_ initial: Value) {
         mutex = .allocate(capacity: 1)
         mutex.initialize(to: pthread_mutex_t())
         pthread_mutex_init(mutex, nil)
@@ -31,7 +31,7 @@ final class Monitor<Value>: @unchecked Sendable {  // All access to `value` and 
         mutex.deallocate()
     }
     /// Changes the value; those who wait look at it again.
-    func with<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+    package func with<R, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer {
             if waiting > 0 { pthread_cond_broadcast(changed) }
@@ -40,7 +40,7 @@ final class Monitor<Value>: @unchecked Sendable {  // All access to `value` and 
         return try body(&value)
     }
     /// Waits until `body` has an answer: it is asked at once, and again after each change.
-    func wait<R, E: Error>(_ body: (inout Value) throws(E) -> R?) throws(E) -> R {
+    package func wait<R, E: Error>(_ body: (inout Value) throws(E) -> R?) throws(E) -> R {
         pthread_mutex_lock(mutex)
         defer {
             if waiting > 0 { pthread_cond_broadcast(changed) }
