@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-fixtures test-fuzz test-crash test-simulation test-encryption test-threads tsan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan bench install clean tidy
 
 all: lib
 
@@ -108,6 +108,10 @@ test-crash: lib
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher xchacha
 	@$(PYTHON) Tests/Crash/run.py $(LIB) --seconds $(or $(SECONDS_),60) --readers 4 --kills 50 --cipher realm
 	@Tests/Crash/storm.sh $(LIB) $(or $(KILLS),700)
+
+##   make test-live [SECONDS_=600]   writers and observers in C, Python and Swift, killed at any time, long
+test-live: lib
+	@$(PYTHON) Tests/Live/run.py $(BUILD) --seconds $(or $(SECONDS_),600)
 
 ##   make test-simulation            simulated machines, long
 test-simulation: lib

@@ -37,6 +37,7 @@ part "encrypted files (short)" Scripts/run-encryption-tests.sh
 part "monkey (short)" "$python" Tests/Monkey/run.py .build/release/libCRealm.so --seeds "${MONKEY_SEEDS:-1-300}" --check-every 3
 part "change callbacks (short)" "$python" Tests/Notifications/run.py --library .build/release/libCRealm.so --seeds 6
 part "queries against a slow evaluator (short)" "$python" Tests/Query/slow_run.py .build/release/libCRealm.so --count 1500 --own 1 --objects 150 --refreshes 5
+part "living processes (short)" "$python" Tests/Live/run.py .build/release --seconds "${LIVE_SECONDS:-6}"
 part "killed writers (short)" "$python" Tests/Crash/run.py .build/release/libCRealm.so --seconds "${CRASH_SECONDS:-6}" --kills 6
 if "$python" -c 'import cryptography' 2>/dev/null; then
     for cipher in xchacha realm; do

@@ -29,15 +29,19 @@ def python(source, folder, build):
     return [sys.executable, "first.py"]
 
 
-def swift(source, folder, build):
+def compile_swift(source, program, build):
     """Against the modules and object files of the build: a package of its own would compile the whole engine once more."""
-    (folder / "main.swift").write_text(source)
     maps = [ROOT / "include", build / "CGuards.build", *(ROOT / "Sources" / name for name in ("CHints", "CSodium", "COpenSSL"))]
     clang = [f"-fmodule-map-file={folder}/module.modulemap" for folder in maps] + [f"-I{ROOT}/Sources/CGuards/include"]
     files = json.loads((build / "CoreEngine.build/output-file-map.json").read_text())
     objects = [entry["object"] for entry in files.values() if os.path.exists(entry.get("object", ""))]
-    subprocess.run(["swiftc", "main.swift", "-I", build / "Modules", *(word for flag in clang for word in ("-Xcc", flag)),
-                    *objects, *(build / "CGuards.build").glob("*.o"), "-lsodium", "-lcrypto", "-o", "first_swift"], cwd=folder, check=True)
+    subprocess.run(["swiftc", source, "-I", build / "Modules", *(word for flag in clang for word in ("-Xcc", flag)),
+                    *objects, *(build / "CGuards.build").glob("*.o"), "-lsodium", "-lcrypto", "-o", program], check=True)
+
+
+def swift(source, folder, build):
+    (folder / "main.swift").write_text(source)
+    compile_swift(folder / "main.swift", folder / "first_swift", build)
     return ["./first_swift"]
 
 
