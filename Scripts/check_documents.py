@@ -6,7 +6,9 @@
 1. A section that a comment names, "storage §3.5" or "query-language §6", is in that document: as a heading that begins with the number, or,
    for its last part, as an item of that number in a list of the section ("logical §10.6", "storage §1.4.2").
 2. A link from one document to a file of the repository leads to a file.
-3. A path in backticks that begins at the root of the sources, `docs/security.md`, is there; one with a star or dots stands for several.
+3. Each observed scenario, a row of section 11 of live-objects, stands in a test under its number, or in the table of docs/testing.md beside
+   functions that are in the named tests.
+4. A path in backticks that begins at the root of the sources, `docs/security.md`, is there; one with a star or dots stands for several.
 """
 
 import pathlib
@@ -40,9 +42,28 @@ def has(found, number):
     return section in found and re.search(rf"^ *(?:\| *)?{item}(?:\.| \|) ?", found[section], re.M) is not None
 
 
+def scenarios(section):
+    """The rows of a section that no test names, and the tests that are named and not there."""
+    def test(name):
+        return pathlib.Path("Tests/C", name).read_text()
+
+    faults, tabled = [], set()
+    for rows, tests in re.findall(r"^\| ((?:[RTM]\d+(?:, )?)+) \| (.*) \|$", pathlib.Path("docs/testing.md").read_text(), re.M):
+        rows = rows.split(", ")
+        tabled.update(rows)
+        for file, functions in re.findall(r"`(\w+\.c)`(?:: ((?:`\w+`(?:, )?)+))?", tests):
+            wanted = [f"{name}(" for name in re.findall(r"`(\w+)`", functions)] or [f'"{row}: ' for row in rows]
+            faults += [f"docs/testing.md: {file} has no {one.strip()}" for one in wanted if one not in test(file)]
+    named = "".join(test(f"{name}_test.c") for name in ("notifications", "watch", "async", "schema"))
+    for row in re.findall(r"^\| ([A-Z]\d+[a-z]?) \|", section, re.M):
+        if row not in tabled and not re.search(rf"(?<![A-Za-z0-9_\[]){row}(?![0-9A-Za-z_])", named):
+            faults.append(f"docs/live-objects.md: no test has scenario {row}")
+    return faults
+
+
 def main():
-    faults = []
     documents = {name: sections(pathlib.Path(path).read_text()) for name, path in DOCUMENTS.items()}
+    faults = scenarios(documents["live-objects"]["11"])
     files = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], capture_output=True, text=True, check=True).stdout.split("\n")
     count = 0
     for name in files:
