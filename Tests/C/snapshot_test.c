@@ -212,9 +212,9 @@ static bool commit_as(realm_t* r, const struct classes* k, bool is_small) {
     return good;
 }
 static bool commit(realm_t* r, const struct classes* k) { return commit_as(r, k, false); }
-/* Commits, grows, compacts and opens anew until it is stopped. */
-static int write_on(enum form form) {
-    for (int64_t round = 1; !shared->stop; round++) {
+/* Commits, grows, compacts and opens anew until it is stopped, or left alone. */
+static int write_on(enum form form, pid_t parent) {
+    while (!shared->stop && getppid() == parent) {
         realm_t* r = open_to_write(form);
         if (!r) break;
         struct classes k = classes_of(r);
@@ -237,13 +237,13 @@ static int write_on(enum form form) {
 }
 static pid_t start_writer(enum form form, const char* other) {
     fflush(stdout);
-    pid_t child = fork();
+    pid_t parent = getpid(), child = fork();
     if (child == 0) {
         if (other) library = dlopen(other, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
         if (!library) printf("%s\n", dlerror());
         alarm(3600);
         if (library) F(realm_set_log_level)(RLM_LOG_LEVEL_OFF);
-        _exit(library ? write_on(form) : 1);
+        _exit(library ? write_on(form, parent) : 1);
     }
     return child;
 }
