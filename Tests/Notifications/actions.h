@@ -324,6 +324,9 @@ static bool find_place(const realm_t* r, const char** at, place_t* p) {
     return false;
 }
 
+/* Emptying what is empty is left out. */
+static bool skips_idle_clears;
+
 /* ---- Statements --------------------------------------------------------------------------------------- */
 
 static void change_list(const realm_t* r, place_t* p, const char* verb, const char* at) {
@@ -347,7 +350,7 @@ static void change_list(const realm_t* r, place_t* p, const char* verb, const ch
         size_t from = (size_t)number(&at) % n;
         realm_list_move(l, from, (size_t)number(&at) % n);
     } else if (!strcmp(verb, "clr")) {
-        realm_list_clear(l);
+        if (n || !skips_idle_clears) realm_list_clear(l);
     } else if (!strcmp(verb, "all")) {
         realm_list_remove_all(l);
     } else if (!strcmp(verb, "fill")) {
@@ -378,7 +381,7 @@ static void change_collection(const realm_t* r, place_t* p, const char* verb, co
     if (p->collection.kind == 'd') {
         realm_dictionary_t* d = p->collection.dictionary;
         if (!strcmp(verb, "clr")) {
-            realm_dictionary_clear(d);
+            if (size_of(&p->collection) || !skips_idle_clears) realm_dictionary_clear(d);
             return;
         }
         size_t size = word(&at, name, sizeof name);

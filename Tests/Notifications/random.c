@@ -28,7 +28,7 @@ static const char* one_of(const char* const* all, unsigned n) { return all[below
 
 enum { FEW = 9, MANY = 3000 };
 static unsigned ids = FEW;
-static bool wide;
+static bool wide, gentle;
 static void any_value(text_t* t) {
     switch (below(6)) {
         case 0: say(t, "@%u", below(ids)); break;
@@ -110,7 +110,7 @@ static void any_statement(text_t* t) {
         case 25: say(t, "%u.lm[%u] ", id, below(3)), below(3) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
         case 26: say(t, "%u.mx ", id), below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm'); break;
         case 27:
-            say(t, ONE_OF("%u.dm{k} ", "%u.mx[0] ", "%u.mx{k} ", "%u.lm[0][1] ", "%u.dm{k}[0] "), id);
+            say(t, gentle ? "%u.dm{k} " : ONE_OF("%u.dm{k} ", "%u.mx[0] ", "%u.mx{k} ", "%u.lm[0][1] ", "%u.dm{k}[0] "), id);
             below(2) ? any_list_change(t, 'm') : any_dictionary_change(t, 'm');
             break;
         case 28: case 29: case 30:
@@ -427,7 +427,7 @@ static void check(watched_t* w) {
 
 /* ---- A seed --------------------------------------------------------------------------------------------- */
 
-static bool quiet, with_paths, gentle, own;
+static bool quiet, with_paths, own;
 static void watch(realm_t* r, size_t i) {
     watched_t* w = &watched[i];
     const char* what = watched_text(i);
@@ -461,6 +461,9 @@ static bool refreshed(realm_t* r) {
     printf("refresh %u fails with %d\n", seed, (int)e.error);
     return false;
 }
+static void print_rows(const content_t* c) {
+    for (size_t i = 0; i < c->count; i++) printf(" %s", c->rows[i].name);
+}
 static bool ends_with(const char* text, const char* end) {
     size_t n = strlen(text), m = strlen(end);
     return n >= m && !strcmp(text + n - m, end);
@@ -479,8 +482,8 @@ static void try_seed(const char* folder, long count) {
     realm_t* writer = own ? r : other;
     observed = r;
     say(&t, "objects 0 %u", ids - 2);
-    if (!wide) say(&t, "; 0.mx=[]; 0.mx ins 0 []; 1.mx={}; 1.mx key k []; 0.lm ins 0 []; 0.lm[0] ins 0 1; 0.lm[0] ins 1 {}");
-    if (!wide) say(&t, "; 0.dm key k []; 0.dm{k} ins 0 []; 0.emb new; 1.le ins 0 new; 1.le ins 0 new");
+    if (!wide && !gentle) say(&t, "; 0.mx=[]; 0.mx ins 0 []; 1.mx={}; 1.mx key k []; 0.lm ins 0 []; 0.lm[0] ins 0 1; 0.lm[0] ins 1 {}");
+    if (!wide && !gentle) say(&t, "; 0.dm key k []; 0.dm{k} ins 0 []; 0.emb new; 1.le ins 0 new; 1.le ins 0 new");
     for (int i = 0; i < 25; i++) say(&t, "; "), any_statement(&t);
     act(other, text_of(&t));
     bool good = refreshed(r);
@@ -501,9 +504,12 @@ static void try_seed(const char* folder, long count) {
             watched_t* w = &watched[i];
             if (!w->observer.handle) continue;
             if (!quiet && w->observer.calls) printf("%u %ld %s: %s\n", seed, n, w->what, heard(&w->observer));
+            bool moves = !quiet && w->identity && w->told.deletions && w->told.insertions;
+            if (moves) printf("rows %u %ld %s:", seed, n, w->what), print_rows(&w->content), printf(" >");
             long before = faults;
             bool is_over = w->observer.kind != 'o' && ends_with(heard(&w->observer), "del");
             check(w);
+            if (moves) print_rows(&w->content), printf("\n");
             if (faults > before) printf("    after %ld: %s\n", n, text_of(&t));
             hear_anew(&w->observer);
             /* A collection that is gone says nothing any more, whatever takes its place. */
@@ -536,7 +542,7 @@ int main(int count, char** arguments) {
         if (!strcmp(arguments[i], "--own")) own = true;
         else if (!strcmp(arguments[i], "--paths")) with_paths = true;
         else if (!strcmp(arguments[i], "--wide")) wide = true, ids = MANY;
-        else if (!strcmp(arguments[i], "--gentle")) gentle = true;
+        else if (!strcmp(arguments[i], "--gentle")) gentle = skips_idle_clears = true;
         else if (!strcmp(arguments[i], "--quiet")) quiet = true;
         else if (!strcmp(arguments[i], "--transactions") && i + 1 < count) each = atol(arguments[++i]);
         else return 2;
