@@ -73,8 +73,8 @@ def indices(text, kind):
 
 
 def staying(old, new, modified, miscounts):
-    """The rows that keep their places (live-objects §6.7). With `miscounts` the modified ones, which are known by their indices, are counted
-    at the places among the rows that are in both lists."""
+    """The rows that keep their places (live-objects §6.7). With `miscounts` as realm-core finds them: it takes indices of modified rows for
+    places among the rows that are in both lists, and of the stretch found first it counts those in as many rows up to its beginning."""
     before, after = [r for r in old if r in new], [r for r in new if r in old]
     place = {r: i for i, r in enumerate(after)}
     marked = {(new if miscounts else after).index(r) for r in modified}
@@ -82,20 +82,23 @@ def staying(old, new, modified, miscounts):
     kept, parts = set(before[:first]), [(first, len(before), first, len(after))]
     while parts:
         low, high, start, end = parts.pop()
-        best = None
-        i = low
-        while i < high:
-            n = 0
-            while i + n < high and start <= place[before[i + n]] < end and place[before[i + n]] == place[before[i]] + n:
-                n += 1
-            if n:
-                at = place[before[i]]
-                rank = (-n, sum(at <= m < at + n for m in marked))
-                if best is None or rank < best[0]:
-                    best = (rank, i, at, n)
-            i += max(n, 1)
-        if best:
-            _, i, at, n = best
+        best, size = (low, start, 0, 0), 0
+        for i in range(low, high):
+            j = place[before[i]]
+            if not start <= j < end:
+                size = 0
+                continue
+            size = size + 1 if size and place[before[i - 1]] == j - 1 else 1
+            count = sum(j - size < m <= j for m in marked)
+            if size > best[2]:
+                best = (i - size + 1, j - size + 1, size, None if miscounts else count)
+            elif size == best[2]:
+                if best[3] is None:
+                    best = (*best[:3], sum(best[1] - size < m <= best[1] for m in marked))
+                if count < best[3]:
+                    best = (i - size + 1, j - size + 1, size, count)
+        i, at, n, _ = best
+        if n:
             kept.update(before[i:i + n])
             parts += [(low, i, start, at), (i + n, high, at + n, end)]
     return kept
@@ -134,7 +137,7 @@ def known(ours, theirs, rows):
     if ours.endswith("del") and plain == ours:
         return "stale changes beside the deletion of a collection"
     if is_miscounted(ours, theirs, rows):
-        return "of equally long runs of rows another one stays: modified rows are counted at places without the inserted ones"
+        return "of equally long stretches of rows another one stays: the modified ones are miscounted"
     return None
 
 
