@@ -6,6 +6,7 @@ A measurement is a dictionary, kept as JSON:
     workloads    name → operations, and seconds by engine: crealm, sqlite; encrypted and reference where they were measured
     reading      scan → bytes it needs, and the seconds that reading them once takes
     sizes        what is no time of a workload: bytes per object, first read after a reopen, peak of memory; by engine
+    watching     number of objects → what is done → engine → seconds and operations
     reference    the name of the library beside ours, where there was one
 """
 import html
@@ -39,6 +40,12 @@ WORKLOADS = {
     "delete_half": ("delete half of the objects by a query", 1.5, 0.30),
 }
 ENCRYPTED_GOAL = 0.8
+# What watching costs: the words for each operation.
+WATCHING = {
+    "callbacks_20x10": "commit to callback, a whole class and `n > 90`",
+    "callbacks_sorted_20x10": "commit to callback, `n > 90 SORT(n DESC)`",
+    "freeze": "freeze",
+}
 # What the picture shows, from above.
 GROUPS = [
     ("Write", ["insert_bulk", "write_txn_small", "update_all_int", "list_append", "delete_half"]),
@@ -112,11 +119,34 @@ def reference_table(measured) -> str:
     return table(["workload", "CRealm", other, f"{other} / CRealm", "goal"], rows)
 
 
+def watching_table(watching) -> str:
+    rows = []
+
+    def row(what, n, figures, write, ratio):
+        ours, other = figures.get("crealm"), figures.get("reference")
+        rows.append([what, f"{int(n):,}", write(ours), write(other) if other else "", ratio(ours, other) if other else ""])
+
+    def each(figure):
+        return figure[0] / figure[1]
+
+    for name, what in WATCHING.items():
+        for n, found in watching.items():
+            row(what, n, found[name], lambda f: f"{each(f) * 1e6:,.1f} µs", lambda a, b: f"{each(b) / each(a):.1f}")
+    for n, found in watching.items():
+        alone, beside = found["read_alone"], found["read_beside_writer"]
+        share = {engine: (each(alone[engine]), each(beside[engine])) for engine in alone}
+        row("a reader beside a writer, of its throughput alone", n, share, lambda f: f"{each(f):.0%}", lambda a, b: "")
+    return table(["watching", "objects", "CRealm", "realm-core", "realm-core / CRealm"], rows)
+
+
 def tables(measured) -> str:
     parts = [conditions(measured), workload_table(measured)]
     if "reference" in measured:
         parts.append(reference_table(measured))
-    return "\n\n".join([*parts, reading_table(measured)]) + "\n"
+    parts.append(reading_table(measured))
+    if measured.get("watching"):
+        parts.append(watching_table(measured["watching"]))
+    return "\n\n".join(parts) + "\n"
 
 
 def picture(measured) -> str:

@@ -2,12 +2,13 @@
 """Runs the same workloads on the library and on SQLite, alternately; prints tables of the medians and draws them.
 
     run.py LIB.so [N] [--rounds R] [--reference OTHER.so] [--last WORKLOAD] [--keep]
+    run.py LIB.so --watching [--reference OTHER.so]   what watching costs, alone; --keep puts it beside the kept numbers
     run.py --draw MEASUREMENT.json          page, picture and numbers in docs/ from an earlier measurement
     run.py --check                          whether page and picture in docs/ are those of the numbers there
 
 The first table compares with SQLite. The last one holds each scan against reading the same bytes once (read_once.c, in every round). Small
-transactions run on an encrypted file too, beside SQLite's plain one. With `--reference`, another library with Realm's C API opens files and
-writes small transactions in the same rounds. `--last` ends every run after that workload. Numbers and picture are left in .build/benchmarks;
+transactions run on an encrypted file too, beside SQLite's plain one. Watching (watch.c) is measured at several sizes, once. With `--reference`, another library with Realm's C API opens files and
+writes small transactions in the same rounds, and watches. `--last` ends every run after that workload. Numbers and picture are left in .build/benchmarks;
 `--keep` also puts them into docs/, as the measurement that the README shows.
 """
 import argparse
@@ -30,6 +31,8 @@ PAGE, KEPT, PICTURE = (ROOT / "docs" / f"benchmarks.{kind}" for kind in ("md", "
 LATEST = ROOT / ".build/benchmarks"
 # What the programs print besides the times of workloads.
 SIZES = {"bytes_per_object", "reopen_first_read", "peak_rss_mb"}
+# Numbers of objects that are watched; the last one takes too long where work grows with the objects.
+WATCHED = (100_000, 1_000_000, 4_000_000)
 
 
 def build(out: pathlib.Path, *command: str) -> str:
@@ -80,6 +83,7 @@ def measure(library: str, n: int, rounds: int, reference: str | None, last: str 
         runs["encrypted"].append(run_realm(library, key, ["write_txn_small"]))
         if reference:
             runs["reference"].append(run_realm(reference, "", ["write_txn_small"]))
+    watched = {} if last else watching(library, reference, work)
     shutil.rmtree(work)
 
     def medians(name, *engines):
@@ -87,7 +91,7 @@ def measure(library: str, n: int, rounds: int, reference: str | None, last: str 
         return {engine: statistics.median(values) for engine, values in found.items() if values}
 
     measured = {"n": n, "rounds": rounds, "processor": cpu(), "cores": os.cpu_count(), "date": str(datetime.date.today()),
-                "workloads": {}, "reading": {}, "sizes": {}}
+                "workloads": {}, "reading": {}, "sizes": {}, "watching": watched}
     if reference:
         measured["reference"] = pathlib.Path(reference).name
     for name, (_, operations) in runs["crealm"][0].items():
@@ -99,6 +103,29 @@ def measure(library: str, n: int, rounds: int, reference: str | None, last: str 
     for name, (_, size) in runs["once"][0].items():
         measured["reading"][name] = {"bytes": size, "seconds": medians(name, "once")["once"]}
     return measured
+
+
+def watching(library: str, reference: str | None, work: pathlib.Path) -> dict:
+    """By number of objects, what is done, and engine: seconds and operations."""
+    program = build(work / "watch", "-I", str(ROOT / "include"), str(HERE / "watch.c"), "-ldl", "-lpthread")
+    found = {}
+    for n in WATCHED:
+        engines = {"crealm": library} | ({"reference": reference} if reference and n < WATCHED[-1] else {})
+        for engine, path in engines.items():
+            for name, figures in run([program, os.path.abspath(path), str(work), str(n)]).items():
+                found.setdefault(str(n), {}).setdefault(name, {})[engine] = figures
+            for f in work.glob("watch.realm*"):
+                shutil.rmtree(f) if f.is_dir() else f.unlink()
+    return found
+
+
+def watch_alone(library: str, reference: str | None, keep: bool):
+    work = pathlib.Path(tempfile.mkdtemp(prefix="bench-", dir=ROOT / ".build"))
+    found = watching(library, reference, work)
+    shutil.rmtree(work)
+    print(report.watching_table(found))
+    if keep:
+        draw(json.loads(KEPT.read_text()) | {"watching": found})
 
 
 def draw(measured: dict):
@@ -128,6 +155,7 @@ def main() -> int:
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--reference")
     p.add_argument("--last")
+    p.add_argument("--watching", action="store_true")
     p.add_argument("--keep", action="store_true")
     p.add_argument("--draw", metavar="JSON")
     p.add_argument("--check", action="store_true")
@@ -139,6 +167,9 @@ def main() -> int:
         return 0
     if not a.library:
         p.error("which library?")
+    if a.watching:
+        watch_alone(a.library, a.reference, a.keep)
+        return 0
     measured = measure(a.library, a.n, a.rounds, a.reference, a.last)
     print(report.tables(measured))
     LATEST.mkdir(exist_ok=True)
