@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench install clean tidy
 
 all: lib
 
@@ -121,11 +121,14 @@ test-simulation: lib
 test-encryption: lib
 	@Scripts/run-encryption-tests.sh --long
 
-##   make tsan                       the thread tests under ThreadSanitizer
-# The thread tests under ThreadSanitizer; and as they are, with 40 million calls.
+##   make tsan, make asan            tests of threads, notifications, asynchronous writes, frozen realms under a sanitizer
 tsan:
 	@Scripts/need.sh swift sodium openssl
-	@Scripts/run-tsan.sh
+	@Scripts/run-sanitizer.sh thread
+
+asan:
+	@Scripts/need.sh swift sodium openssl
+	@Scripts/run-sanitizer.sh address
 
 ##   make test-threads               threads: 40 million calls
 test-threads: lib
@@ -158,4 +161,4 @@ install: lib
 
 ##   make clean                      removes what was built
 clean:
-	@rm -rf .build .build-tsan examples/swift/.build
+	@rm -rf .build .build-tsan .build-asan examples/swift/.build

@@ -349,9 +349,9 @@ static void refusals(void) {
     realm_release(s);
     realm_t* r = open_config(c);
     FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_async_begin_write(r, told, &b, freed, false, NULL));
-    CHECK(b.frees == 1 && !realm_is_writable(r) && add(r));
-    close_realm(r);
+    CHECK(b.frees == 1 && !realm_is_writable(r) && add(r) && realm_close(r));
     FAILS(RLM_ERR_CLOSED_REALM, realm_async_begin_write(r, told, &b, freed, false, NULL));
+    realm_release(r);
     section = "a Realm that is read only";
     c = config_for("refusals");
     realm_config_set_schema_mode(c, RLM_SCHEMA_MODE_READ_ONLY);

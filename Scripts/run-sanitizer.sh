@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# Builds the library with a sanitizer and runs the tests of threads, notifications, asynchronous writes and frozen realms with it. Fails when it
+# reports anything that tsan.supp does not explain.
+#
+#   Scripts/run-sanitizer.sh thread|address [CALLS [ROUNDS]]     calls on wrong threads (400000), realms closed by another thread (400)
+set -eu
+cd "$(dirname "$0")/.."
+sanitizer=$1 calls=${2:-400000} rounds=${3:-400}
+scratch=.build-${sanitizer:0:1}san
+build=$scratch/release
+swift build -c release --sanitize="$sanitizer" --scratch-path "$scratch" --product CRealm --quiet
+ln -sf libCRealm.so "$build/libCRealm.so.1"
+# The sanitizer's runtime must be that of the compiler which built the library; ThreadSanitizer's wants libdispatch.
+tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
+runtime=$tools/../lib/swift/linux
+flags=(-std=gnu11 -O1 -g -fsanitize="$sanitizer" -Iinclude)
+link=(-L"$build" -lCRealm "-Wl,-rpath,$PWD/$build" -lpthread)
+if [ "$sanitizer" = thread ]; then link+=(-L"$runtime" -ldispatch -lBlocksRuntime "-Wl,-rpath,$runtime"); fi
+export TSAN_OPTIONS="suppressions=$PWD/Scripts/tsan.supp exitcode=66"
+# Lost pages come as signals, which the library answers. What is left at the end of a program is no fault: globals of the Swift runtime.
+export ASAN_OPTIONS="allow_user_segv_handler=1 handle_segv=0 handle_sigbus=0 detect_leaks=0 exitcode=66"
+passed=0 failed=0
+run() { # run NAME ARGUMENT...
+    local name=$1 program=$build/$1_test log=$build/$1.log
+    shift
+    # The linker complains of symbols of the sanitizer that it does not export.
+    if "$tools/clang" "${flags[@]}" "Tests/C/${name}_test.c" -o "$program" "${link[@]}" >"$log" 2>&1 && "$program" "$@" >"$log" 2>&1; then
+        passed=$((passed + 1)) && echo "  ok    $name  $(tail -1 "$log")"
+    else
+        failed=$((failed + 1)) && echo "  FAIL  $name"
+        grep -A25 -m3 -E 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer|FAIL|error:' "$log" || tail -25 "$log"
+    fi
+}
+run threads none "$calls" "$rounds"
+run frozen none 6
+run notifications
+run async
+COMMITS=100 run watch
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
