@@ -133,8 +133,8 @@ static void any_statement(text_t* t) {
 
 /* ---- What is observed --------------------------------------------------------------------------------- */
 
-static const char* const plain[] = {"0.li", "1.si", "0.di", "0.mx", "1.mx", "1.lm", "0.lm[0]", "1.lm[1]", "0.dm", "0.dm{k}", "1.sm",
-                                    "0.mx[0]", "1.mx{k}", "0.lm[0][1]", "0.dm{k}[0]", "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
+static const char* const plain[] = {"0.li", "1.si", "0.di", "1.lm", "0.lm[0]", "1.lm[1]", "0.dm", "0.dm{k}", "1.sm",
+                                    "0.lm[0][1]", "0.dm{k}[0]", "of 0.li", "of 0.di", "keys 0.di", "of 1.si", "0.le"};
 static const char* const of_objects[] = {
     "object 0", "object 1", "object 5", "0.la", "1.la", "0.sa", "0.da", "results TRUEPREDICATE", "results n >= 4", "results n >= 3 SORT(n ASC)",
     "results TRUEPREDICATE DISTINCT(n)", "results TRUEPREDICATE SORT(n DESC) LIMIT(3)", "results n >= 2 LIMIT(3)", "results link.n > 4",
@@ -154,7 +154,8 @@ static const char* const of_many[] = {
     "results TRUEPREDICATE SORT(n DESC) LIMIT(100)", "results TRUEPREDICATE SORT(s ASC, n DESC)", "results link.n > 40", "results TRUEPREDICATE LIMIT(1500)",
     "results TRUEPREDICATE SORT(link.n ASC) LIMIT(1200)", "results ANY bl.n > 30 SORT(n ASC)", "results bl.@count > 1", "results n < 50 DISTINCT(n)"};
 static const char* const limited[] = {"of 0.li limit 2", "of 1.lm limit 3", "of 0.dm limit 1", "keys 0.di limit 2", "of 1.si limit 2",
-                                      "of 0.lm[0] limit 1", "of 0.li limit 0"};
+                                      "of 0.lm[0] limit 1", "of 0.li limit 0",
+                                      "0.mx", "1.mx", "0.mx[0]", "1.mx{k}"};
 #define COUNT(all) (sizeof(all) / sizeof *(all))
 enum { WIDE = COUNT(of_many), PLAIN = COUNT(plain), OBJECTS = COUNT(of_objects), ROUGH = COUNT(rough), LIMITED = COUNT(limited) };
 enum { GENTLE = PLAIN + OBJECTS, OBSERVERS = GENTLE + ROUGH + LIMITED };

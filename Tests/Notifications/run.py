@@ -76,40 +76,41 @@ def staying(old, new, modified, miscounts):
     """The rows that keep their places (live-objects §6.7). With `miscounts` as realm-core finds them: it takes indices of modified rows for
     places among the rows that are in both lists, and of the stretch found first it counts those in as many rows up to its beginning."""
     before, after = [r for r in old if r in new], [r for r in new if r in old]
-    place = {r: i for i, r in enumerate(after)}
     marked = {(new if miscounts else after).index(r) for r in modified}
     first = next((i for i, r in enumerate(before) if after[i] != r), len(before))
-    kept, parts = set(before[:first]), [(first, len(before), first, len(after))]
+    kept_old, kept_new = set(before[:first]), set(after[:first])
+    parts = [(first, len(before), first, len(after))]
     while parts:
         low, high, start, end = parts.pop()
-        best, size = (low, start, 0, 0), 0
+        best, sizes = (low, start, 0, 0), {}
         for i in range(low, high):
-            j = place[before[i]]
-            if not start <= j < end:
-                size = 0
-                continue
-            size = size + 1 if size and place[before[i - 1]] == j - 1 else 1
-            count = sum(j - size < m <= j for m in marked)
-            if size > best[2]:
-                best = (i - size + 1, j - size + 1, size, None if miscounts else count)
-            elif size == best[2]:
-                if best[3] is None:
-                    best = (*best[:3], sum(best[1] - size < m <= best[1] for m in marked))
-                if count < best[3]:
-                    best = (i - size + 1, j - size + 1, size, count)
+            # An object that is several rows may stay at any of their places.
+            ends = {j: sizes.get(j - 1, 0) + 1 for j in range(start, end) if after[j].split()[0] == before[i].split()[0]}
+            for j, size in ends.items():
+                count = sum(j - size < m <= j for m in marked)
+                if size > best[2]:
+                    best = (i - size + 1, j - size + 1, size, None if miscounts else count)
+                elif size == best[2]:
+                    if best[3] is None:
+                        best = (*best[:3], sum(best[1] - size < m <= best[1] for m in marked))
+                    if count < best[3]:
+                        best = (i - size + 1, j - size + 1, size, count)
+            sizes = ends
         i, at, n, _ = best
         if n:
-            kept.update(before[i:i + n])
+            kept_old.update(before[i:i + n])
+            kept_new.update(after[at:at + n])
             parts += [(low, i, start, at), (i + n, high, at + n, end)]
-    return kept
+    return kept_old, kept_new
 
 
 def is_miscounted(ours, theirs, rows):
     """Whether both change sets are right for some choice of what they do not tell: of rows that both delete and insert, which were modified,
     and which were other objects before."""
-    if rows is None or any(len(set(part)) < len(part) for part in rows):
+    if rows is None:
         return False
-    old, new = rows
+    # An object that stands in a list several times: each time another row.
+    old, new = ([f"{r} {part[:i].count(r)}" for i, r in enumerate(part)] for part in rows)
     change = [(indices(t, "D"), indices(t, "I"), indices(t, "M")) for t in (ours, theirs)]
     common = [r for r in old if r in new]
     hidden = [r for r in common if all(old.index(r) in d and new.index(r) in i for d, i, _ in change)]
@@ -122,8 +123,8 @@ def is_miscounted(ours, theirs, rows):
         was = [r + "*" if state.get(r) == "x" else r for r in old]
 
         def fits(miscounts, deleted, inserted):
-            kept = staying(was, new, modified, miscounts)
-            return deleted == {i for i, r in enumerate(was) if r not in kept} and inserted == {i for i, r in enumerate(new) if r not in kept}
+            stays, stays_now = staying(was, new, modified, miscounts)
+            return deleted == {i for i, r in enumerate(was) if r not in stays} and inserted == {i for i, r in enumerate(new) if r not in stays_now}
 
         if fits(False, *change[0][:2]) and fits(True, *change[1][:2]):
             return True

@@ -12,8 +12,10 @@ struct RowDifference {
     }
     /// In the old order.
     private var runs: [Run] = []
-    /// Where a run stands in the new order.
-    private var placeInNew: [Int] = []
+    /// By run: the first place in the new order at which the same stands; and by place: the next one, −1 after the last. Only an object that
+    /// is several rows of a list stands at more than one.
+    private var firstPlace: [Int] = []
+    private var nextPlace: [Int] = []
     /// Steps of comparison that are left before the rest is told as deleted and inserted again.
     private var budget = 1 << 26
 
@@ -25,6 +27,7 @@ struct RowDifference {
     ) {
         var waiting: [ObjKey: [Int]] = [:]
         for i in before.indices.reversed() where !isGone(before[i]) { waiting[before[i], default: []].append(i) }
+        let hasRepeated = waiting.values.contains { $0.count > 1 }
         var inserted: [Int] = [], modified: [Int] = [], pairs: [Run] = []
         var isPaired = [Bool](repeating: false, count: before.count)
         for (i, key) in after.enumerated() {
@@ -40,59 +43,82 @@ struct RowDifference {
         result.deletions = IndexSet(ascending: before.indices.filter { !isPaired[$0] })
         result.insertions = IndexSet(ascending: inserted)
         result.modifications = IndexSet(ascending: modified)
-        if !isInTableOrder { tellMoves(pairs) }
+        if !isInTableOrder { tellMoves(pairs, hasRepeated ? after : []) }
     }
     /// - Parameters:
     ///   - builder: rows that are in one of the lists only, and modified ones.
     ///   - runs: those that are in both.
     init(_ builder: ChangeBuilder, _ runs: [Run]) {
         result = builder
-        tellMoves(runs)
+        tellMoves(runs, [])
     }
 
     /// Rows that changed places are deleted and inserted; as few as keep the longest stretches in place.
-    private mutating func tellMoves(_ all: [Run]) {
+    /// - Parameter rows: the new list, when some object is several rows.
+    private mutating func tellMoves(_ all: [Run], _ rows: [ObjKey]) {
         runs = all.sorted { $0.old < $1.old }
         let inNewOrder = runs.indices.sorted { runs[$0].new < runs[$1].new }
         guard let first = inNewOrder.indices.first(where: { inNewOrder[$0] != $0 }) else { return }
-        placeInNew = [Int](repeating: 0, count: runs.count)
-        for (place, run) in inNewOrder.enumerated() { placeInNew[run] = place }
-        var stays = [Bool](repeating: false, count: runs.count)
-        for i in 0..<first { stays[i] = true }
-        match(first..<runs.count, first..<runs.count, &stays)
-        result.deletions = result.deletions.union(IndexSet(runs.indices.filter { !stays[$0] }.map { runs[$0].old..<runs[$0].old + runs[$0].count }))
-        result.insertions = result.insertions.union(IndexSet(inNewOrder.filter { !stays[$0] }.map { runs[$0].new..<runs[$0].new + runs[$0].count }))
+        firstPlace = [Int](repeating: 0, count: runs.count)
+        nextPlace = [Int](repeating: -1, count: runs.count)
+        for (place, run) in inNewOrder.enumerated() { firstPlace[run] = place }
+        if !rows.isEmpty {
+            var places: [ObjKey: Int] = [:]
+            for (place, run) in inNewOrder.enumerated().reversed() {
+                nextPlace[place] = places[rows[runs[run].new]] ?? -1
+                places[rows[runs[run].new]] = place
+            }
+            for run in runs.indices { firstPlace[run] = places[rows[runs[run].new]] ?? firstPlace[run] }
+        }
+        var staysOld = [Bool](repeating: false, count: runs.count), staysNew = staysOld
+        for i in 0..<first { (staysOld[i], staysNew[i]) = (true, true) }
+        match(first..<runs.count, first..<runs.count, &staysOld, &staysNew)
+        let gone = runs.indices.filter { !staysOld[$0] }.map { runs[$0].old..<runs[$0].old + runs[$0].count }
+        let come = inNewOrder.indices.filter { !staysNew[$0] }.map { runs[inNewOrder[$0]] }.map { $0.new..<$0.new + $0.count }
+        result.deletions = result.deletions.union(IndexSet(gone))
+        result.insertions = result.insertions.union(IndexSet(come))
+    }
+    /// What ends at a run and a place and is the same before and after.
+    private struct Stretch {
+        var place = 0
+        var runs = 0
+        var rows = 0
+        var modified = 0
     }
     /// Keeps the longest stretch that both parts have, then those left and right of it.
-    private mutating func match(_ a: Range<Int>, _ b: Range<Int>, _ stays: inout [Bool]) {
+    private mutating func match(_ a: Range<Int>, _ b: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]) {
         var open = [(a, b)]
+        var before: [Stretch] = [], ending: [Stretch] = []
         while let (a, b) = open.popLast() {
             guard !a.isEmpty, !b.isEmpty, budget > 0 else { continue }
-            budget -= a.count
-            var best = (start: 0, end: 0, rows: 0, modified: 0)
-            var stretch = best
-            func finish() {
-                guard stretch.rows > 0, stretch.rows >= best.rows else { return }
-                if stretch.rows > best.rows || stretch.modified < best.modified { best = stretch }
-            }
+            var best = Stretch(), bestEnd = 0
+            before.removeAll(keepingCapacity: true)
             for i in a {
-                guard b.contains(placeInNew[i]) else {
-                    finish()
-                    stretch = (i + 1, i + 1, 0, 0)
-                    continue
+                budget -= 1
+                ending.removeAll(keepingCapacity: true)
+                var place = firstPlace[i]
+                while place >= 0 {
+                    if b.contains(place) {
+                        var stretch = before.first { $0.place == place - 1 } ?? Stretch()
+                        stretch.place = place
+                        stretch.runs += 1
+                        stretch.rows += runs[i].count
+                        stretch.modified += runs[i].modified
+                        ending.append(stretch)
+                        if stretch.rows > best.rows || (stretch.rows == best.rows && stretch.modified < best.modified) {
+                            (best, bestEnd) = (stretch, i + 1)
+                        }
+                        budget -= before.count
+                    }
+                    place = nextPlace[place]
                 }
-                if stretch.rows == 0 || placeInNew[i] != placeInNew[i - 1] + 1 {
-                    finish()
-                    stretch = (i, i, 0, 0)
-                }
-                stretch = (stretch.start, i + 1, stretch.rows + runs[i].count, stretch.modified + runs[i].modified)
+                swap(&before, &ending)
             }
-            finish()
             guard best.rows > 0 else { continue }
-            for i in best.start..<best.end { stays[i] = true }
-            let place = placeInNew[best.start]
-            open.append((best.end..<a.upperBound, place + (best.end - best.start)..<b.upperBound))
-            open.append((a.lowerBound..<best.start, b.lowerBound..<place))
+            let start = bestEnd - best.runs, place = best.place + 1 - best.runs
+            for i in 0..<best.runs { (staysOld[start + i], staysNew[place + i]) = (true, true) }
+            open.append((bestEnd..<a.upperBound, place + best.runs..<b.upperBound))
+            open.append((a.lowerBound..<start, b.lowerBound..<place))
         }
     }
 }
