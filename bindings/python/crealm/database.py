@@ -502,9 +502,8 @@ class Database:
         """Calls the functions of observers that have something to be told. No call may be in progress."""
         self._owner.watcher.tell(self._owner)
 
-    def _enter_block(self, block: "weakref.ref[Any]") -> None:
+    def _enter_block(self) -> None:
         """The library has begun a write."""
-        self._block = block
         self._moved()
         self._writing = True
         self._tell()
@@ -682,7 +681,7 @@ class Write:
         try:
             db._tell()
             db._owner.call(_begin, db, block)
-            db._enter_block(block)
+            db._enter_block()
         except BaseException:
             db._end_write(block)
             raise

@@ -67,7 +67,8 @@ class AsyncWrite:
             return
         db, block = self._db, weakref.ref(self)
         try:
-            db._enter_block(block)
+            db._block = block
+            db._enter_block()
             self._result = self._function(*self._arguments)
             if iscoroutine(self._result):
                 self._result.close()
