@@ -264,12 +264,20 @@ final class ClusterTree {
 
     /// Number of objects whose keys are below `key`.
     func rank(of key: ObjKey) throws(RealmError) -> Int {
-        var low = 0, high = try count()
-        while low < high {
-            let mid = (low + high) / 2
-            if try self.key(at: mid) < key { low = mid + 1 } else { high = mid }
+        var relative = UInt64(bitPattern: key.raw), before = 0
+        var n = try store.refsNode(root)
+        for _ in 0..<Trees.maxDepth {
+            if !n.isInner {
+                let first = try n.slot(0)
+                guard !first.isTagged else { return before + Int(min(relative, UInt64(try leafCount(n)))) }
+                return before + (try store.integers(first.ref)).lowerBoundUnsigned(relative)
+            }
+            let (i, offset) = try findChild(n, relative, depth: try depth(of: n))
+            for j in 0..<i { before += try subtreeCount(try n.child(j + 3)) }
+            relative &-= offset
+            n = try store.refsNode(try n.child(i + 3))
         }
-        return low
+        throw .corrupt("cluster tree too deep", at: root.offset)
     }
     /// Key of the object at `index` of the table (`0 ≤ index < count`).
     @inline(__always) func key(at index: Int) throws(RealmError) -> ObjKey {
