@@ -57,7 +57,7 @@ test-one:
 # Each part prints its own summary; the last line counts the parts.
 test: lib
 	@Scripts/need.sh python3 pytest
-	@Scripts/run-tests.sh
+	@$(PYTHON) Scripts/run-tests.py
 
 ##   make test-abi                   exports and signatures against the headers
 test-abi: lib

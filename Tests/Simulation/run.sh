@@ -47,6 +47,8 @@ else
     run crash-states crash-states --seeds 1-2 --commits 6 --jobs 2
     run histories histories --seeds 1-8 --jobs 2
     run nth nth --seeds 11-11 --jobs 2
+    # A commit after a group, on a disk that still leads to the snapshot before the group.
+    run crash-states-27 crash-states --seeds 27-27 --commits 34 --forms plain
     # Histories that failed once: a failed flush that drops a root record others have not read yet, a recovery that fails, a size that cannot be asked.
     for seed in 74 431 506 826 1422 1983; do run histories-$seed histories --seeds $seed-$seed; done
 fi

@@ -26,7 +26,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import crealm  # noqa: E402
 
-STEP = int(os.environ.get("CREALM_REENTRY_STEP", 61))  # 1 tries every bytecode.
+STEP = int(os.environ.get("CREALM_REENTRY_STEP", 149))  # 1 tries every bytecode.
 LONG = "text " * 2000
 
 

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""All tests, as many parts at a time as there are processors (or TEST_JOBS). What a part prints comes when it is done; the run fails when a part fails."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import threading
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+LIBRARY = ".build/release/libCRealm.so"
+PYTHON = str(ROOT / ".build/venv/bin/python") if (ROOT / ".build/venv/bin/python").exists() else "python3"
+
+
+def option(name, default):
+    return os.environ.get(name, default)
+
+
+def found(*command):
+    return subprocess.run(command, capture_output=True).returncode == 0
+
+
+def all_parts(fixtures):
+    """Name and command of each part: the long ones first, so that none is left alone at the end."""
+    emitted = next((str(p) for p in sorted(ROOT.glob(".build/**/CRealm-Swift.h")) if "release" in str(p)), "")
+    version = next(line.split(":=")[1].strip() for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("VERSION :="))
+    parts = {
+        # The rooms are measured from what the debug build of the engine's tests leaves.
+        "engine, its rooms, and structure": ["sh", "-c", "swift test --quiet && Scripts/rooms --check && Scripts/tidy.sh"],
+        "Python": [PYTHON, "-m", "pytest", "-q", "bindings/python/tests"],
+        "C programs": ["Scripts/run-c-tests.sh"],
+        "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
+        "mutated files (short)": ["env", f"KEEP_LIBRARY={LIBRARY}", "Tests/Fuzz/run.sh", fixtures, option("FUZZ_COUNT", "600"), "7000000"],
+        "encrypted files (short)": ["Scripts/run-encryption-tests.sh"],
+        "files of other engines": ["Scripts/run-fixture-tests.sh"],
+        "monkey (short)": [PYTHON, "Tests/Monkey/run.py", LIBRARY, "--seeds", option("MONKEY_SEEDS", "1-300"), "--check-every", "3"],
+        "histories against a model": [PYTHON, "Tests/Model/run.py", LIBRARY, "--nested", "--seeds", option("MODEL_SEEDS", "1-30")],
+        "schemas and migrations (short)": [
+            PYTHON, "Tests/Schema/run.py", LIBRARY, "--seeds", option("SCHEMA_SEEDS", "1-300"), "--seconds", "12"],
+        "queries against a slow evaluator (short)": [
+            PYTHON, "Tests/Query/slow_run.py", LIBRARY, "--count", "1500", "--own", "1", "--objects", "150", "--refreshes", "5"],
+        "change callbacks (short)": [PYTHON, "Tests/Notifications/run.py", "--library", LIBRARY, "--seeds", "6"],
+        "living processes (short)": [PYTHON, "Tests/Live/run.py", ".build/release", "--seconds", option("LIVE_SECONDS", "6")],
+        "killed writers (short)": [
+            PYTHON, "Tests/Crash/run.py", LIBRARY, "--seconds", option("CRASH_SECONDS", "6"), "--kills", "6"],
+        "killed writers under several names (short)": ["Tests/Crash/storm.sh", LIBRARY, "15"],
+        "installed": ["Scripts/test-install.sh", LIBRARY, version],
+        "programs of the README": [PYTHON, "Scripts/test_readme.py", ".build/release"],
+        "documents of the C API": ["Scripts/docs.sh"],
+        "the check of the rooms itself": [PYTHON, "Scripts/test_rooms.py"],
+        "the ABI check itself": ["Scripts/test_abi_check.sh"],
+        "header against exports": ["Scripts/check-abi.sh", LIBRARY, emitted],
+        "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
+    }
+    skipped = []
+    if found(PYTHON, "-c", "import cryptography"):
+        for cipher in "xchacha", "realm":
+            parts[f"killed writers, {cipher} (short)"] = [
+                PYTHON, "Tests/Crash/run.py", LIBRARY, "--seconds", option("CRASH_SECONDS", "2"), "--kills", "5", "--cipher", cipher]
+    else:
+        skipped.append("skipped: killed writers of encrypted files (Python's cryptography is not there)")
+    if not found("sh", "-c", "command -v doxygen"):
+        del parts["documents of the C API"]
+        skipped.append("skipped: documents of the C API (doxygen is not there)")
+    return parts, skipped
+
+
+def main():
+    os.chdir(ROOT)
+    place = subprocess.run(["Scripts/fixtures.sh"], capture_output=True, text=True)
+    fixtures = os.environ["CREALM_FIXTURES"] = place.stdout.strip()
+    parts, skipped = all_parts(fixtures)
+    skipped = [*place.stderr.split("\n"), *skipped]
+    waiting, failed, lock = list(parts.items()), [], threading.Lock()
+
+    def work():
+        while True:
+            with lock:
+                if not waiting:
+                    return
+                name, command = waiting.pop(0)
+            start = time.monotonic()
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            with lock:
+                print(f"== {name}", flush=True)
+                sys.stdout.buffer.write(done.stdout)
+                if done.stdout and not done.stdout.endswith(b"\n"):
+                    sys.stdout.buffer.write(b"\n")
+                if done.returncode != 0:
+                    failed.append(name)
+                    print(f"== {name} FAILED")
+                print(f"== {name}: {time.monotonic() - start:.0f} s", flush=True)
+
+    workers = [threading.Thread(target=work) for _ in range(int(option("TEST_JOBS", os.cpu_count() or 1)))]
+    for w in workers:
+        w.start()
+    for w in workers:
+        w.join()
+    for line in filter(None, skipped):
+        print(line)
+    print(f"{len(parts) - len(failed)} passed, {len(failed)} failed" + "".join(f"\n  {name}" for name in failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
