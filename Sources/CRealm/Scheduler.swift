@@ -37,32 +37,30 @@ final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable bu
         return same?(data.pointer, o.data.pointer) ?? false
     }
     var canDeliver: Bool { deliver?(data.pointer) ?? false }
-    func post(_ work: @escaping @Sendable () -> Void) {
+    func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
+    func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
+    private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         guard let notify else { return }
-        queue.add(work)
+        queue.add(owner, work)
         notify(data.pointer, queue.pointer)
     }
 }
 
 /// Work waiting for a C scheduler's thread.
 final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind a lock.
-    private let items = Lock(initial: [@Sendable () -> Void]())
+    private let items = Lock(initial: WorkList())
     /// Never given back.
     var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
     init() {
         super.init(.workQueue)
         _ = out()
     }
-    func add(_ work: @escaping @Sendable () -> Void) { items.with { $0.append(work) } }
-    /// Runs what is queued now; what is added meanwhile waits.
-    func run() {
-        let now = items.with { q in
-            let all = q
-            q = []
-            return all
-        }
-        for w in now { w() }
+    func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
+        let gone = items.with { $0.add(owner, work) }
+        withExtendedLifetime(gone) {}
     }
+    /// Runs what is queued now; what is added meanwhile waits.
+    func run() { for work in items.with({ $0.take() }) { work() } }
 }
 
 final class SchedulerHandle: Handle {

@@ -19,6 +19,9 @@ struct AsyncWrites {
     fileprivate final class Flush: Sendable {
         let answer = Monitor<Result<Void, RealmError>?>(nil)
     }
+    /// Stands for the Realm where its last reference must not end up on another thread.
+    fileprivate final class Owner: Sendable {}
+    fileprivate let owner = Owner()
     fileprivate var blocks: [Block] = []
     /// Commits that nobody was told of, in their order.
     fileprivate var committed: [Completion] = []
@@ -129,11 +132,17 @@ extension Realm {
         let request = LockRequest()
         asyncWrites.request = request
         let database = database, scheduler = scheduler
-        let work = { @Sendable [weak self] in
+        let work = { @Sendable [weak self, weak owner = asyncWrites.owner] in
             let error = database.takeLock(for: request)
-            scheduler.post { [weak self] in self?.lockArrived(request, error) }
+            guard let owner else { return }
+            scheduler.post(for: owner) { [weak self] in self?.lockArrived(request, error) }
         }
-        do throws(RealmError) { try Thread.start(work) } catch { scheduler.post(work) }
+        do throws(RealmError) { try Thread.start(work) } catch {
+            scheduler.post(for: asyncWrites.owner) { [weak self] in
+                guard let self else { return }
+                self.lockArrived(request, self.database.takeLock(for: request))
+            }
+        }
     }
     private func takeRequestBack() {
         guard let request = asyncWrites.request else { return }
@@ -206,7 +215,7 @@ extension Realm {
             transaction.releaseLock()
             if !asyncWrites.committed.isEmpty {
                 // They are on the disk, or will never be: what follows is called in a turn all the same.
-                scheduler.post { [weak self] in
+                scheduler.post(for: asyncWrites.owner) { [weak self] in
                     self?.tellingNobody { () throws(RealmError) in
                         guard let self, self.asyncWrites.flush == nil, !self.asyncWrites.isCompleting else { return }
                         self.complete(nil)
@@ -223,10 +232,11 @@ extension Realm {
         asyncWrites.flush = flush
         transaction.handOverLock()
         let database = database, scheduler = scheduler
-        let work = { @Sendable [weak self] in
+        let work = { @Sendable [weak self, weak owner = asyncWrites.owner] in
             let answer = database.flushAndUnlock()
             flush.answer.with { $0 = answer }
-            scheduler.post { [weak self] in
+            guard let owner else { return }
+            scheduler.post(for: owner) { [weak self] in
                 self?.tellingNobody { () throws(RealmError) in
                     guard let self, self.asyncWrites.flush === flush, !self.asyncWrites.isCompleting else { return }
                     self.awaitFlush()

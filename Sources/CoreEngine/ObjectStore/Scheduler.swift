@@ -12,12 +12,46 @@ public protocol Scheduler: AnyObject, Sendable {
     var canDeliver: Bool { get }
     /// Queues work for the scheduler's thread. Any thread; never blocks.
     func post(_ work: @escaping @Sendable () -> Void)
+    /// The same for work that is nothing without `owner`: a scheduler that may never run need not keep it when the owner is gone.
+    func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void)
 }
 
 extension Scheduler {
     public var threadId: UInt { 0 }
     public var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { nil }
     public var threadCheckContext: UnsafeMutableRawPointer? { nil }
+    public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { post(work) }
+}
+
+/// Work that waits for a thread, which may never come for it: what belongs to somebody who is gone does not pile up.
+package struct WorkList {
+    private struct Entry {
+        let isOwned: Bool
+        weak var owner: AnyObject?
+        let run: @Sendable () -> Void
+    }
+    private var entries: [Entry] = []
+    /// With that many it is time to look who is gone: so that each is looked at twice on the average, however many there are.
+    private var limit = 64
+
+    package init() {}
+    package var isEmpty: Bool { entries.isEmpty }
+    /// - Returns: what was let go of, to be given up where no lock is held.
+    package mutating func add(_ owner: AnyObject?, _ run: @escaping @Sendable () -> Void) -> [@Sendable () -> Void] {
+        var gone: [@Sendable () -> Void] = []
+        if entries.count >= limit {
+            gone = entries.filter { $0.isOwned && $0.owner == nil }.map(\.run)
+            entries.removeAll { $0.isOwned && $0.owner == nil }
+            limit = max(64, 2 * entries.count)
+        }
+        entries.append(Entry(isOwned: owner != nil, owner: owner, run: run))
+        return gone
+    }
+    /// Takes all out, in the order in which they came.
+    package mutating func take() -> [@Sendable () -> Void] {
+        defer { entries = [] }
+        return entries.map(\.run)
+    }
 }
 
 /// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that thread.
@@ -26,7 +60,7 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
     public let threadId = Platform.threadId
     /// Under one lock, so that the descriptor is readable exactly while work waits.
     private struct Pending {
-        var work: [@Sendable () -> Void] = []
+        var work = WorkList()
         /// Made when somebody first wants to wait; many threads never do.
         var wake: WakeDescriptor?
     }
@@ -68,19 +102,21 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
     /// Readable while work waits; −1 when the system gave none.
     public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
 
-    public func post(_ work: @escaping @Sendable () -> Void) {
-        pending.with { p in
+    public func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
+    public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
+    private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
+        let gone = pending.with { p in
             if p.work.isEmpty { p.wake?.signal() }
-            p.work.append(work)
+            return p.work.add(owner, work)
         }
+        withExtendedLifetime(gone) {}
     }
     /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything ran.
     public func runPending(timeout: Int32 = 0) -> Bool {
         if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
-        let work = pending.with { p -> [@Sendable () -> Void] in
-            defer { p.work = [] }
+        let work = pending.with { p in
             p.wake?.drain()
-            return p.work
+            return p.work.take()
         }
         for w in work { w() }
         return !work.isEmpty

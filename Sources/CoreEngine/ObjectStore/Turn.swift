@@ -24,12 +24,14 @@ final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before
     /// Puts a turn into the scheduler, unless one is there.
     func post() {
         guard !isWaiting.exchange(true, ordering: .acquiringAndReleasing) else { return }
-        scheduler.post { [self] in
-            // What comes from here on makes another turn.
-            isWaiting.store(false, ordering: .releasing)
-            if let realm { told.store(realm.takeTurn() ?? told.load(ordering: .relaxed), ordering: .relaxed) }
-            listener.look()
-        }
+        // The scheduler may never run: what waits there keeps nothing of a closed Realm.
+        scheduler.post(for: self) { [weak self] in self?.take() }
+    }
+    private func take() {
+        // What comes from here on makes another turn.
+        isWaiting.store(false, ordering: .releasing)
+        if let realm { told.store(realm.takeTurn() ?? told.load(ordering: .relaxed), ordering: .relaxed) }
+        listener.look()
     }
 }
 

@@ -103,8 +103,12 @@ enum SortValue {
         case (.broken, .broken): 0
         case (.broken, _): 1
         case (_, .broken): -1
-        case (.value(let x), .value(let y)): Mixed.compare(x, y)
+        case (.value(let x), .value(let y)): Mixed.compareExactly(x, y)
         }
+    }
+    /// Equal as in a condition: the decimal 0.1 and the double 0.1 are.
+    static func areEqual(_ a: SortValue, _ b: SortValue) -> Bool {
+        if case .value(let x) = a, case .value(let y) = b { Mixed.compare(x, y) == 0 } else { compare(a, b) == 0 }
     }
 }
 /// Reads what rows are sorted by.
@@ -260,7 +264,7 @@ struct RowOrderer {
             return o == 0 ? x < y : o < 0
         }
         var kept: [Int] = []
-        for i in order.indices where i == 0 || compare(order[i - 1], order[i]) != 0 { kept.append(order[i]) }
+        for i in order.indices where i == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[i - 1]], $0[order[i]]) }) { kept.append(order[i]) }
         return kept.sorted().map { rows[$0] }
     }
 }

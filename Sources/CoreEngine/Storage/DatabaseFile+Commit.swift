@@ -102,6 +102,9 @@ extension DatabaseFile {
             pages.abandonWrite()
             try pages.withForm { (form) throws(RealmError) in try form.withdraw(w.header) }
         } else {
+            // One byte takes the commit back. Only then is the rest put right: it may reach the disk in any part.
+            try writeFlags(w.header.flags)
+            if durable { try file.synchronizeData() }
             try writeHeader(w.header)
             if w.recordAt != 0 { try write(w.record, at: w.recordAt) }
         }
@@ -347,5 +350,12 @@ extension DatabaseFile {
         let flags = header.flags
         header.flags = old.flags
         try put(header, flipped: flags, logicalSize: logicalSize, durable: durable)
+        guard pages == nil else { return }
+        // In both slots: an empty one would mean an empty database to whoever meets a header that a later commit left torn.
+        header.flags = flags
+        header.topRefs = (header.liveTopRef, header.liveTopRef)
+        header.formats = (format, format)
+        try writeHeader(header)
+        if durable { try file.synchronizeData() }
     }
 }

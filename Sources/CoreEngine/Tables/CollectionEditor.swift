@@ -50,6 +50,10 @@ struct CollectionEditor {
         kind == .string && shape == .list && place.path.isEmpty && table.indexes.has(column.key.index)
     }
     private func word(_ v: Mixed) -> Bytes? { if case .string(let b) = v { b } else { nil } }
+    /// Before anything is changed.
+    private func checkWord(_ v: Mixed) throws(RealmError) {
+        if isIndexed, let w = word(v) { try SearchIndex.checkWord(w) }
+    }
     private func enterWord(_ v: Mixed) throws(RealmError) {
         if isIndexed { try table.indexes.insertWord(word(v), object, column.key.index) }
     }
@@ -108,6 +112,7 @@ struct CollectionEditor {
     mutating func insert(_ i: Int, _ value: Mixed) throws(RealmError) {
         let v = try store.stable(element(value))
         let at = try position(i, "insert", end: true)
+        try checkWord(v)
         var tree = try treeToFill()
         try enterWord(v)
         try added(v)
@@ -119,6 +124,7 @@ struct CollectionEditor {
     mutating func set(_ i: Int, _ value: Mixed) throws(RealmError) {
         let v = try store.stable(element(value))
         let at = try position(i, "set")
+        try checkWord(v)
         guard var tree else { return }
         try replace(&tree, at, v)
         root = tree.root

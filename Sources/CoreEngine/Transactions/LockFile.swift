@@ -42,7 +42,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 if found != nil { isMade = true }
             }
             if let database, let found { Self.giveToWriters(found, of: database, isMade: isMade) }
-            if let file = found, let memory = try Self.join(file) {
+            if let file = found, let memory = try Self.join(file, isMade: isMade) {
                 self.file = file
                 identity = try file.identity()
                 created = isMade
@@ -126,7 +126,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     // MARK: The session
 
     /// One attempt; nil to try again.
-    private static func join(_ file: FileDescriptor) throws(RealmError) -> SharedMemory? {
+    private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> SharedMemory? {
         if file.tryLock(.exclusive) {
             // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
             // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
@@ -134,7 +134,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 if try file.size() != SharedState.size { try file.truncate(to: SharedState.size) }
                 try file.writeZeros(from: 0, to: SharedState.size)
             } catch {
-                try file.truncate(to: 0)
+                // Nothing stays of a file that this open made.
+                if isMade { _ = try? FileSystem.remove(file.path) } else { try file.truncate(to: 0) }
                 throw error
             }
             var head = [UInt8](repeating: 0, count: 16)

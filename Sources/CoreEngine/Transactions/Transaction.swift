@@ -247,7 +247,10 @@ package final class Transaction {
         guard stage == .writing else { throw RealmError(.wrongTransactionState, "Can't commit a non-existing write transaction") }
         // A child has a copy of its parent's transaction, and no part in it.
         try database.checkProcess()
-        if let damage { throw damage }
+        if let damage {
+            try? rollback()
+            throw damage
+        }
         let next = version + 1
         let written: SharedState.Version
         do {

@@ -560,9 +560,13 @@ extension SearchIndex {
     private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
         data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
     }
+    /// Throws when the word is too long for an index of whole words.
+    static func checkWord(_ word: Bytes) throws(RealmError) {
+        guard word.count < maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
+    }
     /// Enters a whole word (nil: a null element of a list of strings); an entry that is there stays single.
     mutating func insertWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
-        guard word?.count ?? 0 < Self.maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
+        if let word { try Self.checkWord(word) }
         var ref = root
         try insertWord(&ref, Self.wordData(word), key, 0)
         root = ref

@@ -83,6 +83,17 @@ extension Mixed {
         guard let x = a.asDecimal, let y = b.asDecimal else { return 0 }
         return Decimal128.compare(x, y)
     }
+    /// As `compare`, but numbers of different types by what they are exactly, so that it is an order: by `compare` the decimal 0.1 equals both the
+    /// float and the double 0.1, which differ.
+    static func compareExactly(_ a: Mixed, _ b: Mixed) -> Int {
+        switch (a, b) {
+        case (.decimal(let x), .double(let y)): Decimal128.compare(x, Decimal128(exactly: y))
+        case (.decimal(let x), .float(let y)): Decimal128.compare(x, Decimal128(exactly: Double(y)))
+        case (.double(let x), .decimal(let y)): Decimal128.compare(Decimal128(exactly: x), y)
+        case (.float(let x), .decimal(let y)): Decimal128.compare(Decimal128(exactly: Double(x)), y)
+        default: compare(a, b)
+        }
+    }
 
     private var asDecimal: Decimal128? {
         switch self {
@@ -136,6 +147,13 @@ extension Mixed {
 extension Decimal128 {
     /// A binary floating-point number rounded to `digits` significant decimal digits, the way realm-core converts for comparison.
     init(rounding value: Double, digits: Int) {
+        // The shortest text that reads back as the same double has at most 17 digits; round that text.
+        self.init(value, text: { $0.description }, digits: digits)
+    }
+    /// As many digits as there is room for: different numbers stay different, and in order.
+    init(exactly value: Double) { self.init(value, text: { Platform.scientific($0, digits: 33) }, digits: 34) }
+    /// - Parameter text: spells a positive number.
+    private init(_ value: Double, text: (Double) -> String, digits: Int) {
         if value.isNaN {
             self = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
             return
@@ -148,11 +166,10 @@ extension Decimal128 {
             self = Decimal128(negative: value.sign == .minus, coefficient: 0, exponent: 0)
             return
         }
-        // The shortest text that reads back as the same double has at most 17 digits; round that text.
         var coefficient: UInt128 = 0
         var exponent = 0
         var seenPoint = false
-        var bytes = Array(value.magnitude.description.utf8)[...]
+        var bytes = Array(text(value.magnitude).utf8)[...]
         while let c = bytes.popFirst() {
             if c == 0x2E {
                 seenPoint = true
