@@ -158,11 +158,6 @@ extension DatabaseFile {
                 if let extents = group.extents { c.content = (try checksum(of: extents), extents) }
                 var isDecisive = false
                 try makeNewest(c, onto: group.base, recordAt: group.recordAt, from: group.header, flushing: flushing, isDecisive: &isDecisive)
-                // The next commit may use what all but the last of the group freed, which the snapshot before the group still needs.
-                if headerState == .written, c.version > group.base.baseVersion + 1 {
-                    try file.synchronizeData()
-                    headerState = .onDisk
-                }
             }
             unflushed = nil
         } catch {

@@ -22,9 +22,11 @@ struct FreeSpace {
     ///   - base: the version that the commit builds upon; nil: everything is usable.
     ///   - pinned: the versions below it that readers hold, in order. A chunk is usable when the version that released it is at most the lowest
     ///     of them, and below the base.
+    ///   - groupStart: the first version of the commits that will be flushed together with this one. On the disk they are one commit: what they
+    ///     freed counts as freed by the last.
     init(
         _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, base: UInt64?, pinned: [UInt64],
-        pageSize: Int?
+        groupStart: UInt64? = nil, pageSize: Int?
     ) throws(RealmError) {
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
@@ -35,6 +37,7 @@ struct FreeSpace {
         // What no pin tells apart becomes usable at once: one version stands for all of it, so that the lists stay short while a reader stands.
         let last = base.map { $0 == 0 ? 0 : $0 - 1 } ?? .max
         let steps = pinned.filter { $0 < last } + [last]
+        let group = groupStart ?? .max, newest = (base ?? 0) + 1
         usable.reserveCapacity(positions.count + 8)
         var end = Int64(Format.headerSize)
         for i in 0..<positions.count {
@@ -45,7 +48,11 @@ struct FreeSpace {
             end = at + length
             let version = versions.map { UInt64(bitPattern: $0.get(i)) } ?? 0
             let chunk = FileChunk(offset: Int(at), size: Int(length))
-            if version <= steps[0] { append(chunk) } else { lockAtEnd(chunk, version: steps.first { version <= $0 } ?? version) }
+            if version <= steps[0] {
+                append(chunk)
+            } else {
+                lockAtEnd(chunk, version: version >= group ? max(version, newest) : steps.first { version <= $0 } ?? version)
+            }
         }
         if let pageSize { keepWholePages(pageSize) }
         assert(isSound, "free space read wrongly")

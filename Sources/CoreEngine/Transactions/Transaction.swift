@@ -310,7 +310,9 @@ package final class Transaction {
         guard let encoder else { throw RealmError(.brokenInvariant, "A commit without a changeset", path: database.path) }
         history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
-        var free = try FreeSpace(store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned), pageSize: file.isEncrypted ? file.pageSize : nil)
+        var free = try FreeSpace(
+            store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned), groupStart: file.unflushed.map { $0.base.baseVersion + 1 },
+            pageSize: file.isEncrypted ? file.pageSize : nil)
         let recordPlace = FileChunk(offset: recordAt, size: CommitRecord.size)
         if topRef.isNull, leavesRecord, recordPlace.end <= physical {
             free.lockAtEnd(recordPlace, version: next)
