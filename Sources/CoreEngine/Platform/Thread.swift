@@ -9,6 +9,8 @@ package enum Thread {
     /// Runs `body` on a new thread, which keeps nothing of it when it ends.
     package static func start(_ body: @escaping @Sendable () -> Void) throws(RealmError) {
         let work = Unmanaged.passRetained(Work(body))
+        // The new thread has them until it first runs.
+        hint_zero_vector_registers()
         let code = system.start_thread(
             {
                 Thread.forgetRegisters()

@@ -95,15 +95,16 @@ def test_python_of_the_languages_page(tmp_path, monkeypatch):
     for name, secret in (("phone.realm", None), ("sealed.realm", key)):
         with crealm.open(name, schema=[person], key=secret) as db, db.write():
             db["Person"].create(name="Ann", born=1990)
-    reading, writing, queries, secrets, observing = re.findall(r"```python\n(.*?)```", LANGUAGES.read_text(encoding="utf-8"), re.S)
+    reading, writing, queries, secrets, observing, threads = re.findall(r"```python\n(.*?)```", LANGUAGES.read_text(encoding="utf-8"), re.S)
     names = {}
     exec(compile(reading, "reading", "exec"), names)
     # The queries belong into the block of the open database, which the piece before them ends with.
     exec(compile(writing + "".join(f"    {line}\n" for line in queries.splitlines()), "writing and queries", "exec"), names)
     (tmp_path / "sealed.realm").replace(tmp_path / "phone.realm")
     exec(compile(secrets, "secrets", "exec"), names)
-    # It waits for other programs: compiled, with its `async for` in a function of its own.
-    compile("async def observing():\n" + "".join(f"    {line}\n" for line in observing.splitlines()), "observing", "exec")
+    # They wait for other programs, or stand in one with asyncio: compiled, in a function of their own.
+    for piece in observing, threads:
+        compile("async def waiting():\n" + "".join(f"    {line}\n" for line in piece.splitlines()), "waiting", "exec")
     with crealm.open("plain.realm", mode="r") as db:
         assert [person.name for person in db["Person"]] == ["Ann"]
     with crealm.open("people.realm", mode="r") as db:
