@@ -63,14 +63,24 @@ static const int hint_nameless = __O_TMPFILE | O_DIRECTORY;
 #else
 static const int hint_nameless = 0;
 #endif
-/* Overwrites the vector registers of the calling thread that memory is moved through. (Those from 16 on are left to whoever moves next.) */
+/* Overwrites the vector registers of the calling thread, through which memory is moved. */
 #if defined(__x86_64__)
 #include <cpuid.h>
 __attribute__((noinline, target("avx"))) static void hint_zero_wide_registers(void) { __asm__ volatile("vzeroall" ::: "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"); }
+__attribute__((noinline, target("avx512f"))) static void hint_zero_upper_registers(void) {
+    __asm__ volatile("vpxorq %%zmm16, %%zmm16, %%zmm16; vpxorq %%zmm17, %%zmm17, %%zmm17; vpxorq %%zmm18, %%zmm18, %%zmm18; vpxorq %%zmm19, %%zmm19, %%zmm19;"
+                     "vpxorq %%zmm20, %%zmm20, %%zmm20; vpxorq %%zmm21, %%zmm21, %%zmm21; vpxorq %%zmm22, %%zmm22, %%zmm22; vpxorq %%zmm23, %%zmm23, %%zmm23;"
+                     "vpxorq %%zmm24, %%zmm24, %%zmm24; vpxorq %%zmm25, %%zmm25, %%zmm25; vpxorq %%zmm26, %%zmm26, %%zmm26; vpxorq %%zmm27, %%zmm27, %%zmm27;"
+                     "vpxorq %%zmm28, %%zmm28, %%zmm28; vpxorq %%zmm29, %%zmm29, %%zmm29; vpxorq %%zmm30, %%zmm30, %%zmm30; vpxorq %%zmm31, %%zmm31, %%zmm31" ::
+                         : "xmm16", "xmm17", "xmm18", "xmm19", "xmm20", "xmm21", "xmm22", "xmm23",
+                           "xmm24", "xmm25", "xmm26", "xmm27", "xmm28", "xmm29", "xmm30", "xmm31");
+}
 static inline void hint_zero_vector_registers(void) {
     unsigned a, b, c = 0, d, low = 0, high = 0;
     /* Whether the processor has the wide ones and the system keeps them. */
     if (__get_cpuid(1, &a, &b, &c, &d) && (c >> 27 & 3) == 3) __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+    /* The same for those from 16 on. */
+    if ((low & 0xE6) == 0xE6 && __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b >> 16 & 1)) hint_zero_upper_registers();
     if ((low & 6) == 6) return hint_zero_wide_registers();
     __asm__ volatile("pxor %%xmm0, %%xmm0; pxor %%xmm1, %%xmm1; pxor %%xmm2, %%xmm2; pxor %%xmm3, %%xmm3; pxor %%xmm4, %%xmm4; pxor %%xmm5, %%xmm5;"
                      "pxor %%xmm6, %%xmm6; pxor %%xmm7, %%xmm7; pxor %%xmm8, %%xmm8; pxor %%xmm9, %%xmm9; pxor %%xmm10, %%xmm10;"
