@@ -24,29 +24,25 @@ extension Verifier {
             if let depth, depth != 0 { report(.tree, "a cluster \(depth) levels too high", here, offset: ref.offset) }
             return try walkLeaf(walk, n, offset: offset, last: last)
         }
-        let rows = walk.table.rows
-        guard let stated = try reading(here, { () throws(RealmError) in try rows.levels(of: n) }) else { return nil }
-        let levels = depth ?? stated
-        if levels != stated { report(.tree, "a cluster node of \(stated) levels where \(levels) are expected", here, offset: ref.offset) }
-        let children = n.count - 3
-        guard children >= 1, levels > 0 else {
-            report(.node, "a cluster node without children, or too deep", here, offset: ref.offset)
+        guard let inner = try reading(here, { () throws(RealmError) in try ClusterInner(store, n) }) else { return nil }
+        let levels = depth ?? inner.depth
+        if levels != inner.depth { report(.tree, "a cluster node of \(inner.depth) levels where \(levels) are expected", here, offset: ref.offset) }
+        guard levels > 0 else {
+            report(.node, "a cluster node that is too deep", here, offset: ref.offset)
             return nil
         }
         var sum: Int? = 0
         var start = UInt64(0)
-        for i in 0..<children {
-            let bounds = try reading(here) { () throws(RealmError) -> (UInt64, UInt64?, Ref) in
-                let next = i + 1 < children ? try rows.offsetOfChild(n, i + 1, levels: levels) : nil
-                return (try rows.offsetOfChild(n, i, levels: levels), next, try n.child(i + 3))
-            }
-            guard let (first, next, child) = bounds else {
+        for i in 0..<inner.count {
+            guard let child = try reading(here, { () throws(RealmError) in try inner.child(i) }) else {
                 sum = nil
                 continue
             }
+            let first = inner.offset(i)
             if first < start || i == 0 && first != 0 { report(.tree, "offsets of a cluster node out of order: child \(i)", here, offset: ref.offset) }
             start = first
-            let end = next.map { $0 > first ? offset &+ $0 &- 1 : last } ?? last
+            let next = i + 1 < inner.count ? inner.offset(i + 1) : 0
+            let end = next > first ? offset &+ next &- 1 : last
             let count = try walkCluster(walk, child, offset: offset &+ first, depth: levels - 1, last: min(end, last))
             if let s = sum, let count { sum = s + count } else { sum = nil }
         }
@@ -58,19 +54,10 @@ extension Verifier {
     }
     private func walkLeaf(_ walk: TableWalk, _ n: Node, offset: UInt64, last: UInt64) throws(RealmError) -> Int? {
         let here = place(walk.table)
-        let relative = try reading(here) { () throws(RealmError) -> [UInt64] in
-            let first = try n.slot(0)
-            if let count = first.number {
-                guard count <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
-                return Array(0..<count)
-            }
-            let keys = try store.integers(first.ref)
-            guard keys.width >= 8 || keys.count == 0, keys.count <= Format.clusterCapacity else { throw .corrupt("not the keys of a cluster", at: first.ref.offset) }
-            return (0..<keys.count).map { keys.getUnsigned($0) }
-        }
-        guard let relative else { return nil }
+        guard let leaf = try reading(here, { () throws(RealmError) in try ClusterLeaf(store, n) }) else { return nil }
         let first = walk.keys.count
-        for k in relative {
+        for row in 0..<leaf.count {
+            let k = leaf.key(row)
             let key = ObjKey(Int64(bitPattern: offset &+ k))
             if key.raw < 0 || k > last &- offset { report(.tree, "an object outside of its cluster", place(walk.table, nil, key), offset: n.ref.offset) }
             if let before = walk.keys.last, !(before < key) { report(.tree, "object keys out of order", place(walk.table, nil, key), offset: n.ref.offset) }
@@ -86,9 +73,7 @@ extension Verifier {
     func columnLeaf(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) -> Node? {
         let here = place(walk.table, c)
         let leaf = try reading(here) { () throws(RealmError) -> Node in
-            let ref = try store.refsNode(cluster).child(c.index + 1)
-            guard !ref.isNull else { throw .corrupt("cluster without the leaf of a column", at: cluster.offset) }
-            return try store.node(ref)
+            try store.node(try ClusterLeaf(store, try store.refsNode(cluster)).column(c.index))
         }
         if leaf == nil { for row in rows { unread.insert(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) } }
         return leaf

@@ -43,16 +43,13 @@ final class ClusterScan {
     let store: NodeStore
     /// Rows of the present cluster.
     private(set) var count = 0
-    private(set) var leaf = ClusterTree.noNode
-    private var keys: Node?
+    private(set) var leaf = ClusterLeaf()
     private var offset: UInt64 = 0
     /// Inner nodes from the root to the present cluster.
     private struct Level {
-        var node: Node
-        var offsets: Node?
-        var shift: UInt64
+        let inner: ClusterInner
         var base: UInt64
-        /// Slot of the next child.
+        /// The next child.
         var next: Int
     }
     private let levels: UnsafeMutablePointer<Level>
@@ -84,7 +81,7 @@ final class ClusterScan {
     }
 
     @inline(__always) func key(_ row: Int) -> ObjKey {
-        ObjKey(Int64(bitPattern: (keys?.getUnsigned(row) ?? UInt64(row)) &+ offset))
+        ObjKey(Int64(bitPattern: leaf.key(row) &+ offset))
     }
     /// A mask of undefined contents; given back in reverse order.
     func scratch() -> RowMask {
@@ -112,48 +109,28 @@ final class ClusterScan {
         while depth > 0 {
             let l = levels + (depth &- 1)
             let i = l.pointee.next
-            guard i < l.pointee.node.count else {
+            guard i < l.pointee.inner.count else {
                 depth &-= 1
                 continue
             }
             l.pointee.next = i &+ 1
-            if l.pointee.shift == 8 { try announce(l.pointee.node, i) }
-            var o = UInt64(i &- 3) << l.pointee.shift
-            if let offsets = l.pointee.offsets {
-                guard i &- 3 < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: l.pointee.node.ref.offset) }
-                o = offsets.getUnsigned(i &- 3)
-            }
-            if try open(try l.pointee.node.child(i), l.pointee.base &+ o) { return true }
+            if l.pointee.inner.depth == 1 { try announce(l.pointee.inner.node, i &+ 3) }
+            if try open(try l.pointee.inner.child(i), l.pointee.base &+ l.pointee.inner.offset(i)) { return true }
         }
         return false
     }
     /// Opens a cluster, or goes down into an inner node; whether there are rows now.
     @inline(__always) private func open(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Bool {
         let n = try store.refsNode(ref)
-        let first = try n.slot(0)
         if n.isInner {
             guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
-            let height = try n.slot(1)
-            guard height.isTagged, height.integer >= 1, height.integer < 8, n.count > 3 else {
-                throw .corrupt("inner cluster of impossible depth", at: ref.offset)
-            }
-            let offsets = first.isNull ? nil : try store.integers(first.ref)
-            (levels + depth).initialize(to: Level(node: n, offsets: offsets, shift: 8 * height.integer, base: base, next: 3))
+            (levels + depth).initialize(to: Level(inner: try ClusterInner(store, n), base: base, next: 0))
             depth += 1
             return false
         }
-        leaf = n
+        leaf = try ClusterLeaf(store, n)
         offset = base
-        if first.isTagged {
-            guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: ref.offset) }
-            keys = nil
-            count = Int(first.integer)
-        } else {
-            let k = try store.integers(first.ref)
-            guard k.count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: ref.offset) }
-            keys = k
-            count = k.count
-        }
+        count = leaf.count
         return count > 0
     }
     /// Asks for what the clusters after slot `i` need.
@@ -200,8 +177,6 @@ final class ClusterScan {
     /// The leaf of a column in the present cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
         touched |= 1 << UInt64(column.index & 63)
-        let slot = try leaf.slot(column.index &+ 1)
-        guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: leaf.ref.offset) }
-        return slot.ref
+        return try leaf.column(column.index)
     }
 }

@@ -20,12 +20,11 @@ extension Table {
         // Formats 20 and 21 keep no index on primary keys.
         var found: ObjKey?
         try rows.forEachKey { (k) throws(RealmError) in
-            if Mixed.equal(try rows.get(row: rowInCursor(k), pk.index), value) { found = k }
+            if let v = try rows.get(k, pk.index), Mixed.equal(v, value) { found = k }
             return found == nil
         }
         return found
     }
-    private func rowInCursor(_ key: ObjKey) throws(RealmError) -> Int { try rows.locate(key) ?? 0 }
 
     // MARK: Checks of caller values
 

@@ -28,47 +28,34 @@ extension ClusterTree {
         let n = try store.refsNode(ref)
         guard n.isInner == (levels ?? (n.isInner ? 1 : 0) > 0) else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
         guard n.isInner else { return try checkLeaf(n, offset: offset, last: last, &metCursor) }
-        let stated = try self.levels(of: n), children = n.count - 3
+        let inner = try ClusterInner(store, n), children = inner.count
+        let stated = inner.depth
         guard levels == nil || levels == stated else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
-        guard children >= 1, children <= Format.clusterCapacity else {
-            throw .corrupt("inner cluster with too many children, or none", at: ref.offset)
-        }
+        guard children <= Format.clusterCapacity else { throw .corrupt("inner cluster with too many children", at: ref.offset) }
         var sum = 0, starts: [UInt64] = []
         for i in 0..<children {
-            let start = try offsetOfChild(n, i, levels: stated)
+            let start = inner.offset(i)
             guard i == 0 ? start == 0 : start > starts[i - 1] else { throw .corrupt("cluster offsets out of order", at: ref.offset) }
             starts.append(start)
-            sum += try statedCount(try n.child(i + 3))
+            sum += try subtreeCount(try inner.child(i))
         }
         guard try n.slot(2) == RefOrTagged(tagged: sum) else { throw .corrupt("object counts do not add up", at: ref.offset) }
         // Where an operation may have been: its child and the next, with which it may have merged.
         let near = place.map { place in max(0, starts.place { $0 <= place &- offset } - 1) }
         for i in 0..<children where near == nil || i == near || i == near.map({ $0 + 1 }) {
             let end = i + 1 < children ? offset &+ starts[i + 1] &- 1 : last
-            try check(try n.child(i + 3), offset: offset &+ starts[i], last: end, levels: stated - 1, near: place, &metCursor)
+            try check(try inner.child(i), offset: offset &+ starts[i], last: end, levels: stated - 1, near: place, &metCursor)
         }
-    }
-    /// The number of objects that a node claims.
-    private func statedCount(_ ref: Ref) throws(RealmError) -> Int {
-        let n = try store.refsNode(ref)
-        return n.isInner ? Int(truncatingIfNeeded: try n.slot(2).integer) : try nodeSize(ref)
     }
     private func checkLeaf(_ n: Node, offset: UInt64, last: UInt64, _ metCursor: inout Bool) throws(RealmError) {
-        let first = try n.slot(0), count = try nodeSize(n.ref)
-        guard count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
-        var largest = UInt64(max(count, 1) - 1)
-        if !first.isTagged {
-            let keys = try store.integers(first.ref)
-            for i in 1..<max(1, count) where keys.getUnsigned(i - 1) >= keys.getUnsigned(i) {
-                throw .corrupt("object keys out of order", at: n.ref.offset)
-            }
-            largest = count > 0 ? keys.getUnsigned(count - 1) : 0
-        }
+        let cluster = try ClusterLeaf(store, n), count = cluster.count
+        for i in 1..<max(1, count) where cluster.key(i - 1) >= cluster.key(i) { throw .corrupt("object keys out of order", at: n.ref.offset) }
+        let largest = count > 0 ? cluster.key(count - 1) : 0
         guard largest <= last &- offset else { throw .corrupt("objects outside of their cluster", at: n.ref.offset) }
-        guard n.count > columns.count else { throw .corrupt("cluster without the leaf of a column", at: n.ref.offset) }
+        try cluster.checkHolds(columns: columns.count)
         for (i, column) in columns.enumerated() {
             guard let column else { continue }
-            let leaf = try store.node(try n.child(i + 1))
+            let leaf = try store.node(try cluster.column(i))
             let isEnumerated = !column.enumeratedValues.isNull && !leaf.hasRefs && leaf.widthType == 0
             let values = isEnumerated ? leaf.count : try column.kind.count(store, leaf.ref)
             guard values == count else { throw .corrupt("column with more or fewer values than objects", at: leaf.ref.offset) }
@@ -76,6 +63,6 @@ extension ClusterTree {
         guard cursor.isValid, cursor.leaf.ref == n.ref else { return }
         metCursor = true
         let isRight = cursor.count == count && cursor.offset == offset && cursor.low >= offset && cursor.high <= last
-        guard isRight, cursor.keys?.ref ?? .null == first.subtree ?? .null else { throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset) }
+        guard isRight, cursor.leaf.keys?.ref == cluster.keys?.ref else { throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset) }
     }
 }

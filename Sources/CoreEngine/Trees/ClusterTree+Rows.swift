@@ -19,8 +19,8 @@ extension ClusterTree {
         setRootKeepingCursor(top.ref)
         guard let split else { return inserted }
         cursor.isValid = false
-        let depth = top.isInner ? Int(try top.slot(1).integer) : 0
-        let total = try count() &+ (try subtreeSize(split.ref))
+        let depth = top.isInner ? try ClusterInner(store, top).depth : 0
+        let total = try count() &+ (try subtreeCount(split.ref))
         let compact = depth < 7 && split.key == 1 << UInt64(8 * (depth + 1))
         let first = compact ? Ref.null : try store.makeUnsigned([0, split.key]).ref
         let newRoot = try store.makeRefs(
@@ -31,32 +31,10 @@ extension ClusterTree {
 
     /// The common case, a new largest key in the last leaf, without a descent: the cursor stands there since the insertion before.
     @inline(__always) private func append(_ k: UInt64, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool {
-        guard cursor.isValid, cursor.isWritable, cursor.pathCount >= 0, cursor.high == .max, k >= cursor.low, cursor.count > 0,
-            cursor.count < Format.clusterCapacity
-        else { return false }
-        let relative = k &- cursor.offset
-        let n = cursor.leaf
-        let count = cursor.count
-        if var keys = cursor.keys {
-            guard relative > keys.getUnsigned(count &- 1) else { return false }
-            try store.insertUnsigned(&keys, count, relative)
-            store.setSlot(n, 0, keys.ref)
-            cursor.keys = keys
-        } else {
-            guard relative == UInt64(count) else { return false }
-            store.setSlot(n, 0, RefOrTagged(tagged: count &+ 1))
-        }
-        try insertRow(n, count, initial)
+        guard try cursor.append(store, k) else { return false }
+        try insertRow(cursor.leaf, cursor.count &- 1, initial)
         forgetOpened()
-        cursor.count = count &+ 1
-        cursor.firstIndex = -1
-        // Slot 2 of each inner node counts its objects (tagged, so one object is 2).
-        withUnsafeBytes(of: cursor.path) { p in
-            for i in 0..<cursor.pathCount {
-                guard let node = p.load(fromByteOffset: i &* 8, as: UnsafeMutableRawPointer?.self) else { continue }
-                node.storeBytes(of: node.load(fromByteOffset: 24, as: Int64.self) &+ 2, toByteOffset: 24, as: Int64.self)
-            }
-        }
+        cursor.countAppended()
         return true
     }
 
@@ -65,221 +43,133 @@ extension ClusterTree {
         /// Where the new node starts, relative to the node that split.
         var key: UInt64
     }
-    private func subtreeSize(_ ref: Ref) throws(RealmError) -> Int {
-        let n = try store.refsNode(ref)
-        if n.isInner { return Int(truncatingIfNeeded: try n.slot(2).integer) }
-        let first = try n.slot(0)
-        return first.isTagged ? Int(truncatingIfNeeded: first.integer) : try store.integers(first.ref).count
-    }
-
     private func insert(
         _ n: inout Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, depth: Int, initial: (column: Int, value: Mixed)?, _ inserted: inout Bool
     ) throws(RealmError) -> Split? {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
-        guard n.isInner else { return try insertInLeaf(&n, key, base: base, low: low, high: high, initial: initial, &inserted) }
-        let levels = try levels(of: n)
-        let (i, offset) = try child(of: n, for: key, levels: levels)
-        let children = n.count - 3
-        let total = try n.slot(2)
+        guard n.isInner else { return try insertInLeaf(n, key, base: base, low: low, high: high, initial: initial, &inserted) }
+        var inner = try ClusterInner(store, n)
+        let i = try inner.find(key), offset = inner.offset(i), children = inner.count
+        let total = try inner.objects()
         var childHigh = high
-        if i + 1 < children { childHigh = base &+ (try offsetOfChild(n, i + 1, levels: levels)) &- 1 }
-        let old = try n.child(i + 3)
+        if i + 1 < children { childHigh = base &+ inner.offset(i + 1) &- 1 }
+        let old = try inner.child(i)
         var c = try store.writableRefs(try store.refsNode(old))
         let split = try insert(
             &c, key &- offset, base: base &+ offset, low: base &+ offset, high: childHigh, depth: depth + 1, initial: initial, &inserted)
-        if c.ref != old { store.setSlot(n, i + 3, c.ref) }
+        if c.ref != old { inner.setChild(store, i, c.ref) }
         guard inserted else { return nil }
         if cursor.isValid {
             if !c.isInner {
-                cursor.parent = n
+                cursor.parent = inner
                 cursor.childIndex = i
             }
-            // The path grows from the leaf upwards; a node that splits or moves invalidates the cursor below.
-            switch cursor.pathCount {
-            case 0: cursor.path.0 = n.address
-            case 1: cursor.path.1 = n.address
-            case 2: cursor.path.2 = n.address
-            case 3: cursor.path.3 = n.address
-            default: break
-            }
-            cursor.pathCount = cursor.pathCount >= 0 && cursor.pathCount < 4 ? cursor.pathCount + 1 : -1
+            cursor.rise(to: n)
         }
         guard let split else {
-            store.setSlot(n, 2, RefOrTagged(tagged: total.integer + 1))
+            inner.setObjects(store, total + 1)
             return nil
         }
         let s = split.key &+ offset
         if children < Format.clusterCapacity {
-            store.setSlot(n, 2, RefOrTagged(tagged: total.integer + 1))
-            let first = try n.slot(0)
-            if !first.isNull || s != UInt64(children) << UInt64(8 * levels) {
-                var offsets = try generalOffsets(n, levels: levels)
+            inner.setObjects(store, total + 1)
+            if !inner.isCompact(with: s, at: children) {
+                var offsets = try inner.generalOffsets(store)
                 try store.insertUnsigned(&offsets, i + 1, s)
-                store.setSlot(n, 0, offsets.ref)
+                inner.setOffsets(store, offsets)
             }
-            try store.insertSlot(&n, i + 4, RefOrTagged(split.ref))
+            try inner.insertChild(store, i + 1, split.ref)
+            n = inner.node
             return nil
         }
         // Full: a new sibling.
         if i == children - 1 {
-            let size = try subtreeSize(split.ref)
+            let size = try subtreeCount(split.ref)
             let sibling = try store.makeRefs(
-                [RefOrTagged(.null), RefOrTagged(tagged: levels), RefOrTagged(tagged: size), RefOrTagged(split.ref)], inner: true)
-            store.setSlot(n, 2, RefOrTagged(tagged: Int(total.integer) &+ 1 &- size))
+                [RefOrTagged(.null), RefOrTagged(tagged: inner.depth), RefOrTagged(tagged: size), RefOrTagged(split.ref)], inner: true)
+            inner.setObjects(store, total &+ 1 &- UInt64(size))
             return Split(ref: sibling.ref, key: s)
         }
-        var offsets = try generalOffsets(n, levels: levels)
+        var offsets = try inner.generalOffsets(store)
         let cut = offsets.getUnsigned(i + 1)
         var movedOffsets: [UInt64] = []
         var moved: [RefOrTagged] = []
         var movedSize = 0
         for j in (i + 1)..<children {
             movedOffsets.append(offsets.getUnsigned(j) &- cut)
-            moved.append(try n.slot(j + 3))
-            movedSize &+= try subtreeSize(try n.child(j + 3))
+            moved.append(RefOrTagged(try inner.child(j)))
+            movedSize &+= try subtreeCount(try inner.child(j))
         }
         let siblingOffsets = try store.makeUnsigned(movedOffsets).ref
         let sibling = try store.makeRefs(
-            [RefOrTagged(siblingOffsets), RefOrTagged(tagged: levels), RefOrTagged(tagged: movedSize)] + moved, inner: true)
+            [RefOrTagged(siblingOffsets), RefOrTagged(tagged: inner.depth), RefOrTagged(tagged: movedSize)] + moved, inner: true)
         try store.eraseUnsigned(&offsets, i + 1, offsets.count - i - 1)
         try store.insertUnsigned(&offsets, i + 1, s)
-        store.setSlot(n, 0, offsets.ref)
-        try store.eraseSlots(&n, i + 4, children - i - 1)
-        try store.insertSlot(&n, i + 4, RefOrTagged(split.ref))
-        store.setSlot(n, 2, RefOrTagged(tagged: Int(total.integer) &+ 1 &- movedSize))
+        inner.setOffsets(store, offsets)
+        try inner.eraseChildren(store, i + 1, children - i - 1)
+        try inner.insertChild(store, i + 1, split.ref)
+        inner.setObjects(store, total &+ 1 &- UInt64(movedSize))
+        n = inner.node
         return Split(ref: sibling.ref, key: cut)
     }
 
     private func insertInLeaf(
-        _ n: inout Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, initial: (column: Int, value: Mixed)?, _ inserted: inout Bool
+        _ n: Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, initial: (column: Int, value: Mixed)?, _ inserted: inout Bool
     ) throws(RealmError) -> Split? {
-        let first = try n.slot(0)
-        var keys: Node?
-        let count: Int
-        let position: Int
-        if first.isTagged {
-            count = Int(truncatingIfNeeded: first.integer)
-            position = key >= first.integer ? count : Int(key)
-            if key < first.integer { inserted = false }
-        } else {
-            let k = try store.integers(first.ref)
-            keys = k
-            count = k.count
-            position = k.lowerBoundUnsigned(key)
-            if position < count && k.getUnsigned(position) == key { inserted = false }
-        }
+        var leaf = try ClusterLeaf(store, n)
+        let position = leaf.position(key)
+        inserted = leaf.row(key) == nil
         guard inserted else { return nil }
-        if count < Format.clusterCapacity {
-            if keys == nil && key == UInt64(count) {
-                store.setSlot(n, 0, RefOrTagged(tagged: count + 1))
-            } else {
-                var k = try generalKeys(n)
-                try store.insertUnsigned(&k, position, key)
-                store.setSlot(n, 0, k.ref)
-                keys = k
-            }
-            try insertRow(n, position, initial)
+        if leaf.count < Format.clusterCapacity {
+            try leaf.insert(store, key, at: position)
+            try insertRow(leaf, position, initial)
             forgetOpened()
-            cursor = Cursor(
-                isValid: true, isWritable: true, leaf: n, keys: keys, count: count + 1, offset: base, low: low, high: high, firstIndex: -1, pathCount: 0)
+            cursor.stand(at: leaf, offset: base, low: low, high: high)
             return nil
         }
         // Full leaf.
-        var slots = [RefOrTagged(tagged: 0)]
-        for c in columns { slots.append(RefOrTagged(try c.map { c throws(RealmError) in try c.kind.create(store) } ?? .null)) }
-        let new = try store.makeRefs(slots)
         cursor.isValid = false
-        if position == count {
-            store.setSlot(new, 0, RefOrTagged(tagged: 1))
+        var new = try ClusterLeaf(store, try store.refsNode(try Self.create(store, columns: columns)))
+        if position == leaf.count {
+            try new.insert(store, 0, at: 0)
             try insertRow(new, 0, initial)
             return Split(ref: new.ref, key: key)
         }
-        var k = try generalKeys(n)
-        let cut = k.getUnsigned(position)
-        var moved: [UInt64] = []
-        for j in position..<count { moved.append(k.getUnsigned(j) &- cut) }
-        store.setSlot(new, 0, try store.makeUnsigned(moved).ref)
-        try moveRows(from: n, position, to: new)
-        try store.eraseUnsigned(&k, position, count - position)
-        try store.insertUnsigned(&k, position, key)
-        store.setSlot(n, 0, k.ref)
-        try insertRow(n, position, initial)
+        let keys = try leaf.generalKeys(store)
+        let cut = keys.getUnsigned(position)
+        let moved = (position..<leaf.count).map { keys.getUnsigned($0) &- cut }
+        store.setSlot(new.node, 0, try store.makeUnsigned(moved).ref)
+        try moveRows(from: leaf, position, to: new)
+        try leaf.cut(store, at: position, inserting: key)
+        try insertRow(leaf, position, initial)
         return Split(ref: new.ref, key: cut)
     }
 
     /// Inserts one element into every column leaf of `n`.
-    private func insertRow(_ n: Node, _ position: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
-        guard n.count > columns.count else { throw .corrupt("cluster without the leaf of a column", at: n.ref.offset) }
+    private func insertRow(_ cluster: ClusterLeaf, _ position: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
+        try cluster.checkHolds(columns: columns.count)
         for c in 0..<columns.count {
             guard let column = columns[c] else { continue }
-            let leaf = try n.child(c + 1)
+            let leaf = try cluster.column(c)
             var value = column.initial
             if let initial, initial.column == c { value = initial.value }
             if try column.kind.appendInitial(store, leaf, position, value) != nil { continue }
             let new = try column.kind.insert(store, leaf, position, value)
-            if new != leaf { store.setSlot(n, c + 1, new) }
+            if new != leaf { cluster.setColumn(store, c, new) }
         }
     }
-    private func moveRows(from: Node, _ start: Int, to: Node) throws(RealmError) {
-        guard from.count > columns.count, to.count > columns.count else { throw .corrupt("cluster without the leaf of a column", at: from.ref.offset) }
+    /// Moves the elements from `start` on of every column leaf.
+    private func moveRows(from: ClusterLeaf, _ start: Int, to: ClusterLeaf) throws(RealmError) {
+        try from.checkHolds(columns: columns.count)
+        try to.checkHolds(columns: columns.count)
         for c in 0..<columns.count {
             guard let column = columns[c] else { continue }
-            var a = try from.child(c + 1)
-            var b = try to.child(c + 1)
+            var a = try from.column(c)
+            var b = try to.column(c)
             try column.kind.moveTail(store, from: &a, start: start, to: &b)
-            store.setSlot(from, c + 1, a)
-            store.setSlot(to, c + 1, b)
+            from.setColumn(store, c, a)
+            to.setColumn(store, c, b)
         }
-    }
-
-    func levels(of n: Node) throws(RealmError) -> Int {
-        let d = try n.slot(1)
-        guard d.isTagged, d.integer >= 1, d.integer < 8 else { throw .corrupt("inner cluster of impossible depth", at: n.ref.offset) }
-        return Int(d.integer)
-    }
-    func offsetOfChild(_ n: Node, _ i: Int, levels: Int) throws(RealmError) -> UInt64 {
-        let first = try n.slot(0)
-        if first.isNull { return UInt64(i) << UInt64(8 * levels) }
-        let offsets = try store.integers(first.ref)
-        guard i < offsets.count else { throw .corrupt("inner cluster with too few offsets", at: n.ref.offset) }
-        return offsets.getUnsigned(i)
-    }
-    private func child(of n: Node, for key: UInt64, levels: Int) throws(RealmError) -> (Int, UInt64) {
-        let children = n.count - 3
-        guard children >= 1 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
-        let first = try n.slot(0)
-        if first.isNull {
-            let i = Int(min(key >> UInt64(8 * levels), UInt64(children - 1)))
-            return (i, UInt64(i) << UInt64(8 * levels))
-        }
-        let offsets = try store.integers(first.ref)
-        guard offsets.count >= children else { throw .corrupt("inner cluster with too few offsets", at: n.ref.offset) }
-        var i = offsets.lowerBoundUnsigned(key)
-        if i >= children || offsets.getUnsigned(i) != key { i -= 1 }
-        guard i >= 0 else { throw .corrupt("cluster offsets do not start at 0", at: n.ref.offset) }
-        i = min(i, children - 1)
-        return (i, offsets.getUnsigned(i))
-    }
-
-    /// Keys of a leaf in general form; the leaf's slot 0 is updated.
-    func generalKeys(_ n: Node) throws(RealmError) -> Node {
-        let first = try n.slot(0)
-        if !first.isTagged {
-            let k = try store.integers(first.ref)
-            // A hostile narrow array would lose the unsigned keys it is about to receive.
-            guard k.width >= 8 || k.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: n.ref.offset) }
-            return k
-        }
-        let k = try store.makeUnsigned((0..<min(first.integer, 256)).map { $0 })
-        store.setSlot(n, 0, k.ref)
-        return k
-    }
-    func generalOffsets(_ n: Node, levels: Int) throws(RealmError) -> Node {
-        let first = try n.slot(0)
-        if !first.isNull { return try store.integers(first.ref) }
-        let o = try store.makeUnsigned((0..<UInt64(max(0, n.count - 3))).map { $0 << UInt64(8 * levels) })
-        store.setSlot(n, 0, o.ref)
-        return o
     }
 
     // MARK: Erasing
@@ -296,11 +186,15 @@ extension ClusterTree {
         invalidateCursors()
         var top = try store.writableRefs(try store.refsNode(root))
         _ = try erase(&top, UInt64(bitPattern: key.raw), depth: 0)
-        // A root with one child gives way to it; its offset is 0.
+        try setTop(top)
+    }
+    /// Makes a node in the slab the root. One that has a single child gives way to it; its offset is 0.
+    func setTop(_ node: Node) throws(RealmError) {
+        var top = node
         while top.isInner && top.count == 4 {
-            let child = try top.child(3)
-            let first = try top.slot(0)
-            if !first.isNull { try store.free(first.ref) }
+            let child = try ClusterInner(store, top).child(0)
+            let offsets = try top.child(0)
+            if !offsets.isNull { try store.free(offsets) }
             store.free(top)
             top = try store.writableRefs(try store.refsNode(child))
         }
@@ -311,124 +205,114 @@ extension ClusterTree {
     private func erase(_ n: inout Node, _ key: UInt64, depth: Int) throws(RealmError) -> Int {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
         guard n.isInner else { return try eraseInLeaf(n, key) }
-        let levels = try levels(of: n)
-        let (i, offset) = try child(of: n, for: key, levels: levels)
-        let total = try n.slot(2).integer
+        var inner = try ClusterInner(store, n)
+        let i = try inner.find(key), offset = inner.offset(i), children = inner.count
+        let total = try inner.objects()
         guard total > 0 else { throw .corrupt("object counts do not add up", at: n.ref.offset) }
-        store.setSlot(n, 2, RefOrTagged(tagged: total - 1))
-        let old = try n.child(i + 3)
+        inner.setObjects(store, total - 1)
+        let old = try inner.child(i)
         var c = try store.writableRefs(try store.refsNode(old))
-        if c.ref != old { store.setSlot(n, i + 3, c.ref) }
+        if c.ref != old { inner.setChild(store, i, c.ref) }
         let size = try erase(&c, key &- offset, depth: depth + 1)
-        store.setSlot(n, i + 3, c.ref)
-        let children = n.count - 3
+        inner.setChild(store, i, c.ref)
         if size == 0 {
             try store.destroy(c.ref)
-            var offsets = try generalOffsets(n, levels: levels)
-            try store.eraseSlots(&n, i + 3)
+            var offsets = try inner.generalOffsets(store)
+            try inner.eraseChildren(store, i)
             try store.eraseUnsigned(&offsets, i)
-            if i == 0 && children > 1 {
-                let f = offsets.getUnsigned(0)
-                if f != 0 {
-                    let ref = try n.child(3)
-                    let w = try store.writableRefs(try store.refsNode(ref))
-                    store.setSlot(n, 3, w.ref)
-                    try rebase(w, by: f)
-                    try store.setUnsigned(&offsets, 0, 0)
-                }
-            }
-            store.setSlot(n, 0, offsets.ref)
+            inner.setOffsets(store, offsets)
+            if i == 0 && children > 1 { try rebaseFirstChild(&inner) }
+            n = inner.node
             return children - 1
         }
         if size < Format.clusterCapacity / 2 && i + 1 < children {
-            let next = try n.child(i + 4)
+            let next = try inner.child(i + 1)
             if size + (try nodeSize(next)) < Format.clusterCapacity * 3 / 4 {
-                let distance = try offsetOfChild(n, i + 1, levels: levels) &- offset
-                try merge(&c, try store.writableRefs(try store.refsNode(next)), distance: distance)
-                store.setSlot(n, i + 3, c.ref)
-                var offsets = try generalOffsets(n, levels: levels)
-                try store.eraseUnsigned(&offsets, i + 1)
-                store.setSlot(n, 0, offsets.ref)
-                try store.eraseSlots(&n, i + 4)
+                try mergeChildren(&inner, i, &c)
+                n = inner.node
                 return children - 1
             }
         }
         return children
     }
+    /// Makes the first child start at 0 again, after those before it went.
+    func rebaseFirstChild(_ inner: inout ClusterInner) throws(RealmError) {
+        let f = inner.offset(0)
+        guard f != 0 else { return }
+        let w = try store.writableRefs(try store.refsNode(try inner.child(0)))
+        inner.setChild(store, 0, w.ref)
+        try rebase(w, by: f)
+        var offsets = try inner.generalOffsets(store)
+        try store.setUnsigned(&offsets, 0, 0)
+        inner.setOffsets(store, offsets)
+    }
+    /// Moves everything of child `i + 1` into child `i`, which is `c`.
+    func mergeChildren(_ inner: inout ClusterInner, _ i: Int, _ c: inout Node) throws(RealmError) {
+        try merge(&c, try store.writableRefs(try store.refsNode(try inner.child(i + 1))), distance: inner.offset(i + 1) &- inner.offset(i))
+        inner.setChild(store, i, c.ref)
+        var offsets = try inner.generalOffsets(store)
+        try store.eraseUnsigned(&offsets, i + 1)
+        inner.setOffsets(store, offsets)
+        try inner.eraseChildren(store, i + 1)
+    }
 
+    /// Objects of a leaf, children of an inner node.
     func nodeSize(_ ref: Ref) throws(RealmError) -> Int {
         let n = try store.refsNode(ref)
-        return n.isInner ? n.count - 3 : try subtreeSize(ref)
+        return n.isInner ? try ClusterInner(store, n).count : try ClusterLeaf(store, n).count
     }
 
     private func eraseInLeaf(_ n: Node, _ key: UInt64) throws(RealmError) -> Int {
-        let first = try n.slot(0)
-        let row: Int
-        let count: Int
-        if first.isTagged {
-            count = Int(truncatingIfNeeded: first.integer)
-            guard key < first.integer else { throw .corrupt("object not where it was found", at: n.ref.offset) }
-            row = Int(key)
-        } else {
-            let k = try store.integers(first.ref)
-            count = k.count
-            row = k.lowerBoundUnsigned(key)
-            guard row < count, k.getUnsigned(row) == key else { throw .corrupt("object not where it was found", at: n.ref.offset) }
-        }
-        guard n.count > columns.count else { throw .corrupt("cluster without the leaf of a column", at: n.ref.offset) }
+        var cluster = try ClusterLeaf(store, n)
+        guard let row = cluster.row(key) else { throw .corrupt("object not where it was found", at: n.ref.offset) }
+        try cluster.checkHolds(columns: columns.count)
         for c in 0..<columns.count {
             guard let column = columns[c] else { continue }
-            let leaf = try n.child(c + 1)
+            let leaf = try cluster.column(c)
             if column.ownsTrees, case .slot(let owned) = try column.kind.get(store, leaf, row), !owned.isTagged { try store.destroy(owned.ref) }
             let new = try column.kind.erase(store, leaf, row)
-            if new != leaf { store.setSlot(n, c + 1, new) }
+            if new != leaf { cluster.setColumn(store, c, new) }
         }
-        if first.isTagged && row == count - 1 {
-            store.setSlot(n, 0, RefOrTagged(tagged: count - 1))
-        } else {
-            var k = try generalKeys(n)
-            try store.eraseUnsigned(&k, row)
-            store.setSlot(n, 0, k.ref)
-        }
-        return count - 1
+        try cluster.erase(store, row: row)
+        return cluster.count
     }
 
     /// Adds `f` to every key below `n`, whose own offset drops by as much.
-    func rebase(_ n: Node, by f: UInt64, depth: Int = 0) throws(RealmError) {
+    private func rebase(_ n: Node, by f: UInt64, depth: Int = 0) throws(RealmError) {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
-        if !n.isInner {
-            var k = try generalKeys(n)
-            for i in 0..<k.count { try store.setUnsigned(&k, i, k.getUnsigned(i) &+ f) }
-            store.setSlot(n, 0, k.ref)
-            return
+        guard n.isInner else {
+            var leaf = try ClusterLeaf(store, n)
+            return try leaf.rebase(store, by: f)
         }
-        var offsets = try generalOffsets(n, levels: try levels(of: n))
-        for i in 1..<max(1, min(offsets.count, n.count - 3)) { try store.setUnsigned(&offsets, i, offsets.getUnsigned(i) &+ f) }
-        store.setSlot(n, 0, offsets.ref)
-        let w = try store.writableRefs(try store.refsNode(try n.child(3)))
-        store.setSlot(n, 3, w.ref)
+        var inner = try ClusterInner(store, n)
+        var offsets = try inner.generalOffsets(store)
+        for i in 1..<inner.count { try store.setUnsigned(&offsets, i, offsets.getUnsigned(i) &+ f) }
+        inner.setOffsets(store, offsets)
+        let w = try store.writableRefs(try store.refsNode(try inner.child(0)))
+        inner.setChild(store, 0, w.ref)
         try rebase(w, by: f, depth: depth + 1)
     }
 
     /// Moves everything of `b`, which starts `distance` after `a`, into `a`.
-    func merge(_ a: inout Node, _ b: Node, distance: UInt64) throws(RealmError) {
+    private func merge(_ a: inout Node, _ b: Node, distance: UInt64) throws(RealmError) {
         guard a.isInner == b.isInner else { throw .corrupt("cluster tree of uneven depth", at: a.ref.offset) }
         if !a.isInner {
-            var k = try generalKeys(a)
-            let other = try generalKeys(b)
-            for i in 0..<other.count { try store.insertUnsigned(&k, k.count, other.getUnsigned(i) &+ distance) }
-            store.setSlot(a, 0, k.ref)
-            try moveRows(from: b, 0, to: a)
+            var leaf = try ClusterLeaf(store, a)
+            let other = try ClusterLeaf(store, b)
+            try leaf.append(store, other, distance: distance)
+            try moveRows(from: other, 0, to: leaf)
             try store.destroy(b.ref)
             return
         }
-        var offsets = try generalOffsets(a, levels: try levels(of: a))
-        let other = try generalOffsets(b, levels: try levels(of: b))
-        for i in 0..<min(other.count, b.count - 3) { try store.insertUnsigned(&offsets, offsets.count, other.getUnsigned(i) &+ distance) }
-        store.setSlot(a, 0, offsets.ref)
-        store.setSlot(a, 2, RefOrTagged(tagged: try a.slot(2).integer + (try b.slot(2).integer)))
-        for i in 3..<max(3, b.count) { try store.insertSlot(&a, a.count, try b.slot(i)) }
-        store.free(other)
+        var inner = try ClusterInner(store, a), other = try ClusterInner(store, b)
+        var offsets = try inner.generalOffsets(store)
+        let more = try other.generalOffsets(store)
+        for i in 0..<other.count { try store.insertUnsigned(&offsets, offsets.count, more.getUnsigned(i) &+ distance) }
+        inner.setOffsets(store, offsets)
+        inner.setObjects(store, try inner.objects() + (try other.objects()))
+        for i in 0..<other.count { try inner.insertChild(store, inner.count, try other.child(i)) }
+        a = inner.node
+        store.free(more)
         store.free(b)
     }
 
@@ -465,8 +349,9 @@ extension ClusterTree {
     private func eachLeaf(_ ref: Ref, depth: Int, _ body: (Node, Int) throws(RealmError) -> Ref) throws(RealmError) -> Ref {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
         let n = try store.writableRefs(try store.refsNode(ref))
-        if !n.isInner { return try body(n, try subtreeSize(n.ref)) }
-        for i in 3..<max(3, n.count) { store.setSlot(n, i, try eachLeaf(try n.child(i), depth: depth + 1, body)) }
+        if !n.isInner { return try body(n, try ClusterLeaf(store, n).count) }
+        let inner = try ClusterInner(store, n)
+        for i in 0..<inner.count { inner.setChild(store, i, try eachLeaf(try inner.child(i), depth: depth + 1, body)) }
         return n.ref
     }
 }

@@ -1,0 +1,175 @@
+/// The leaf of a cluster tree that was found last. Reading neighbours in it costs no descent.
+struct ClusterCursor {
+    var isValid = false
+    /// All nodes from the root to the leaf are in the slab.
+    var isWritable = false
+    var leaf = ClusterLeaf()
+    /// Sum of the offsets on the path: real key = relative key + offset.
+    var offset: UInt64 = 0
+    /// Keys that belong in this leaf: low … high.
+    var low: UInt64 = 0
+    var high: UInt64 = 0
+    /// Index of the leaf's first object in the table; −1 when unknown.
+    var firstIndex = -1
+    /// The leaf's parent and its place there, for walking on.
+    var parent: ClusterInner?
+    var childIndex = 0
+    /// Inner nodes from the leaf up to the root, when `pathCount` ≥ 0: an append bumps their object counts.
+    private var path: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil, nil, nil)
+    private var pathCount = -1
+
+    // MARK: Looking
+
+    @inline(__always) var count: Int { leaf.count }
+    @inline(__always) func holds(_ key: UInt64) -> Bool { isValid && key >= low && key <= high }
+    @inline(__always) func holds(index: Int) -> Bool { isValid && firstIndex >= 0 && index >= firstIndex && index < firstIndex &+ leaf.count }
+    @inline(__always) func row(_ key: UInt64) -> Int? { leaf.row(key &- offset) }
+    @inline(__always) func key(_ row: Int) -> ObjKey { ObjKey(Int64(bitPattern: leaf.key(row) &+ offset)) }
+
+    // MARK: Moving
+
+    /// Back to the root: all keys belong here.
+    private mutating func start() {
+        isValid = false
+        low = 0
+        high = .max
+        offset = 0
+        firstIndex = -1
+        parent = nil
+        pathCount = -1
+    }
+    /// Down to child `i`.
+    @inline(__always) private mutating func enter(_ inner: ClusterInner, _ i: Int) {
+        if i &+ 1 < inner.count { high = offset &+ inner.offset(i &+ 1) &- 1 }
+        offset &+= inner.offset(i)
+        low = offset
+        parent = inner
+        childIndex = i
+    }
+    /// Moves to the leaf where `key` belongs. With `writable`, the nodes on the way are copied to the slab, and `root` becomes the new root.
+    @inline(never) mutating func descend(_ store: NodeStore, _ root: inout Ref, to key: UInt64, writable: Bool) throws(RealmError) {
+        start()
+        var n = try store.refsNode(root)
+        if writable {
+            n = try store.writableRefs(n)
+            root = n.ref
+        }
+        var inSlab = true
+        for _ in 0..<Trees.maxDepth {
+            inSlab = inSlab && !store.isInFile(n.ref)
+            if !n.isInner {
+                leaf = try ClusterLeaf(store, n)
+                isWritable = inSlab
+                isValid = true
+                return
+            }
+            let inner = try ClusterInner(store, n)
+            let i = try inner.find(key &- offset)
+            enter(inner, i)
+            n = try store.refsNode(try inner.child(i))
+            if writable {
+                let w = try store.writableRefs(n)
+                if w.ref != n.ref { inner.setChild(store, i, w.ref) }
+                n = w
+            }
+        }
+        throw .corrupt("cluster tree too deep", at: root.offset)
+    }
+    /// Moves to the leaf that holds the object at `index` of the table. `size` tells how many objects are below a node.
+    @inline(never) mutating func descend(
+        _ store: NodeStore, _ root: Ref, toIndex index: Int, size: (Ref) throws(RealmError) -> Int
+    ) throws(RealmError) {
+        if try step(store, to: index) { return }
+        start()
+        var remaining = index
+        var ref = root
+        var inSlab = true
+        for _ in 0..<Trees.maxDepth {
+            let n = try store.refsNode(ref)
+            inSlab = inSlab && !store.isInFile(n.ref)
+            if !n.isInner {
+                leaf = try ClusterLeaf(store, n)
+                guard remaining < leaf.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
+                firstIndex = index - remaining
+                isWritable = inSlab
+                isValid = true
+                return
+            }
+            let inner = try ClusterInner(store, n)
+            var i = 0
+            while true {
+                guard i < inner.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
+                let below = try size(try inner.child(i))
+                if remaining < below { break }
+                remaining -= below
+                i += 1
+            }
+            enter(inner, i)
+            ref = try inner.child(i)
+        }
+        throw .corrupt("cluster tree too deep", at: root.offset)
+    }
+    /// The next leaf under the same parent is one step away. False when that is not where `index` is.
+    private mutating func step(_ store: NodeStore, to index: Int) throws(RealmError) -> Bool {
+        guard isValid, firstIndex >= 0, index == firstIndex + leaf.count, let inner = parent, childIndex + 1 < inner.count else { return false }
+        let wasWritable = isWritable, first = index, base = offset &- inner.offset(childIndex)
+        isValid = false
+        pathCount = -1
+        childIndex += 1
+        let n = try store.refsNode(try inner.child(childIndex))
+        guard !n.isInner else { throw .corrupt("cluster tree of uneven depth", at: n.ref.offset) }
+        leaf = try ClusterLeaf(store, n)
+        offset = base &+ inner.offset(childIndex)
+        low = offset
+        if childIndex + 1 < inner.count {
+            high = base &+ inner.offset(childIndex + 1) &- 1
+        } else {
+            // The last child's upper bound is its parent's; without it, only the keys it holds are known to belong here.
+            high = leaf.count > 0 ? leaf.key(leaf.count - 1) &+ offset : low
+        }
+        firstIndex = first
+        isWritable = wasWritable && !store.isInFile(n.ref)
+        isValid = leaf.count > 0
+        return isValid
+    }
+
+    // MARK: Following an insertion
+
+    /// Stands at a leaf into which a row was inserted; the inner nodes above follow by `rise`.
+    mutating func stand(at leaf: ClusterLeaf, offset: UInt64, low: UInt64, high: UInt64) {
+        self = ClusterCursor()
+        isValid = true
+        isWritable = true
+        self.leaf = leaf
+        self.offset = offset
+        self.low = low
+        self.high = high
+        pathCount = 0
+    }
+    /// The path grows from the leaf upwards; a node that splits or moves invalidates the cursor.
+    mutating func rise(to n: Node) {
+        switch pathCount {
+        case 0: path.0 = n.address
+        case 1: path.1 = n.address
+        case 2: path.2 = n.address
+        case 3: path.3 = n.address
+        default: break
+        }
+        pathCount = pathCount >= 0 && pathCount < 4 ? pathCount + 1 : -1
+    }
+    /// Adds a key that is the largest of the table to the leaf; false when that takes a descent. The column leaves are the caller's.
+    @inline(__always) mutating func append(_ store: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
+        guard isValid, isWritable, pathCount >= 0, high == .max, key >= low, leaf.count > 0, leaf.count < Format.clusterCapacity else { return false }
+        return try leaf.append(store, key &- offset)
+    }
+    /// An object was appended: slot 2 of each inner node counts its objects (tagged, so one object is 2).
+    @inline(__always) mutating func countAppended() {
+        firstIndex = -1
+        withUnsafeBytes(of: path) { p in
+            for i in 0..<pathCount {
+                guard let node = p.load(fromByteOffset: i &* 8, as: UnsafeMutableRawPointer?.self) else { continue }
+                node.storeBytes(of: node.load(fromByteOffset: 24, as: Int64.self) &+ 2, toByteOffset: 24, as: Int64.self)
+            }
+        }
+    }
+}
