@@ -48,6 +48,8 @@ struct NodeHeader: Equatable {
     /// Width of one element: bits for `.bits`, bytes for `.multiply`, without meaning for `.ignore`.
     @inline(__always) var width: Int { Int((UInt16(1) << UInt16(flags & 7)) >> 1) }
 
+    /// Bytes that an array of `count` elements of `width` bits takes on disk, with its header.
+    @inline(__always) static func size(count: Int, width: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
     /// Bytes of payload before padding; nil for the unused width type 3.
     @inline(__always) var payloadSize: Int? {
         switch widthTypeBits {

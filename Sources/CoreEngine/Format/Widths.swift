@@ -15,6 +15,15 @@ enum Widths {
         let width = minimal(for: Int64(bitPattern: bits & 0x7FFF_FFFF_FFFF_FFFF))
         return anyNegative ? max(8, width) : width
     }
+    /// Smallest width that holds all of these values.
+    @inline(__always) static func minimal(for values: UnsafePointer<Int64>, count: Int) -> Int {
+        var bits: Int64 = 0, signs: Int64 = 0
+        for i in 0..<count {
+            bits |= values[i] ^ (values[i] >> 63)
+            signs |= values[i]
+        }
+        return minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)
+    }
     /// Smallest width, in bits, that holds `v` in an unsigned array.
     @inline(__always) static func minimalUnsigned(for v: UInt64) -> Int {
         if v < 1 << 8 { return 8 }

@@ -14,21 +14,36 @@ struct CommitWriter {
     /// Estimate of what is still to be written.
     private var remaining: Int
     private let listsBound: Int
-    private let buffer: UnsafeMutableRawPointer
-    /// Small for small commits, so that a buffer costs no fresh pages.
-    private let bufferSize: Int
-    /// File offset of the buffer's first byte and bytes in it.
-    private var bufferStart = 0
-    private var buffered = 0
+    private var output: NodeOutput<Sink>
     private let wideRefs: Bool
     /// What this transaction freed in the file: sorted, neighbours merged.
     private let freed: [FileChunk]
-    /// What was written and where, as long as a record can hold it.
-    private var content: Checksum?
-    private var extents: [FileChunk] = []
     private let leavesRecord: Bool
     /// Where nodes would go to the disk together with the record of this commit.
     private let near: Int
+
+    /// The file, and what was written to it and where, as long as a record can hold it.
+    private struct Sink: NodeSink {
+        let file: DatabaseFile
+        var content: Checksum?
+        var extents: [FileChunk] = []
+        /// Bytes at the end of what is written next that are no part of the commit's content.
+        var tail = 0
+
+        mutating func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError) {
+            if let checksum = content {
+                let size = count - tail
+                checksum.add(from, size)
+                if let last = extents.last, last.end == position {
+                    extents[extents.count - 1].size += size
+                } else {
+                    extents.append(FileChunk(offset: position, size: size))
+                }
+                if extents.count > CommitRecord.maxExtents { content = nil }
+            }
+            try file.write(from, count: count, at: position)
+        }
+    }
 
     /// A commit that is written but not yet selected.
     struct Result {
@@ -63,9 +78,10 @@ struct CommitWriter {
         remaining = total
         self.leavesRecord = leavesRecord
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
-        if leavesRecord, total <= CommitRecord.contentLimit { content = Checksum() }
-        bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
-        buffer = try file.commitMemory(bufferSize).base
+        let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
+        // Small for small commits, so that a buffer costs no fresh pages.
+        let bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
+        output = NodeOutput(Sink(file: file, content: content), buffer: try file.commitMemory(bufferSize).base, size: bufferSize)
     }
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
@@ -107,7 +123,7 @@ struct CommitWriter {
         }
         var width = Widths.minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)
         if refs != 0 { width = max(width, wide ? 64 : 32) }
-        return total + 8 + Format.padded((n.count * width + 7) >> 3)
+        return total + NodeHeader.size(count: n.count, width: width)
     }
 
     // MARK: Nodes
@@ -118,70 +134,19 @@ struct CommitWriter {
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
         guard n.hasRefs else {
-            let payload = n.payloadSize
             let at = try place(n.size)
             n.clearUnusedBits()
-            emit(n.header.diskWord)
-            try emit(n.payload, payload, padded: n.size - 8)
+            try output.write(n)
             return Ref(at)
         }
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
         for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab { p[i] = Int64(try write(Ref(Int(p[i])), depth: depth + 1).offset) }
-        var bits: Int64 = 0, signs: Int64 = 0
-        for i in 0..<n.count {
-            bits |= p[i] ^ (p[i] >> 63)
-            signs |= p[i]
-        }
-        return Ref(try emitNarrowed(n, width: Widths.minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)))
-    }
-
-    /// Writes a 64-bit slab array at a width that holds its values; returns its position.
-    private mutating func emitNarrowed(_ n: Node, width: Int) throws(RealmError) -> Int {
-        let payload = (n.count * width + 7) >> 3
-        let size = 8 + Format.padded(payload)
-        let at = try place(size)
-        if size > bufferSize - buffered { try flushBuffer() }
-        guard size <= bufferSize else {
-            try emitArrayHere(flags: n.flags, width: width, count: n.count) { n.get($0) }
-            return at
-        }
-        emit(NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(width), count: n.count).diskWord)
-        if size > 8 { (buffer + buffered + size - 16).storeBytes(of: 0, as: UInt64.self) }
-        let from = n.payload.assumingMemoryBound(to: Int64.self)
-        switch width {
-        case 32:
-            let to = (buffer + buffered).assumingMemoryBound(to: Int32.self)
-            for i in 0..<n.count { to[i] = Int32(truncatingIfNeeded: from[i]) }
-        case 64: Platform.copy(buffer + buffered, from, n.count * 8)
-        default:
-            let target = Node(address: buffer + buffered - 8, ref: .null, count: n.count, width: width, flags: 0)
-            for i in 0..<n.count { target.put(i, from[i]) }
-        }
-        buffered += size - 8
-        return at
-    }
-
-    /// Writes an integer array of the given shape where `place` left off.
-    private mutating func emitArrayHere(flags: UInt8, width: Int, count: Int, _ value: (Int) -> Int64) throws(RealmError) {
-        let payload = (count * width + 7) >> 3
-        let header = NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count)
-        emit(header.diskWord)
-        let padded = Format.padded(payload)
-        if padded <= bufferSize - buffered {
-            let target = Node(address: buffer + buffered - 8, ref: .null, count: count, width: width, flags: 0)
-            if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
-            for i in 0..<count { target.put(i, value(i)) }
-            buffered += padded
-        } else {
-            let memory = try HiddenMemory(padded + 8)
-            let temporary = memory.base
-            defer { withExtendedLifetime(memory) {} }
-            let target = Node(address: temporary, ref: .null, count: count, width: width, flags: 0)
-            for i in 0..<count { target.put(i, value(i)) }
-            try emit(temporary + 8, padded, padded: padded)
-        }
+        let width = Widths.minimal(for: p, count: n.count)
+        let at = try place(NodeHeader.size(count: n.count, width: width))
+        try output.write(p, count: n.count, width: width, flags: n.flags)
+        return Ref(at)
     }
 
     // MARK: Placement
@@ -194,13 +159,8 @@ struct CommitWriter {
             var start = cursor
             if start + size > boundary { start = boundary }
             if start + size <= extent.end && extent.size > 0 {
-                if start != cursor {
-                    free.giveBack(FileChunk(offset: cursor, size: start - cursor))
-                    try flushBuffer()
-                    bufferStart = start
-                } else if buffered + 8 > bufferSize {
-                    try flushBuffer()
-                }
+                if start != cursor { free.giveBack(FileChunk(offset: cursor, size: start - cursor)) }
+                try output.seek(start)
                 cursor = start + size
                 remaining -= size
                 return start
@@ -210,16 +170,14 @@ struct CommitWriter {
         throw RealmError(.maximumFileSizeExceeded, "No place for a node of \(size) bytes")
     }
     private mutating func nextExtent(_ size: Int) throws(RealmError) {
-        try closeExtent()
+        closeExtent()
         let wanted = max(remaining, size)
         let new = free.takeExtent(startingAt: near, wanted: wanted) ?? free.takeExtent(wanted: wanted, least: size, logicalSize: logicalSize)
         extent = if let new { new } else { try extend(by: wanted) }
         cursor = extent.offset
-        bufferStart = cursor
     }
     /// Gives the rest of the current extent back.
-    private mutating func closeExtent() throws(RealmError) {
-        try flushBuffer()
+    private mutating func closeExtent() {
         if extent.size > 0 { free.giveBack(FileChunk(offset: cursor, size: extent.end - cursor)) }
         extent = FileChunk(offset: 0, size: 0)
         cursor = 0
@@ -248,49 +206,6 @@ struct CommitWriter {
         }
         return FileChunk(offset: start, size: new - start)
     }
-    // MARK: Bytes
-
-    private mutating func emit(_ word: UInt64) {
-        (buffer + buffered).storeBytes(of: word.littleEndian, as: UInt64.self)
-        buffered += 8
-    }
-    private mutating func emit(_ from: UnsafeRawPointer, _ count: Int, padded: Int) throws(RealmError) {
-        if buffered + padded > bufferSize { try flushBuffer() }
-        if padded > bufferSize {
-            // Larger than the buffer: straight from where it lies, then the padding.
-            try write(from, count)
-            bufferStart += count
-            if padded > count {
-                (buffer).storeBytes(of: 0, as: UInt64.self)
-                buffered = padded - count
-            }
-            return
-        }
-        if padded > 0 { (buffer + buffered + padded - 8).storeBytes(of: 0, as: UInt64.self) }
-        Platform.copy(buffer + buffered, from, count)
-        buffered += padded
-    }
-    /// - Parameter tail: bytes at the end of the buffer that are no part of the commit's content.
-    private mutating func flushBuffer(tail: Int = 0) throws(RealmError) {
-        if buffered > 0 { try write(buffer, buffered, tail: tail) }
-        bufferStart += buffered
-        buffered = 0
-    }
-    /// Writes at `bufferStart`, and takes note of it.
-    private mutating func write(_ from: UnsafeRawPointer, _ count: Int, tail: Int = 0) throws(RealmError) {
-        if let checksum = content {
-            let size = count - tail
-            checksum.add(from, size)
-            if let last = extents.last, last.end == bufferStart {
-                extents[extents.count - 1].size += size
-            } else {
-                extents.append(FileChunk(offset: bufferStart, size: size))
-            }
-            if extents.count > CommitRecord.maxExtents { content = nil }
-        }
-        try file.write(from, count: count, at: bufferStart)
-    }
-
     // MARK: Lists and top
 
     /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's elements; 2 to 6 are filled in
@@ -353,10 +268,9 @@ struct CommitWriter {
         let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(entries[count - 1].at)))
         let lengthWidth = Widths.minimal(for: Int64(largest))
         let versionWidth = Widths.minimal(for: Int64(bitPattern: newest))
-        func bytes(_ width: Int, _ count: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
-        let lengthsAt = start + bytes(positionWidth, count)
-        let versionsAt = lengthsAt + bytes(lengthWidth, count)
-        let topAt = versionsAt + bytes(versionWidth, count)
+        let lengthsAt = start + NodeHeader.size(count: count, width: positionWidth)
+        let versionsAt = lengthsAt + NodeHeader.size(count: count, width: lengthWidth)
+        let topAt = versionsAt + NodeHeader.size(count: count, width: versionWidth)
         var top = slots
         top[2] = RefOrTagged(tagged: logicalSize)
         top[3] = RefOrTagged(Ref(start))
@@ -364,25 +278,22 @@ struct CommitWriter {
         top[5] = RefOrTagged(Ref(versionsAt))
         top[6] = RefOrTagged(tagged: version)
         let topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 0
-        let end = topAt + bytes(topWidth, top.count)
+        let end = topAt + NodeHeader.size(count: top.count, width: topWidth)
         let rest = end + recordSize
         guard rest < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
         if leavesRecord { entries[slot - 1].at = end }
         entries[slot] = (rest, extentEnd - rest, 0)
         // `place` accounted for the whole chunk; the buffer now receives only what is used of it.
-        try emitArrayHere(flags: 0, width: positionWidth, count: count) { Int64(entries[$0].at) }
-        if buffered + 8 > bufferSize { try flushBuffer() }
-        try emitArrayHere(flags: 0, width: lengthWidth, count: count) { Int64(entries[$0].size) }
-        if buffered + 8 > bufferSize { try flushBuffer() }
-        try emitArrayHere(flags: 0, width: versionWidth, count: count) { Int64(bitPattern: entries[$0].version) }
-        if buffered + 256 + recordSize > bufferSize { try flushBuffer() }
-        try emitArrayHere(flags: NodeHeader.hasRefsFlag, width: topWidth, count: top.count) { top[$0].raw }
-        if leavesRecord {
-            CommitRecord(behind: Ref(topAt), version: version).encode(into: buffer + buffered)
-            buffered += recordSize
-        }
-        try flushBuffer(tail: recordSize)
+        try output.write(entries.map { Int64($0.at) }, width: positionWidth)
+        try output.write(entries.map { Int64($0.size) }, width: lengthWidth)
+        try output.write(entries.map { Int64(bitPattern: $0.version) }, width: versionWidth)
+        // In one piece with the record.
+        try output.makeRoom(end + recordSize - topAt)
+        try output.write(top.map(\.raw), width: topWidth, flags: NodeHeader.hasRefsFlag)
+        if leavesRecord { try output.write(recordSize) { CommitRecord(behind: Ref(topAt), version: version).encode(into: $0) } }
+        output.sink.tail = recordSize
+        try output.flush()
         return Result(
-            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: content.map { ($0, extents) }, recordAt: leavesRecord ? end : 0)
+            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: output.sink.content.map { ($0, output.sink.extents) }, recordAt: leavesRecord ? end : 0)
     }
 }

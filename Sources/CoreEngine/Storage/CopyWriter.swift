@@ -24,14 +24,9 @@ struct CopyWriter {
     private let target: DatabaseFile
     /// Where the next node goes.
     private var at: Int
+    private var output: NodeOutput<Sink>
     private let bufferMemory: HiddenMemory
-    private var buffer: UnsafeMutableRawPointer { bufferMemory.base }
     private static let bufferSize = 1 << 20
-    /// Position in the file of the buffer's first byte, and bytes in it.
-    private var bufferStart: Int
-    private var buffered = 0
-    /// Bytes that went out since the target last gave memory back.
-    private var unsettled = 0
     /// Free chunks between nodes.
     private var gaps: [FileChunk] = []
     /// Bytes of nodes that may still be read.
@@ -49,6 +44,21 @@ struct CopyWriter {
     private var touchedCount = 0
     /// Bytes of the source and of the target that may be in memory.
     private static let memoryLimit = 24 << 20
+
+    private struct Sink: NodeSink {
+        let target: DatabaseFile
+        /// Bytes that went out since the target last gave memory back.
+        private var unsettled = 0
+
+        init(_ target: DatabaseFile) { self.target = target }
+        mutating func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError) {
+            try target.write(from, count: count, at: position)
+            unsettled += count
+            guard unsettled >= 8 << 20 else { return }
+            try target.pages?.settle()
+            unsettled = 0
+        }
+    }
 
     /// Copies what `content` names of `source` into `target`, which was just made.
     /// - Returns: the new file's top array and logical size; a null ref and 0 when nothing was ever committed.
@@ -88,6 +98,7 @@ struct CopyWriter {
 
     private init(_ store: NodeStore, _ running: NodeStore?, _ target: DatabaseFile, isEncrypted: Bool) throws(RealmError) {
         bufferMemory = try HiddenMemory(Self.bufferSize)
+        output = NodeOutput(Sink(target), buffer: bufferMemory.base, size: Self.bufferSize)
         elementMemory = try HiddenMemory(2048)
         self.store = store
         self.running = running
@@ -96,7 +107,6 @@ struct CopyWriter {
         // The first page of an encrypted file holds the header only: it is overwritten with every commit.
         at = target.isEncrypted ? target.pageSize : Format.headerSize
         if target.isEncrypted { gaps.append(FileChunk(offset: Format.headerSize, size: at - Format.headerSize)) }
-        bufferStart = at
         readable = running?.extent ?? store.fileLimit
         // The system maps up to 64 KB around a byte that is touched.
         stretchShift = isEncrypted ? 12 : 16
@@ -178,108 +188,47 @@ struct CopyWriter {
 
     /// Writes a node as it is; returns its position.
     private mutating func emit(_ n: Node) throws(RealmError) -> Int {
-        let size = n.size, payload = n.payloadSize
-        let position = try place(size)
-        if size > Self.bufferSize - buffered { try flush() }
-        put(n.header.diskWord)
-        if size <= Self.bufferSize {
-            if size > 8 { (buffer + buffered + size - 16).storeBytes(of: 0, as: UInt64.self) }
-            Platform.copy(buffer + buffered, n.payload, payload)
-            buffered += size - 8
-        } else {
-            try flush()
-            try target.write(n.payload, count: payload, at: bufferStart)
-            bufferStart += payload
-            unsettled += payload
-            buffer.storeBytes(of: 0, as: UInt64.self)
-            buffered = size - 8 - payload
-            try flush()
-        }
+        let position = try place(n.size)
+        try output.write(n)
         return position
     }
     /// Writes an array at the least width that holds its values; returns its position.
-    private mutating func emit(_ values: UnsafePointer<Int64>, _ count: Int, flags: UInt8, width: Int? = nil) throws(RealmError) -> Int {
-        var bits: UInt64 = 0, signs: Int64 = 0
-        for i in 0..<count {
-            bits |= UInt64(bitPattern: values[i] ^ (values[i] >> 63))
-            signs |= values[i]
-        }
-        let width = width ?? Widths.minimal(forBits: bits, anyNegative: signs < 0)
-        let padded = Format.padded((count * width + 7) >> 3)
-        let position = try place(8 + padded)
-        if 8 + padded > Self.bufferSize - buffered { try flush() }
-        put(NodeHeader(flags: flags & 0xF8 | NodeHeader.widthCode(width), count: count).diskWord)
-        guard 8 + padded <= Self.bufferSize else {
-            try flush()
-            let memory = try HiddenMemory(padded + 8)
-            let large = memory.base
-            defer { withExtendedLifetime(memory) {} }
-            Self.fill(large, values, count, width, padded)
-            try target.write(large + 8, count: padded, at: bufferStart)
-            bufferStart += padded
-            unsettled += padded
-            return position
-        }
-        Self.fill(buffer + buffered - 8, values, count, width, padded)
-        buffered += padded
+    private mutating func emit(_ values: UnsafePointer<Int64>, _ count: Int, flags: UInt8) throws(RealmError) -> Int {
+        let width = Widths.minimal(for: values, count: count)
+        let position = try place(NodeHeader.size(count: count, width: width))
+        try output.write(values, count: count, width: width, flags: flags)
         return position
     }
-    /// Stores the elements of a node at `address`.
-    private static func fill(_ address: UnsafeMutableRawPointer, _ values: UnsafePointer<Int64>, _ count: Int, _ width: Int, _ padded: Int) {
-        guard padded > 0 else { return }
-        (address + padded).storeBytes(of: 0, as: UInt64.self)
-        let node = Node(address: address, ref: .null, count: count, width: width, flags: 0)
-        for i in 0..<count { node.put(i, values[i]) }
-    }
-
-    // MARK: Bytes
 
     /// Position for the next `size` bytes, which may not cross a section boundary. Format: storage §3.5.
     private mutating func place(_ size: Int) throws(RealmError) -> Int {
         guard size <= Format.sectionSize else { throw RealmError(.limitExceeded, "A node of \(size) bytes exceeds a section of the file") }
         let boundary = (at / Format.sectionSize + 1) * Format.sectionSize
         if at + size > boundary {
-            try flush()
             gaps.append(FileChunk(offset: at, size: boundary - at))
             at = boundary
-            bufferStart = at
         }
         let position = at
         at += size
         guard at <= target.space.fileCapacity else {
             throw RealmError(.maximumFileSizeExceeded, "The copy is too large for its address space", path: target.path)
         }
+        try output.seek(position)
         return position
     }
-    private mutating func put(_ word: UInt64) {
-        (buffer + buffered).storeBytes(of: word.littleEndian, as: UInt64.self)
-        buffered += 8
-    }
-    private mutating func flush() throws(RealmError) {
-        if buffered > 0 { try target.write(buffer, count: buffered, at: bufferStart) }
-        bufferStart += buffered
-        unsettled += buffered
-        buffered = 0
-        if unsettled >= 8 << 20 {
-            try target.pages?.settle()
-            unsettled = 0
-        }
-    }
-
     // MARK: Lists and top
 
     /// Writes free lists and top array in one place. The end of the file, up to a whole page, is the last free chunk.
     private mutating func finish(_ slots: [RefOrTagged]) throws(RealmError) -> (topRef: Ref, logicalSize: Int) {
-        func bytes(_ count: Int, _ width: Int) -> Int { 8 + Format.padded((count * width + 7) >> 3) }
         // One more for a gap before the lists, one for the end.
-        let bound = 2 * bytes(gaps.count + 2, 64) + 8 + bytes(slots.count, 64)
+        let bound = 2 * NodeHeader.size(count: gaps.count + 2, width: 64) + 8 + NodeHeader.size(count: slots.count, width: 64)
         let start = try place(bound)
         at = start
         let count = gaps.count + 1
         let largest = max(gaps.map(\.size).max() ?? 0, target.pageSize)
         let positionWidth = Widths.minimal(for: Int64(start + bound)), lengthWidth = Widths.minimal(for: Int64(largest))
-        let lengthsAt = start + bytes(count, positionWidth)
-        let versionsAt = lengthsAt + bytes(count, lengthWidth)
+        let lengthsAt = start + NodeHeader.size(count: count, width: positionWidth)
+        let versionsAt = lengthsAt + NodeHeader.size(count: count, width: lengthWidth)
         let topAt = versionsAt + 8
         var top = slots
         top[2] = RefOrTagged(tagged: Format.roundUp(start + bound, to: target.pageSize) + target.pageSize)
@@ -287,24 +236,15 @@ struct CopyWriter {
         top[4] = RefOrTagged(Ref(lengthsAt))
         top[5] = RefOrTagged(Ref(versionsAt))
         let topWidth = top.map { Widths.minimal(for: $0.raw) }.max() ?? 64
-        let end = topAt + bytes(top.count, topWidth)
+        let end = topAt + NodeHeader.size(count: top.count, width: topWidth)
         let size = (end / target.pageSize + 1) * target.pageSize
         top[2] = RefOrTagged(tagged: size)
         gaps.append(FileChunk(offset: end, size: size - end))
-        _ = try emitArray(gaps.map { Int64($0.offset) }, flags: 0, width: positionWidth)
-        _ = try emitArray(gaps.map { Int64($0.size) }, flags: 0, width: lengthWidth)
-        _ = try emitArray(gaps.map { _ in 0 }, flags: 0, width: 0)
-        _ = try emitArray(top.map(\.raw), flags: NodeHeader.hasRefsFlag, width: topWidth)
-        try flush()
+        try output.write(gaps.map { Int64($0.offset) }, width: positionWidth)
+        try output.write(gaps.map { Int64($0.size) }, width: lengthWidth)
+        try output.write(gaps.map { _ in 0 }, width: 0)
+        try output.write(top.map(\.raw), width: topWidth, flags: NodeHeader.hasRefsFlag)
+        try output.flush()
         return (Ref(topAt), size)
-    }
-    private mutating func emitArray(_ values: [Int64], flags: UInt8, width: Int) throws(RealmError) -> Int {
-        let count = values.count
-        try growScratch(count)
-        for i in 0..<count { elements[i] = values[i] }
-        return try emit(elements, count, flags: flags, width: width)
-    }
-    private mutating func growScratch(_ count: Int) throws(RealmError) {
-        if count > elementCapacity { try growElements(count) }
     }
 }
