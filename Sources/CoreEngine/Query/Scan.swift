@@ -43,7 +43,8 @@ final class ClusterScan {
     let store: NodeStore
     /// Rows of the present cluster.
     private(set) var count = 0
-    private(set) var leaf = ClusterLeaf()
+    private(set) var leaf = ClusterTree.noNode
+    private var keys: Node?
     private var offset: UInt64 = 0
     /// Inner nodes from the root to the present cluster.
     private struct Level {
@@ -81,7 +82,7 @@ final class ClusterScan {
     }
 
     @inline(__always) func key(_ row: Int) -> ObjKey {
-        ObjKey(Int64(bitPattern: leaf.key(row) &+ offset))
+        ObjKey(Int64(bitPattern: ClusterLeaf.key(row, keys) &+ offset))
     }
     /// A mask of undefined contents; given back in reverse order.
     func scratch() -> RowMask {
@@ -128,9 +129,11 @@ final class ClusterScan {
             depth += 1
             return false
         }
-        leaf = try ClusterLeaf(store, n)
+        let cluster = try ClusterLeaf(store, n)
+        leaf = n
+        keys = cluster.keys
+        count = cluster.count
         offset = base
-        count = leaf.count
         return count > 0
     }
     /// Asks for what the clusters after slot `i` need.
@@ -177,6 +180,6 @@ final class ClusterScan {
     /// The leaf of a column in the present cluster.
     @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
         touched |= 1 << UInt64(column.index & 63)
-        return try leaf.column(column.index)
+        return try ClusterLeaf.column(leaf, column.index)
     }
 }

@@ -30,20 +30,26 @@ struct ClusterLeaf {
     }
     var ref: Ref { node.ref }
 
-    @inline(__always) func key(_ row: Int) -> UInt64 { keys?.getUnsigned(row) ?? UInt64(row) }
+    @inline(__always) func key(_ row: Int) -> UInt64 { Self.key(row, keys) }
     /// The row with this key, or the one that it would be before.
     @inline(__always) func position(_ key: UInt64) -> Int { keys?.lowerBoundUnsigned(key) ?? Int(min(key, UInt64(count))) }
     /// The row with this key; nil when there is none.
-    @inline(__always) func row(_ key: UInt64) -> Int? {
+    @inline(__always) func row(_ key: UInt64) -> Int? { Self.row(key, keys, count) }
+
+    // The same of a leaf that stands in a class: of its parts, because a call on the whole would copy it.
+    @inline(__always) static func key(_ row: Int, _ keys: Node?) -> UInt64 { keys?.getUnsigned(row) ?? UInt64(row) }
+    @inline(__always) static func row(_ key: UInt64, _ keys: Node?, _ count: Int) -> Int? {
         guard let keys else { return key < UInt64(count) ? Int(key) : nil }
         let i = keys.lowerBoundUnsigned(key)
         return i < count && keys.getUnsigned(i) == key ? i : nil
     }
-    @inline(__always) func column(_ c: Int) throws(RealmError) -> Ref {
+    @inline(__always) static func column(_ node: Node, _ c: Int) throws(RealmError) -> Ref {
         let slot = try node.slot(c &+ 1)
-        guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: ref.offset) }
+        guard slot.subtree != nil else { throw .corrupt("cluster without the leaf of a column", at: node.ref.offset) }
         return slot.ref
     }
+
+    @inline(__always) func column(_ c: Int) throws(RealmError) -> Ref { try Self.column(node, c) }
     @inline(__always) func setColumn(_ s: NodeStore, _ c: Int, _ ref: Ref) { s.setSlot(node, c &+ 1, ref) }
     @inline(__always) func checkHolds(columns: Int) throws(RealmError) {
         guard node.count > columns else { throw .corrupt("cluster without the leaf of a column", at: ref.offset) }

@@ -147,7 +147,7 @@ final class ClusterTree {
     @inline(__always) private func find(_ key: ObjKey) throws(RealmError) -> Int? {
         let k = UInt64(bitPattern: key.raw)
         if !cursor.holds(k) { try descend(to: k, writable: false) }
-        return cursor.row(k)
+        return rowInCursor(k)
     }
     /// As `locate`, with the path in the slab. A key that is not there copies nothing.
     @inline(__always) func locateForWriting(_ key: ObjKey) throws(RealmError) -> Row? {
@@ -177,11 +177,15 @@ final class ClusterTree {
     /// Key of the object at `index` of the table (`0 ≤ index < count`).
     @inline(__always) func key(at index: Int) throws(RealmError) -> ObjKey {
         if !cursor.holds(index: index) { try descend(toIndex: index) }
-        return cursor.key(index &- cursor.firstIndex)
+        return keyInCursor(index &- cursor.firstIndex)
     }
     /// Key of the object at `index` when the cursor stands there; nil otherwise.
     @inline(__always) func keyNear(_ index: Int) -> ObjKey? {
-        cursor.holds(index: index) ? cursor.key(index &- cursor.firstIndex) : nil
+        cursor.holds(index: index) ? keyInCursor(index &- cursor.firstIndex) : nil
+    }
+    @inline(__always) private func rowInCursor(_ key: UInt64) -> Int? { ClusterLeaf.row(key &- cursor.offset, cursor.leaf.keys, cursor.leaf.count) }
+    @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey {
+        ObjKey(Int64(bitPattern: ClusterLeaf.key(row, cursor.leaf.keys) &+ cursor.offset))
     }
     /// Calls `body` for each key in order until it returns false. The tree must not change meanwhile.
     func forEachKey(_ body: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) {
@@ -214,14 +218,25 @@ final class ClusterTree {
         return try value(row.index, column)
     }
     @inline(__always) private func value(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        if let v = try openValue(row, column, links: true) { return v }
+        if let v = try openValue(row, column) { return v }
         return try getOpening(row, column)
     }
     /// The value, when the column's leaf is open and the value in order; otherwise it is to be read by the longer way.
-    /// - Parameter links: links are values, too, as they are stored: without the table that they lead to.
-    @inline(__always) private func openValue(_ row: Int, _ column: Int, links: Bool) throws(RealmError) -> Mixed? {
+    @inline(__always) private func openValue(_ row: Int, _ column: Int) throws(RealmError) -> Mixed? {
         guard column < openedCount, opened[column].generation == generation else { return nil }
         let o = opened + column
+        switch o.pointee.form {
+        case .link where row < o.pointee.node.count:
+            let v = o.pointee.node.get(row)
+            return v == 0 ? .null : .link(ObjKey(v &- 1))
+        case .smallString where row < o.pointee.node.count:
+            guard let b = try StringLeaf.getSmall(o.pointee.node, row) else { return .null }
+            return .string(b)
+        default: return Self.value(o, row)
+        }
+    }
+    /// A value of the forms that most columns have.
+    @inline(__always) private static func value(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
         guard row < o.pointee.node.count else { return nil }
         switch o.pointee.form {
         case .int: return .int(o.pointee.node.get(row))
@@ -235,12 +250,6 @@ final class ClusterTree {
             let end = o.pointee.node.get(row)
             guard start >= 0, end > start, end <= Int64(o.pointee.blob.count) else { return nil }
             return .string(Bytes(start: o.pointee.blob.payload + Int(start), count: Int(end &- start) &- 1))
-        case .link where links:
-            let v = o.pointee.node.get(row)
-            return v == 0 ? .null : .link(ObjKey(v &- 1))
-        case .smallString where links:
-            guard let b = try StringLeaf.getSmall(o.pointee.node, row) else { return .null }
-            return .string(b)
         default: return nil
         }
     }
@@ -267,7 +276,7 @@ final class ClusterTree {
                 }
             default: break
             }
-            if let v = try openValue(row, column, links: true) { return v }
+            if let v = try openValue(row, column) { return v }
         }
         return try getClosed(row, column)
     }
@@ -294,8 +303,8 @@ final class ClusterTree {
     /// The value, when the cursor stands at the object's leaf and the column leaf is open: most reads. nil: use `get`.
     @inline(__always) func openedValue(_ key: ObjKey, _ column: Int) -> Mixed? {
         let k = UInt64(bitPattern: key.raw)
-        guard cursor.holds(k), let row = cursor.row(k) else { return nil }
-        return try? openValue(row, column, links: false)
+        guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k) else { return nil }
+        return Self.value(opened + column, row)
     }
     /// As `get`, without moving the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
