@@ -173,7 +173,7 @@ final class ObjectHandle: Handle, Confined {
     private(set) var table: TableKey
     private(set) var named: BornKey
     /// Null once the transaction that made the object was rolled back.
-    @inline(__always) var key: ObjKey { named.key }
+    @inline(__always) var key: ObjKey { named.birth == nil ? named.made : named.key }
     private var isPooled = false
     /// Its callbacks end with the handle.
     var notifier: Notifier?
@@ -193,7 +193,7 @@ final class ObjectHandle: Handle, Confined {
 
     /// A handle, for C to own; made inside the Realm's door.
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ key: ObjKey) -> OpaquePointer {
-        make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.transaction.birth(table, key) }))
+        make(box, table, BornKey(key, box.realm.content._withUnsafeGuaranteedRef { $0.birth(table, key) }))
     }
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
         if let u = ObjectPool.current?.pop() {

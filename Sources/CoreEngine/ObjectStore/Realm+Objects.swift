@@ -5,13 +5,14 @@ extension Realm {
     // MARK: Resolving
 
     @inline(__always) func table(_ key: TableKey) throws(RealmError) -> Table {
-        guard let t = try reading().group.table(key) else { throw RealmError(.noSuchTable, "No table with key \(key.raw)") }
+        guard let t = try reading().group.table(key) else { throw noSuchTable(key) }
         return t
     }
     @inline(__always) func facts(_ t: Table, _ column: ColKey) throws(RealmError) -> ColumnFacts {
         guard let c = t.facts(column), c.type != .backlink else { throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)") }
         return c
     }
+    @inline(never) private func noSuchTable(_ key: TableKey) -> RealmError { RealmError(.noSuchTable, "No table with key \(key.raw)") }
     @inline(never) func invalidated() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
     @inline(__always) func objectTable(_ key: TableKey) throws(RealmError) -> Table {
         guard let t = try reading().group.table(key) else { throw invalidated() }
@@ -26,6 +27,9 @@ extension Realm {
         _ = try writing()
         return t
     }
+
+    /// The write transaction that made the object, while it is open.
+    package func birth(_ table: TableKey, _ object: ObjKey) -> Birth? { transaction.stage == .writing ? transaction.birth(table, object) : nil }
 
     // MARK: Reading objects
 
@@ -44,7 +48,7 @@ extension Realm {
     package func objectCount(_ table: TableKey) throws(RealmError) -> Int { try self.table(table).count() }
     /// Key of the object at an index in key order.
     @inline(__always) package func objectKey(_ table: TableKey, at index: Int) throws(RealmError) -> ObjKey {
-        guard let u = try reading().group.unmanagedTable(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        guard let u = try readingTable(table) else { throw noSuchTable(table) }
         return try u.borrow { (t: Table) throws(RealmError) -> ObjKey in
             if let key = t.rows.keyNear(index) { return key }
             let count = try t.count()
@@ -60,16 +64,19 @@ extension Realm {
 
     /// A single value. Collection properties are 3001; a Mixed that holds a collection gives `.list` or `.dictionary`.
     @inline(__always) package func value(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
-        guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
+        guard let u = try readingTable(table) else { throw invalidated() }
         return try u.borrow { (t: Table) throws(RealmError) -> Mixed in
             // Only single int, double and string columns are ever open; their facts need no further look once the key matches.
             if t.isColumn(column), let v = t.rows.openedValue(object, column.index) { return v }
-            guard let c = t.facts(column), !c.isCollection, c.type != .backlink, object.raw >= 0, let v = try t.get(object, c) else {
-                throw unreadable(t, object, column)
-            }
-            if case .link(let k) = v { return .typedLink(c.oppositeTable, k) }
-            return v
+            return try otherValue(t, object, column)
         }
+    }
+    @inline(never) private func otherValue(_ t: Table, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
+        guard let c = t.facts(column), !c.isCollection, c.type != .backlink, object.raw >= 0, let v = try t.get(object, c) else {
+            throw unreadable(t, object, column)
+        }
+        if case .link(let k) = v { return .typedLink(c.oppositeTable, k) }
+        return v
     }
     /// Why a value cannot be read.
     @inline(never) private func unreadable(_ t: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
@@ -80,7 +87,10 @@ extension Realm {
             return invalidated()
         } catch { return error }
     }
-    package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? { try self.table(table).find(primaryKey: value) }
+    package func find(_ table: TableKey, primaryKey value: Mixed) throws(RealmError) -> ObjKey? {
+        guard let u = try readingTable(table) else { throw noSuchTable(table) }
+        return try u.borrow { (t: Table) throws(RealmError) in try t.find(primaryKey: value) }
+    }
 
     /// The object that a link or Mixed property leads to; nil when it is null. Errors: 2015 when the property or its value is no link.
     package func linkedObject(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> (TableKey, ObjKey)? {
@@ -165,7 +175,7 @@ extension Realm {
     }
     /// Sets a single value after checking it.
     @inline(__always) package func set(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
-        guard let u = try reading().group.unmanagedTable(table) else { throw invalidated() }
+        guard let u = try readingTable(table) else { throw invalidated() }
         try u.borrow { (t: Table) throws(RealmError) in
             guard isWriting, !transaction.isDamaged, let c = t.facts(column), c.type != .backlink else { throw unwritable(t, object, column) }
             stateCount &+= 1

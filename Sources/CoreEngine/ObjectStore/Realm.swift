@@ -260,6 +260,12 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         try verifyWhole()
         return transaction
     }
+    /// The table in the snapshot, nil when there is none, without counting references: good until the Realm moves.
+    @inline(__always) func readingTable(_ key: TableKey) throws(RealmError) -> Unmanaged<Table>? {
+        if transaction.stage != .reading && transaction.stage != .writing { return try reading().group.unmanagedTable(key) }
+        try verifyWhole()
+        return try Unmanaged.passUnretained(transaction.group).borrow { (g: Group) throws(RealmError) in try g.unmanagedTable(key) }
+    }
     private func reading(_ frozen: FrozenReaders) throws(RealmError) -> Transaction {
         guard let reader = frozen.own else { throw closedError() }
         try verifyWhole()

@@ -92,13 +92,13 @@ package final class Birth: Sendable {
 package struct BornKey: Hashable, Sendable {
     /// The key as it was made.
     package let made: ObjKey
-    private let birth: Birth?
+    package let birth: Birth?
     package init(_ key: ObjKey, _ birth: Birth?) {
         made = key
         self.birth = birth
     }
     /// What it names: nothing once the object's making was undone.
-    @inline(__always) package var key: ObjKey {
+    package var key: ObjKey {
         if let birth, birth.isUndone { return .null }
         return made
     }

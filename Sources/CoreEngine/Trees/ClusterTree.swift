@@ -78,6 +78,24 @@ final class ClusterTree {
         var node = ClusterTree.noNode
         var blob = ClusterTree.noNode
         var nulls = ClusterTree.noNode
+
+        /// A value of the forms that most columns have.
+        @inline(__always) static func value(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
+            guard row < o.pointee.node.count else { return nil }
+            switch o.pointee.form {
+            case .int: return .int(o.pointee.node.get(row))
+            case .double:
+                let bits = FloatLeaf.double(o.pointee.node, row)
+                return bits == FloatLeaf.nullDouble ? .null : .double(Double(bitPattern: bits))
+            case .mediumString:
+                guard row < o.pointee.nulls.count else { return nil }
+                if o.pointee.nulls.get(row) != 0 { return .null }
+                let start = row == 0 ? 0 : o.pointee.node.get(row &- 1), end = o.pointee.node.get(row)
+                guard start >= 0, end > start, end <= Int64(o.pointee.blob.count) else { return nil }
+                return .string(Bytes(start: o.pointee.blob.payload + Int(start), count: Int(end &- start) &- 1))
+            default: return nil
+            }
+        }
     }
     static var noNode: Node { Node(address: .init(bitPattern: 8)!, ref: .null, count: 0, width: 0, flags: 0) }
     private func prepareOpened() {
@@ -162,15 +180,12 @@ final class ClusterTree {
         var relative = UInt64(bitPattern: key.raw), before = 0
         var n = try store.refsNode(root)
         for _ in 0..<Trees.maxDepth {
-            if !n.isInner {
-                let first = try n.slot(0)
-                guard !first.isTagged else { return before + Int(min(relative, UInt64(try leafCount(n)))) }
-                return before + (try store.integers(first.ref)).lowerBoundUnsigned(relative)
-            }
-            let (i, offset) = try findChild(n, relative, depth: try depth(of: n))
-            for j in 0..<i { before += try subtreeCount(try n.child(j + 3)) }
-            relative &-= offset
-            n = try store.refsNode(try n.child(i + 3))
+            guard n.isInner else { return before + (try ClusterLeaf(store, n)).position(relative) }
+            let inner = try ClusterInner(store, n)
+            let i = try inner.find(relative)
+            for j in 0..<i { before += try subtreeCount(try inner.child(j)) }
+            relative &-= inner.offset(i)
+            n = try store.refsNode(try inner.child(i))
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
@@ -232,25 +247,7 @@ final class ClusterTree {
         case .smallString where row < o.pointee.node.count:
             guard let b = try StringLeaf.getSmall(o.pointee.node, row) else { return .null }
             return .string(b)
-        default: return Self.value(o, row)
-        }
-    }
-    /// A value of the forms that most columns have.
-    @inline(__always) private static func value(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
-        guard row < o.pointee.node.count else { return nil }
-        switch o.pointee.form {
-        case .int: return .int(o.pointee.node.get(row))
-        case .double:
-            let bits = FloatLeaf.double(o.pointee.node, row)
-            return bits == FloatLeaf.nullDouble ? .null : .double(Double(bitPattern: bits))
-        case .mediumString:
-            guard row < o.pointee.nulls.count else { return nil }
-            if o.pointee.nulls.get(row) != 0 { return .null }
-            let start = row == 0 ? 0 : o.pointee.node.get(row &- 1)
-            let end = o.pointee.node.get(row)
-            guard start >= 0, end > start, end <= Int64(o.pointee.blob.count) else { return nil }
-            return .string(Bytes(start: o.pointee.blob.payload + Int(start), count: Int(end &- start) &- 1))
-        default: return nil
+        default: return OpenedColumn.value(o, row)
         }
     }
     /// As `get(row:)`, and opens the column leaf for the rows that follow.
@@ -304,7 +301,7 @@ final class ClusterTree {
     @inline(__always) func openedValue(_ key: ObjKey, _ column: Int) -> Mixed? {
         let k = UInt64(bitPattern: key.raw)
         guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k) else { return nil }
-        return Self.value(opened + column, row)
+        return OpenedColumn.value(opened + column, row)
     }
     /// As `get`, without moving the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
