@@ -1,15 +1,15 @@
 /// Tokens to tree. Operators are reduced on a stack of their own, so that brackets cost no recursion; only subqueries recurse.
 /// Grammar: query-language §3.
 struct QueryParser {
-    private let text: String
-    private let bytes: [UInt8]
+    let text: String
+    let bytes: [UInt8]
     private let tokens: [Token]
-    private var at = 0
-    private var subqueries = 0
+    var at = 0
+    var subqueries = 0
     /// Depth of the condition in the subquery read last.
     private var innerDepth = 0
     /// Next argument of `%@` and `%K`.
-    private var nextArgument = 0
+    var nextArgument = 0
 
     private init(_ text: String) throws(RealmError) {
         self.text = text
@@ -39,28 +39,28 @@ struct QueryParser {
 
     // MARK: Tokens
 
-    private var token: Token { tokens[at] }
-    private var kind: Token.Kind { tokens[at].kind }
-    private func ahead(_ n: Int) -> Token.Kind { at + n < tokens.count ? tokens[at + n].kind : .end }
-    private mutating func take(_ k: Token.Kind) -> Bool {
+    var token: Token { tokens[at] }
+    var kind: Token.Kind { tokens[at].kind }
+    func ahead(_ n: Int) -> Token.Kind { at + n < tokens.count ? tokens[at + n].kind : .end }
+    mutating func take(_ k: Token.Kind) -> Bool {
         guard kind == k else { return false }
         at += 1
         return true
     }
-    private mutating func expect(_ k: Token.Kind, _ what: String) throws(RealmError) {
+    mutating func expect(_ k: Token.Kind, _ what: String) throws(RealmError) {
         guard take(k) else { throw RealmError.querySyntax(text, "syntax error: \(what) expected", at: token.start) }
     }
-    private func unexpected() -> RealmError {
+    func unexpected() -> RealmError {
         let t = token
         let what = t.kind == .end ? "end of text" : "'\(String(decoding: bytes[t.start..<t.end], as: UTF8.self))'"
         return .querySyntax(text, "syntax error, unexpected \(what)", at: t.start)
     }
-    private func spelling(_ t: Token) -> String { String(decoding: bytes[t.start..<t.end], as: UTF8.self) }
+    func spelling(_ t: Token) -> String { String(decoding: bytes[t.start..<t.end], as: UTF8.self) }
 
     // MARK: Operators
 
     /// Operands of one AND or OR so far; it grows in place.
-    private final class Chain {
+    final class Chain {
         let isAnd: Bool
         var parts: [PredicateSyntax]
         var depth: Int
@@ -71,12 +71,12 @@ struct QueryParser {
         }
         var syntax: PredicateSyntax { isAnd ? .and(parts) : .or(parts) }
     }
-    private enum Operand {
+    enum Operand {
         case predicate(PredicateSyntax, depth: Int)
         case chain(Chain)
         case value(ExpressionSyntax, depth: Int, bracketed: Bool)
     }
-    private enum Operation {
+    enum Operation {
         case or, and, not
         case compare(CompareOperator, Bool)
         case between
@@ -95,7 +95,7 @@ struct QueryParser {
     }
 
     /// A predicate up to a clause or the end of the text, or up to the bracket that closes a subquery.
-    private mutating func predicate(until close: Token.Kind?) throws(RealmError) -> PredicateSyntax {
+    mutating func predicate(until close: Token.Kind?) throws(RealmError) -> PredicateSyntax {
         var operands: [Operand] = []
         var operations: [(op: Operation, at: Int)] = []
         var wantsOperand = true
@@ -187,7 +187,7 @@ struct QueryParser {
         return p
     }
 
-    private static func predicate(_ o: Operand?) -> (PredicateSyntax, Int)? {
+    static func predicate(_ o: Operand?) -> (PredicateSyntax, Int)? {
         switch o {
         case .predicate(let p, let d): (p, d)
         case .chain(let c): (c.syntax, c.depth)
@@ -239,272 +239,6 @@ struct QueryParser {
         case (.arithmetic(let o), .value(let l, let a, _), .value(let r, let b, _)):
             operands.append(.value(.arithmetic(o, l, r), depth: try checked(max(a, b) + 1), bracketed: false))
         default: throw wrong()
-        }
-    }
-
-    // MARK: Values
-
-    private mutating func value() throws(RealmError) -> ExpressionSyntax {
-        var quantifier: Quantifier?
-        switch kind {
-        case .any: quantifier = .any
-        case .all: quantifier = .all
-        case .none: quantifier = Quantifier.none
-        default: break
-        }
-        if quantifier != nil {
-            at += 1
-            if kind == .openBrace { return .list(try list(), quantifier) }
-            if kind == .argument || kind == .nextArgument { return .constant(try constant(), quantifier) }
-            return try property(quantifier)
-        }
-        switch kind {
-        case .openBrace: return .list(try list(), nil)
-        case .subquery: return try subquery()
-        case .binary where ahead(1) != .openParen: return try property(nil)
-        case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument, .nextArgument, .base64, .string, .true,
-            .false, .obj, .binary:
-            return .constant(try constant(), nil)
-        default: return try property(nil)
-        }
-    }
-    private mutating func property(_ quantifier: Quantifier?) throws(RealmError) -> ExpressionSyntax {
-        let steps = try path()
-        if kind == .openBracket, ahead(1) == .size, ahead(2) == .closeBracket {
-            at += 3
-            return .path(steps, quantifier, .size)
-        }
-        guard kind == .dot else { return .path(steps, quantifier, .value) }
-        switch ahead(1) {
-        case .count:
-            at += 2
-            return .path(steps, quantifier, .size)
-        case .type:
-            at += 2
-            return .path(steps, quantifier, .type)
-        case .min, .max, .sum, .avg:
-            guard quantifier == nil else { throw unexpected() }
-            let op: AggregateKind = ahead(1) == .min ? .min : (ahead(1) == .max ? .max : (ahead(1) == .sum ? .sum : .average))
-            at += 2
-            var name: Name?
-            if take(.dot) {
-                guard let n = try nameStep(), case .name(let text) = n else { throw unexpected() }
-                name = text
-            }
-            return .aggregate(steps, op, property: name)
-        default: throw unexpected()
-        }
-    }
-    private mutating func subquery() throws(RealmError) -> ExpressionSyntax {
-        at += 1
-        subqueries += 1
-        defer { subqueries -= 1 }
-        guard subqueries <= QueryRoom.maxSubqueries else { throw RealmError.querySyntax(text, "subqueries nested too deeply", at: token.start) }
-        try expect(.openParen, "'('")
-        let steps = try path()
-        try expect(.comma, "','")
-        guard kind == .identifier else { throw unexpected() }
-        let variable = Name(spelling(token))
-        guard variable.hasPrefix("$"), variable.utf8.count > 1 else {
-            throw RealmError.querySyntax(text, "the variable of a subquery starts with '$'", at: token.start)
-        }
-        at += 1
-        try expect(.comma, "','")
-        let condition = try predicate(until: .closeParen)
-        try expect(.closeParen, "')'")
-        try expect(.dot, "'.@count'")
-        try expect(.count, "'@count'")
-        return .subquery(steps, variable: variable, condition)
-    }
-
-    /// Undoes the escapes of blanks in a name.
-    private func name(_ t: Token) -> Name {
-        var out: [UInt8] = []
-        var i = t.start
-        while i < t.end {
-            if bytes[i] == 0x5C, i + 1 < t.end {
-                out.append(bytes[i + 1] == 0x6E ? 0x0A : (bytes[i + 1] == 0x72 ? 0x0D : (bytes[i + 1] == 0x74 ? 0x09 : bytes[i + 1])))
-                i += 2
-            } else {
-                out.append(bytes[i])
-                i += 1
-            }
-        }
-        return Name(String(decoding: out, as: UTF8.self))
-    }
-    private mutating func nameStep() throws(RealmError) -> PathStep? {
-        let t = token
-        switch t.kind {
-        case .identifier:
-            at += 1
-            return .name(name(t))
-        case .links:
-            at += 1
-            return .links
-        case .keys:
-            at += 1
-            return .keys
-        case .values:
-            at += 1
-            return .values
-        case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text, .binary, .first,
-            .last, .size:
-            at += 1
-            return .name(Name(spelling(t)))
-        default: return nil
-        }
-    }
-    private mutating func path() throws(RealmError) -> [PathStep] {
-        var steps: [PathStep] = []
-        if kind == .keyPathArgument || kind == .nextKeyPathArgument {
-            steps.append(.pathArgument(try argumentNumber()))
-        } else {
-            guard let first = try nameStep() else { throw unexpected() }
-            steps.append(first)
-        }
-        while true {
-            if kind == .dot {
-                at += 1
-                guard let step = try nameStep() else {
-                    at -= 1
-                    return steps
-                }
-                steps.append(step)
-            } else if kind == .openBracket, !(ahead(1) == .size && ahead(2) == .closeBracket) {
-                at += 1
-                switch kind {
-                case .natural: steps.append(.index(Self.integer(spelling(token)).map { Int(clamping: $0) } ?? .max))
-                case .first: steps.append(.first)
-                case .last: steps.append(.last)
-                case .times: steps.append(.all)
-                case .string: steps.append(.key(Array(bytes[token.start + 1..<token.end - 1])))
-                case .argument, .nextArgument:
-                    steps.append(.argument(try argumentNumber()))
-                    at -= 1
-                default: throw unexpected()
-                }
-                at += 1
-                try expect(.closeBracket, "']'")
-            } else {
-                return steps
-            }
-        }
-    }
-    private mutating func list() throws(RealmError) -> [ConstantSyntax] {
-        try expect(.openBrace, "'{'")
-        var all: [ConstantSyntax] = []
-        if kind != .closeBrace && kind != .comma { all.append(try constant()) }
-        while take(.comma) { all.append(try constant()) }
-        try expect(.closeBrace, "'}'")
-        return all
-    }
-    private mutating func argumentNumber() throws(RealmError) -> Int {
-        let t = token
-        at += 1
-        switch t.kind {
-        case .nextArgument, .nextKeyPathArgument:
-            nextArgument += 1
-            return nextArgument - 1
-        case .keyPathArgument: return Int(String(decoding: bytes[t.start + 2..<t.end], as: UTF8.self)) ?? .max
-        default: return Int(String(decoding: bytes[t.start + 1..<t.end], as: UTF8.self)) ?? .max
-        }
-    }
-    private mutating func constant() throws(RealmError) -> ConstantSyntax {
-        let t = token
-        let s = spelling(t)
-        switch t.kind {
-        case .argument, .nextArgument: return .argument(try argumentNumber())
-        case .null:
-            at += 1
-            return .null
-        case .true:
-            at += 1
-            return .true
-        case .false:
-            at += 1
-            return .false
-        case .nan:
-            at += 1
-            return .nan
-        case .infinity:
-            at += 1
-            return .infinity(negative: s.hasPrefix("-"))
-        case .natural, .number:
-            at += 1
-            return .number(s)
-        case .float:
-            at += 1
-            return .float(s)
-        case .timestamp:
-            at += 1
-            return .timestamp(s)
-        case .uuid:
-            at += 1
-            return .uuid(String(s.dropFirst(5).dropLast()))
-        case .objectId:
-            at += 1
-            return .objectId(String(s.dropFirst(4).dropLast()))
-        case .link:
-            at += 1
-            return .link(s)
-        case .string:
-            at += 1
-            return .string(Array(bytes[t.start + 1..<t.end - 1]))
-        case .base64:
-            at += 1
-            let inner = String(s.dropFirst(4).dropLast())
-            guard Self.base64(inner) != nil else { throw RealmError.querySyntax(text, "undecodable base64", at: t.start) }
-            return .base64(inner)
-        case .binary:
-            at += 1
-            try expect(.openParen, "'('")
-            let content: [UInt8]
-            if kind == .string {
-                content = Array(bytes[token.start + 1..<token.end - 1])
-            } else if kind == .base64, let decoded = Self.base64(String(spelling(token).dropFirst(4).dropLast())) {
-                content = decoded
-            } else {
-                throw unexpected()
-            }
-            at += 1
-            try expect(.closeParen, "')'")
-            return .binary(content)
-        case .obj:
-            at += 1
-            try expect(.openParen, "'('")
-            guard kind == .string else { throw unexpected() }
-            let className = Array(bytes[token.start + 1..<token.end - 1])
-            at += 1
-            try expect(.comma, "','")
-            let key: ConstantSyntax
-            switch kind {
-            case .natural, .number, .string, .uuid, .objectId, .argument, .nextArgument: key = try constant()
-            default: throw unexpected()
-            }
-            try expect(.closeParen, "')'")
-            return .object(className: className, key: key)
-        default: throw unexpected()
-        }
-    }
-    /// Steps over what follows GEOWITHIN; the number of an argument.
-    private mutating func skipGeo() throws(RealmError) -> Int? {
-        switch kind {
-        case .argument, .nextArgument: return try argumentNumber()
-        case .geoBox, .geoCircle, .geoPolygon:
-            at += 1
-            try expect(.openParen, "'('")
-            var open = 1
-            while open > 0 {
-                switch kind {
-                case .openParen: open += 1
-                case .closeParen: open -= 1
-                case .end: throw unexpected()
-                default: break
-                }
-                at += 1
-            }
-            return nil
-        default: throw unexpected()
         }
     }
 

@@ -17,24 +17,24 @@ final class SealedForm: PageForm {
     @inline(__always) static var fanOut: Int { payload / 8 }
     private static let tableSpan = 2 + fanOut
     private static let groupSpan = 2 + fanOut * tableSpan
-    private static let firstGroup = 4
-    private static let rootSize = 512
-    private static let rootPayload = rootSize - PageSeal.overhead
+    static let firstGroup = 4
+    static let rootSize = 512
+    static let rootPayload = rootSize - PageSeal.overhead
     private static let rootStamps = (rootPayload - 48) / 8
     /// Both key blocks and both root records: every commit changes one of these.
     static let mark = [0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize]
     /// Behind the root record in its block.
-    private static let announcementSize = 2048
-    private static let announcementPayload = announcementSize - PageSeal.overhead
+    static let announcementSize = 2048
+    static let announcementPayload = announcementSize - PageSeal.overhead
     /// Commits that can be announced at a time: one in each root block.
-    private static let chain: UInt64 = 2
-    private static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
+    static let chain: UInt64 = 2
+    static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
     /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
     private static let pageLimit = rootStamps * fanOut * fanOut
 
     /// The stamps of 507 pages or tables.
-    private final class Stamps {
+    final class Stamps {
         let values: UnsafeMutablePointer<UInt64>
         /// Which block of the pair holds them, and its stamp.
         var slot = 1
@@ -46,7 +46,7 @@ final class SealedForm: PageForm {
         }
         deinit { values.deallocate() }
     }
-    private struct Root {
+    struct Root {
         var sequence: UInt64 = 0
         var header = FileHeader()
         var pageCount = 0
@@ -57,36 +57,36 @@ final class SealedForm: PageForm {
     }
 
     let pageSize = SealedForm.payload
-    private let file: FileDescriptor
-    private(set) var keyBlock: KeyBlock
-    private let dataKey: SecretKey
+    let file: FileDescriptor
+    var keyBlock: KeyBlock
+    let dataKey: SecretKey
     private let keys: SecretKey
-    private let seal: PageSeal
-    private var known: Root?
+    let seal: PageSeal
+    var known: Root?
     private var next: Root?
     /// An announced root record.
-    private struct Announced {
+    struct Announced {
         var root: Root
         /// Of the announcement: another one may come to stand there.
         var stamp: UInt64
         var runs: [Range<Int>]
     }
     /// It counts although its root record is not in its place.
-    private var accepted: Announced?
+    var accepted: Announced?
     /// Where the newest published snapshot has its top array; 0: unknown.
-    private var expected: UInt64 = 0
+    var expected: UInt64 = 0
     /// What the commit in progress writes over in the block of its root record, and where that is.
-    private var replaced: (bytes: [UInt8], at: Int)?
+    var replaced: (bytes: [UInt8], at: Int)?
     /// Pages that the commit in progress wrote, nil when there are too many to announce.
     private var writtenRuns: [Range<Int>]? = []
     private var grownTo = 0
     private var tables: [Int: Stamps] = [:]
     private var groups: [Int: Stamps] = [:]
-    private var changedTables: [Int] = []
+    var changedTables: [Int] = []
     /// Tables of the coming commit that are written already and not in memory: their stamps.
     private var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
-    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * blockSize, alignment: 4096)
+    let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * blockSize, alignment: 4096)
     private static let batch = 64
 
     private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey) throws(RealmError) {
@@ -142,7 +142,7 @@ final class SealedForm: PageForm {
         return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
     }
     /// Both copies of the key block. A change of key writes the first copy last: either is the truth until they agree.
-    private static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
+    static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)
         defer { raw.deallocate() }
         guard let start = raw.baseAddress, try file.read(into: start, count: raw.count, at: 0) == raw.count else {
@@ -170,17 +170,17 @@ final class SealedForm: PageForm {
 
     // MARK: Places
 
-    private func groupBlock(_ g: Int) -> Int { Self.firstGroup + g * Self.groupSpan }
-    private func tableBlock(_ t: Int) -> Int { groupBlock(t / Self.fanOut) + 2 + t % Self.fanOut * Self.tableSpan }
-    private func pageBlock(_ p: Int) -> Int { tableBlock(p / Self.fanOut) + 2 + p % Self.fanOut }
+    func groupBlock(_ g: Int) -> Int { Self.firstGroup + g * Self.groupSpan }
+    func tableBlock(_ t: Int) -> Int { groupBlock(t / Self.fanOut) + 2 + t % Self.fanOut * Self.tableSpan }
+    func pageBlock(_ p: Int) -> Int { tableBlock(p / Self.fanOut) + 2 + p % Self.fanOut }
     /// Blocks of a file with room for `pages` pages.
-    private func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
+    func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
 
-    private func damaged(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Encrypted Realm file is damaged: \(what)", path: file.path) }
+    func damaged(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Encrypted Realm file is damaged: \(what)", path: file.path) }
 
     // MARK: Root
 
-    private func root() throws(RealmError) -> Root {
+    func root() throws(RealmError) -> Root {
         if let known { return known }
         var records: (Root?, Root?) = (nil, nil)
         // Another process may be in the middle of a write: that passes.
@@ -228,7 +228,7 @@ final class SealedForm: PageForm {
             return r
         }
     }
-    private func decode(_ p: UnsafeRawPointer) -> Root? {
+    func decode(_ p: UnsafeRawPointer) -> Root? {
         func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
         var r = Root()
         r.sequence = word(0)
@@ -238,14 +238,14 @@ final class SealedForm: PageForm {
         guard r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
         return r
     }
-    private func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
+    func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
         Platform.zero(p, Self.rootPayload)
         p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
         r.header.encode(into: p + 8)
         p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
         for i in 0..<Self.rootStamps { p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
     }
-    private func writeRoot(_ r: Root) throws(RealmError) {
+    func writeRoot(_ r: Root) throws(RealmError) {
         var plain = [UInt8](repeating: 0, count: Self.rootPayload)
         plain.withUnsafeMutableBytes { encode(r, into: $0.baseAddress!) }
         let slot = Int(r.sequence & 1)
@@ -253,200 +253,6 @@ final class SealedForm: PageForm {
         Platform.zero(buffer, Self.blockSize)
         _ = plain.withUnsafeBytes { seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer) }
         try file.write(buffer, count: isNew ? Self.blockSize : Self.rootSize, at: (2 + slot) * Self.blockSize)
-    }
-
-    // MARK: Announcements
-
-    /// Whether the announcement still stands in the blocks of the root records in the buffer.
-    private func isAnnounced(_ a: Announced) -> Bool {
-        PageSeal.stamp(buffer + Int(a.root.sequence & 1) * Self.blockSize + Self.rootSize) == a.stamp
-    }
-    private static func rootBlock(_ sequence: UInt64) -> Int { (2 + Int(sequence & 1)) * blockSize }
-    /// Describes the coming root record and the pages below it that are new, behind the record that it is going to replace; `runs` nil takes away
-    /// what an earlier commit may have left there.
-    private func announce(_ r: Root, _ runs: [Range<Int>]?) throws(RealmError) {
-        let at = Self.rootBlock(r.sequence)
-        let end = Self.rootSize + Self.announcementSize
-        Platform.zero(buffer, end)
-        _ = try file.read(into: buffer, count: end, at: at)
-        let isUsed = !Platform.isZero(buffer + Self.rootSize, Self.announcementSize)
-        replaced = ([UInt8](UnsafeRawBufferPointer(start: buffer, count: end)), at)
-        Platform.zero(buffer, Self.announcementSize)
-        if let runs {
-            var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
-            plain.withUnsafeMutableBytes { p in
-                encode(r, into: p.baseAddress!)
-                p.storeBytes(of: UInt64(runs.count).littleEndian, toByteOffset: Self.rootPayload, as: UInt64.self)
-                for (i, run) in runs.enumerated() {
-                    let entry = UInt64(run.lowerBound) | UInt64(run.count) << 32
-                    p.storeBytes(of: entry.littleEndian, toByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self)
-                }
-                _ = seal.seal(.announcement, Int(r.sequence & 1), from: p.baseAddress!, count: p.count, into: buffer)
-            }
-        } else if !isUsed {
-            return
-        }
-        try file.write(buffer, count: Self.announcementSize, at: at + Self.rootSize)
-    }
-    /// The announced root record that follows `r`, if all that it names is on the disk.
-    private func successor(of r: Root) throws(RealmError) -> Announced? {
-        var plain = [UInt8](repeating: 0, count: Self.announcementPayload)
-        let at = Self.rootBlock(r.sequence &+ 1)
-        guard try file.read(into: buffer, count: Self.announcementSize, at: at + Self.rootSize) == Self.announcementSize else { return nil }
-        let opened = plain.withUnsafeMutableBytes { p -> (Root, Int)? in
-            guard seal.open(.announcement, Int(r.sequence &+ 1) & 1, buffer, count: p.count, into: p.baseAddress!), let next = decode(p.baseAddress!),
-                next.sequence == r.sequence &+ 1,
-                case let count = p.loadUnaligned(fromByteOffset: Self.rootPayload, as: UInt64.self).littleEndian, count <= UInt64(Self.announcedRuns)
-            else { return nil }
-            return (next, Int(count))
-        }
-        let stamp = PageSeal.stamp(buffer)
-        guard let (next, count) = opened, try file.size() >= end(of: next.pageCount) * Self.blockSize else { return nil }
-        let memory = try HiddenMemory(Self.payload)
-        let page = memory.base
-        defer { withExtendedLifetime(memory) {} }
-        var runs: [Range<Int>] = []
-        for i in 0..<count {
-            let entry = plain.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: Self.rootPayload + 8 + i * 8, as: UInt64.self).littleEndian }
-            let first = Int(entry & 0xFFFF_FFFF), pages = Int(entry >> 32)
-            guard first + pages <= next.pageCount else { return nil }
-            for p in first..<first + pages {
-                guard let table = try table(p / Self.fanOut, next), try read(p, table.values[p % Self.fanOut], into: page) == nil else { return nil }
-            }
-            runs.append(first..<first + pages)
-        }
-        return Announced(root: next, stamp: stamp, runs: runs)
-    }
-    func findSuccessor() throws(RealmError) -> UInt64? {
-        known = nil
-        guard let found = try lastSuccessor(of: try root()) else { return nil }
-        accepted = found
-        known = found.root
-        return found.root.sequence
-    }
-    /// The last of the announced root records that follow `r` one after the other, or the first that is wanted; nil when none does and `r` is
-    /// itself in its place.
-    private func lastSuccessor(of r: Root, until isWanted: (Root) -> Bool = { _ in false }) throws(RealmError) -> Announced? {
-        var found = accepted.flatMap { $0.root.sequence == r.sequence ? $0 : nil }
-        for _ in 0..<Self.chain {
-            if let found, isWanted(found.root) { break }
-            guard var next = try successor(of: found?.root ?? r) else { break }
-            next.runs = (found?.runs ?? []) + next.runs
-            found = next
-        }
-        return found
-    }
-    func expect(_ topRef: UInt64) {
-        expected = topRef
-        if let known, known.header.liveTopRef != topRef, changedTables.isEmpty { self.known = nil }
-    }
-    func rewriteSuccessor() throws(RealmError) {
-        guard let accepted else { return }
-        for run in accepted.runs {
-            // Pages are neighbours on disk as far as their table reaches.
-            var page = run.lowerBound
-            while page < run.upperBound {
-                let end = min(run.upperBound, (page / Self.fanOut + 1) * Self.fanOut)
-                try file.rewrite(pageBlock(page) * Self.blockSize, count: (end - page) * Self.blockSize)
-                try file.rewrite(tableBlock(page / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
-                try file.rewrite(groupBlock(page / Self.fanOut / Self.fanOut) * Self.blockSize, count: 2 * Self.blockSize)
-                page = end
-            }
-        }
-        for sequence: UInt64 in 0..<Self.chain { try file.rewrite(Self.rootBlock(sequence) + Self.rootSize, count: Self.announcementSize) }
-    }
-    func adoptSuccessor() throws(RealmError) {
-        guard let accepted else { return }
-        try writeRoot(accepted.root)
-        self.accepted = nil
-        known = nil
-    }
-    func withdraw(_ header: FileHeader) throws(RealmError) {
-        if let replaced {
-            try replaced.bytes.withBytes { (b) throws(RealmError) in
-                if let p = b.baseAddress { try file.write(p, count: b.count, at: replaced.at) }
-            }
-        }
-        forget()
-        accepted = nil
-        // The root record in force was never flushed, perhaps, and a flush that failed may have dropped it: its announcement was.
-        var root = try root()
-        if root.header != header, let next = try successor(of: root) { root = next.root }
-        guard root.header == header else { throw damaged("its newest root record was lost") }
-        try writeRoot(root)
-        expected = header.liveTopRef
-        known = nil
-    }
-    func rewriteHeader() throws(RealmError) {
-        let root = try root()
-        if let accepted, accepted.root.sequence == root.sequence {
-            // Until all of it is on the disk for certain, the tables that the record before it names must stay.
-            try rewriteSuccessor()
-            try file.synchronizeData()
-        }
-        try writeRoot(root)
-    }
-    func rewriteFront() throws(RealmError) {
-        try rewriteHeader()
-        try file.rewrite(0, count: Self.firstGroup * Self.blockSize)
-    }
-    private func writeKeyBlock(_ b: KeyBlock, _ copy: Int) throws(RealmError) {
-        let isNew = try file.size() < (copy + 1) * Self.blockSize
-        Platform.zero(buffer, Self.blockSize)
-        b.bytes.withUnsafeBytes { Platform.copy(buffer, $0.baseAddress!, $0.count) }
-        try file.write(buffer, count: isNew ? Self.blockSize : KeyBlock.size, at: copy * Self.blockSize)
-    }
-    /// Takes the key block that is in the file now for the one in force: its own, unless both copies are another one of this file.
-    /// - Returns: both copies.
-    @discardableResult
-    private func readKeyBlocks() throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
-        let (first, second) = try Self.keyBlocks(of: file)
-        guard keyBlock != first, keyBlock != second else { return (first, second) }
-        guard first == second, first.fileIdentity == keyBlock.fileIdentity else { throw damaged("its key block was replaced") }
-        keyBlock = first
-        return (first, second)
-    }
-    /// Puts the key block in force in the place of both copies, durably. It stands in one of them: that copy is written first, again, in case a
-    /// flush that failed kept it from the disk. So it is on the disk in one place or the other at every moment, never behind a copy that is newer.
-    private func spreadKeyBlock() throws(RealmError) {
-        let isFirst = try readKeyBlocks().first == keyBlock
-        for copy in isFirst ? [0, 1] : [1, 0] {
-            try writeKeyBlock(keyBlock, copy)
-            try file.synchronizeData()
-        }
-    }
-    /// Ends a change of key that a crash interrupted: from now on only the secret by which this form opened the file does so. Only while nobody
-    /// else opens the file or changes its key.
-    func settleSecret() throws(RealmError) {
-        let (first, second) = try readKeyBlocks()
-        if first != second { try spreadKeyBlock() }
-    }
-    /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the old one or the new one.
-    func changeSecret(_ e: Encryption) throws(RealmError) {
-        // The copies may differ, and the second may be the only one that the present secret opens.
-        try spreadKeyBlock()
-        let new = try keyBlock.rewrapped(dataKey, e)
-        do throws(RealmError) {
-            try writeKeyBlock(new, 1)
-            try file.synchronizeData()
-            try writeKeyBlock(new, 0)
-            try file.synchronizeData()
-        } catch {
-            do throws(RealmError) {
-                // While the copies differ, the secrets of both open the file.
-                try writeKeyBlock(keyBlock, 0)
-                try file.synchronizeData()
-                try writeKeyBlock(keyBlock, 1)
-                try file.synchronizeData()
-            } catch let second {
-                throw RealmError(
-                    .commitOutcomeUnknown,
-                    "The key could not be changed (\(error.message)), nor the old one put back (\(second.message)): keep both, either may open the file",
-                    path: file.path)
-            }
-            throw error
-        }
-        keyBlock = new
     }
 
     // MARK: Stamps
@@ -471,7 +277,7 @@ final class SealedForm: PageForm {
         groups[g] = s
         return s
     }
-    private func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
+    func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
         if let s = tables[t], s.isChanged { return s }
         let wanted: UInt64
         if !released.isEmpty, let stamp = released[t] {
@@ -488,7 +294,7 @@ final class SealedForm: PageForm {
         return s
     }
     /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read again.
-    private func table(ofPage page: Int) throws(RealmError) -> Stamps {
+    func table(ofPage page: Int) throws(RealmError) -> Stamps {
         var tries = 0
         while true {
             let root = try root()
@@ -514,7 +320,7 @@ final class SealedForm: PageForm {
         return wanted
     }
     /// Decrypts the version `wanted` of a page; the error when that is not what is there.
-    private func read(_ page: Int, _ wanted: UInt64, into to: UnsafeMutableRawPointer) throws(RealmError) -> RealmError? {
+    func read(_ page: Int, _ wanted: UInt64, into to: UnsafeMutableRawPointer) throws(RealmError) -> RealmError? {
         guard try file.read(into: buffer, count: Self.blockSize, at: pageBlock(page) * Self.blockSize) == Self.blockSize else {
             return damaged("it is truncated at page \(page)")
         }

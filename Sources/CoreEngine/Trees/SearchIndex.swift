@@ -137,7 +137,7 @@ struct SearchIndex {
         throw .corrupt("index too deep", at: root.offset)
     }
     /// Where the objects with one value stand.
-    private enum Place {
+    enum Place {
         case nowhere
         case alone(ObjKey)
         case list(BPlusTree, Range<Int>)
@@ -195,11 +195,11 @@ struct SearchIndex {
         }
     }
 
-    private func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
+    func key(_ list: BPlusTree, _ i: Int) throws(RealmError) -> ObjKey {
         guard case .int(let raw) = try list.get(i) else { throw .corrupt("index list of a wrong type", at: root.offset) }
         return ObjKey(raw)
     }
-    private func value(_ key: ObjKey) throws(RealmError) -> Mixed? { try rows.peek(key, column) }
+    func value(_ key: ObjKey) throws(RealmError) -> Mixed? { try rows.peek(key, column) }
     private func matches(_ key: ObjKey, _ v: Mixed) throws(RealmError) -> Bool {
         guard let other = try value(key) else { return false }
         return Mixed.equal(other, v)
@@ -234,7 +234,7 @@ struct SearchIndex {
     // MARK: Inserting
 
     /// Where a split left the new node.
-    private enum Growth { case none, before(Ref), after(Ref) }
+    enum Growth { case none, before(Ref), after(Ref) }
 
     mutating func insert(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
         guard let data = IndexData(v) else { throw RealmError(.illegalOperation, "This value cannot be indexed") }
@@ -328,7 +328,7 @@ struct SearchIndex {
         }
     }
     /// First position in `range` whose key is ≥ `key`.
-    private func position(_ list: BPlusTree, _ range: Range<Int>, _ key: ObjKey) throws(RealmError) -> Int {
+    func position(_ list: BPlusTree, _ range: Range<Int>, _ key: ObjKey) throws(RealmError) -> Int {
         var low = range.lowerBound
         var length = range.count
         // Keys usually arrive in ascending order.
@@ -346,7 +346,7 @@ struct SearchIndex {
     }
 
     /// Finds the leaf entry for `chunk` and replaces it by `change(entry)` (nil: absent).
-    private func descend(
+    func descend(
         _ ref: inout Ref, _ chunk: Int32, depth: Int, _ change: (RefOrTagged?) throws(RealmError) -> RefOrTagged
     ) throws(RealmError) -> Growth {
         guard depth < Trees.maxDepth else { throw .corrupt("index too deep", at: ref.offset) }
@@ -425,7 +425,7 @@ struct SearchIndex {
         return .after(new.ref)
     }
     /// Puts an inner node over a root that split.
-    private func raise(_ ref: inout Ref, _ growth: Growth) throws(RealmError) {
+    func raise(_ ref: inout Ref, _ growth: Growth) throws(RealmError) {
         let pair: (Ref, Ref)
         switch growth {
         case .none: return
@@ -440,238 +440,5 @@ struct SearchIndex {
         }
         store.setSlot(top, 0, keys.ref)
         ref = top.ref
-    }
-
-    // MARK: Erasing
-
-    /// Removes `key` from under `v`; a missing entry is tolerated (stale indexes of other writers).
-    mutating func erase(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
-        guard let data = IndexData(v) else { return }
-        let wasSound = store.isChecked() && isSound(near: v)
-        var ref = root
-        _ = try erase(&ref, 0, depth: 0) { data.chunk($0) } remove: { (entry, _) throws(RealmError) in try self.remove(entry, key) }
-        try lower(&ref)
-        root = ref
-        assert(!wasSound || isSound(near: v), "an erasure broke the index")
-    }
-    /// The entry without `key`: nil when nothing is left.
-    func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
-        if entry.isTagged { return Int64(entry.integer) == key.raw ? nil : entry }
-        var list = BPlusTree(store, kind: .int, root: entry.ref)
-        let count = try list.count()
-        // Usually one value, keys ascending; after a miss look everywhere.
-        var p = try position(list, 0..<count, key)
-        let there = p < count ? try self.key(list, p) == key : false
-        if !there {
-            p = 0
-            while p < count, try self.key(list, p) != key { p += 1 }
-            if p == count { return entry }
-        }
-        if count == 1 {
-            try store.destroy(list.root)
-            return nil
-        }
-        try list.erase(p)
-        return RefOrTagged(list.root)
-    }
-
-    /// Removes below `ref`; true when the node became empty. Sub-indexes are entered at `offset + 4`.
-    private func erase(
-        _ ref: inout Ref, _ offset: Int, depth: Int, chunk: (Int) -> Int32, remove: (RefOrTagged, Int) throws(RealmError) -> RefOrTagged?
-    ) throws(RealmError) -> Bool {
-        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        var (n, keys) = try open(ref)
-        let c = chunk(offset)
-        let position = Self.search(keys, c)
-        guard position < keys.count else { return false }
-        let entry = try n.slot(position + 1)
-        var replacement: RefOrTagged? = entry
-        if n.isInner {
-            var child = entry.ref
-            let empty = try erase(&child, offset, depth: depth + 1, chunk: chunk, remove: remove)
-            if empty {
-                try store.destroy(child)
-                replacement = nil
-            } else {
-                replacement = RefOrTagged(child)
-                let last = try lastKey(child)
-                if keys.get(position) != last {
-                    try store.setInteger(&keys, position, last)
-                    n = try store.writableRefs(n)
-                    store.setSlot(n, 0, keys.ref)
-                    ref = n.ref
-                }
-            }
-        } else {
-            guard keys.get(position) == Int64(c) else { return false }
-            if !entry.isTagged, try store.node(entry.ref).context {
-                var child = entry.ref
-                if try erase(&child, offset + 4, depth: depth + 1, chunk: chunk, remove: remove) {
-                    try store.destroy(child)
-                    replacement = nil
-                } else {
-                    try lower(&child)
-                    replacement = RefOrTagged(child)
-                }
-            } else {
-                replacement = try remove(entry, offset)
-            }
-        }
-        guard replacement != entry else { return false }
-        n = try store.writableRefs(n)
-        ref = n.ref
-        if let replacement {
-            store.setSlot(n, position + 1, replacement)
-            return false
-        }
-        try store.eraseIntegers(&keys, position)
-        if keys.count == 0 {
-            store.setWidth(&keys, 32)
-            store.storeHeader(keys)
-        }
-        store.setSlot(n, 0, keys.ref)
-        try store.eraseSlots(&n, position + 1)
-        return keys.count == 0
-    }
-    /// An inner root with one child gives way to it.
-    func lower(_ ref: inout Ref) throws(RealmError) {
-        for _ in 0..<Trees.maxDepth {
-            let (n, keys) = try open(ref)
-            guard n.isInner, n.count == 2 else { return }
-            let child = try n.child(1)
-            store.free(keys)
-            store.free(n)
-            ref = child
-        }
-    }
-
-    /// Forgets everything.
-    mutating func clear() throws(RealmError) {
-        try store.destroy(root)
-        root = try Self.create(store)
-    }
-}
-
-// MARK: Full words
-
-/// Full-text (and list) indexes spell the whole word out in the tree: a chunk that is not the word's end always leads to a sub-index.
-/// Format: logical §9.8.
-extension SearchIndex {
-    private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
-        data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
-    }
-    /// Throws when the word is too long for an index of whole words.
-    static func checkWord(_ word: Bytes) throws(RealmError) {
-        guard word.count < maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
-    }
-    /// Enters a whole word (nil: a null element of a list of strings); an entry that is there stays single.
-    mutating func insertWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
-        if let word { try Self.checkWord(word) }
-        var ref = root
-        try insertWord(&ref, Self.wordData(word), key, 0)
-        root = ref
-    }
-    private static func wordData(_ word: Bytes?) -> IndexData { word.map { IndexData(bytes: $0) } ?? IndexData.null }
-    private func insertWord(_ ref: inout Ref, _ data: IndexData, _ key: ObjKey, _ offset: Int) throws(RealmError) {
-        let growth = try descend(&ref, wordChunk(data, offset), depth: 0) { (entry) throws(RealmError) in
-            let ends = offset + 4 >= data.count
-            guard let entry else {
-                if ends { return RefOrTagged(tagged: UInt64(bitPattern: key.raw)) }
-                var sub = try Self.create(self.store)
-                try self.insertWord(&sub, data, key, offset + 4)
-                return RefOrTagged(sub)
-            }
-            if !entry.isTagged, try self.store.node(entry.ref).context {
-                var sub = entry.ref
-                try self.insertWord(&sub, data, key, offset + 4)
-                return RefOrTagged(sub)
-            }
-            if ends { return try self.addKey(entry, key) }
-            // The terminal entry moves down, under the empty rest of its word.
-            var sub = try Self.create(self.store)
-            let growth = try self.descend(&sub, Self.emptyChunk, depth: 0) { (_) throws(RealmError) in entry }
-            try self.raise(&sub, growth)
-            try self.insertWord(&sub, data, key, offset + 4)
-            return RefOrTagged(sub)
-        }
-        try raise(&ref, growth)
-    }
-    private func addKey(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged {
-        if entry.isTagged {
-            let other = Int64(entry.integer)
-            if other == key.raw { return entry }
-            return RefOrTagged(try store.makeIntegers([min(other, key.raw), max(other, key.raw)]).ref)
-        }
-        var list = BPlusTree(store, kind: .int, root: entry.ref)
-        let count = try list.count()
-        let p = try position(list, 0..<count, key)
-        if p < count, try self.key(list, p) == key { return entry }
-        try list.insert(p, .int(key.raw))
-        return RefOrTagged(list.root)
-    }
-    mutating func eraseWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
-        let data = Self.wordData(word)
-        var ref = root
-        let chunks = { (offset: Int) -> Int32 in self.wordChunk(data, offset) }
-        _ = try erase(&ref, 0, depth: 0, chunk: chunks) { (entry, _) throws(RealmError) in try self.remove(entry, key) }
-        try lower(&ref)
-        root = ref
-    }
-}
-
-// MARK: Whole words, read
-
-extension SearchIndex {
-    /// Objects entered under a whole word.
-    func findWord(_ word: Bytes) throws(RealmError) -> [ObjKey] {
-        var keys: [ObjKey] = []
-        try collect(root, word, 0, exact: true, depth: 0, &keys)
-        return keys
-    }
-    /// Objects entered under any word that starts with `prefix`; one may occur several times.
-    func findPrefix(_ prefix: Bytes) throws(RealmError) -> [ObjKey] {
-        var keys: [ObjKey] = []
-        try collect(root, prefix, 0, exact: false, depth: 0, &keys)
-        return keys
-    }
-    private func collect(_ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ out: inout [ObjKey]) throws(RealmError) {
-        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
-        let n = try store.refsNode(ref)
-        let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
-        guard n.context, chunks.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
-        // Chunks that may stand for the rest of the word.
-        var low = Int64(Int32.min), high = Int64(Int32.max)
-        let rest = max(0, word.count - offset)
-        if exact || rest >= 4 {
-            low = Int64(wordChunk(IndexData(bytes: word), offset))
-            high = low
-        } else if rest > 0 {
-            var from: UInt32 = 0, to: UInt32 = 0
-            for i in 0..<4 {
-                from = from << 8 | (i < rest ? UInt32(word[offset + i]) : 0)
-                to = to << 8 | (i < rest ? UInt32(word[offset + i]) : 0xFF)
-            }
-            (low, high) = (Int64(Int32(bitPattern: from)), Int64(Int32(bitPattern: to)))
-        }
-        var i = chunks.lowerBound(low)
-        while i < chunks.count {
-            let chunk = chunks.get(i)
-            if !n.isInner && chunk > high { return }
-            let entry = try n.slot(i + 1)
-            i += 1
-            if n.isInner {
-                try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &out)
-                if chunk >= high { return }
-                continue
-            }
-            if entry.isTagged {
-                if !exact || offset + 4 >= word.count { out.append(ObjKey(Int64(entry.integer))) }
-            } else if try store.node(entry.ref).context {
-                try collect(entry.ref, word, offset + 4, exact: exact, depth: depth + 1, &out)
-            } else if !exact || offset + 4 >= word.count {
-                let list = BPlusTree(store, kind: .int, root: entry.ref)
-                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { out.append(ObjKey(k)) } }
-            }
-        }
     }
 }

@@ -1,0 +1,266 @@
+/// Values: constants, paths, functions, arithmetic and subqueries. Grammar: query-language §3.
+extension QueryParser {
+    mutating func value() throws(RealmError) -> ExpressionSyntax {
+        var quantifier: Quantifier?
+        switch kind {
+        case .any: quantifier = .any
+        case .all: quantifier = .all
+        case .none: quantifier = Quantifier.none
+        default: break
+        }
+        if quantifier != nil {
+            at += 1
+            if kind == .openBrace { return .list(try list(), quantifier) }
+            if kind == .argument || kind == .nextArgument { return .constant(try constant(), quantifier) }
+            return try property(quantifier)
+        }
+        switch kind {
+        case .openBrace: return .list(try list(), nil)
+        case .subquery: return try subquery()
+        case .binary where ahead(1) != .openParen: return try property(nil)
+        case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument, .nextArgument, .base64, .string, .true,
+            .false, .obj, .binary:
+            return .constant(try constant(), nil)
+        default: return try property(nil)
+        }
+    }
+    private mutating func property(_ quantifier: Quantifier?) throws(RealmError) -> ExpressionSyntax {
+        let steps = try path()
+        if kind == .openBracket, ahead(1) == .size, ahead(2) == .closeBracket {
+            at += 3
+            return .path(steps, quantifier, .size)
+        }
+        guard kind == .dot else { return .path(steps, quantifier, .value) }
+        switch ahead(1) {
+        case .count:
+            at += 2
+            return .path(steps, quantifier, .size)
+        case .type:
+            at += 2
+            return .path(steps, quantifier, .type)
+        case .min, .max, .sum, .avg:
+            guard quantifier == nil else { throw unexpected() }
+            let op: AggregateKind = ahead(1) == .min ? .min : (ahead(1) == .max ? .max : (ahead(1) == .sum ? .sum : .average))
+            at += 2
+            var name: Name?
+            if take(.dot) {
+                guard let n = try nameStep(), case .name(let text) = n else { throw unexpected() }
+                name = text
+            }
+            return .aggregate(steps, op, property: name)
+        default: throw unexpected()
+        }
+    }
+    private mutating func subquery() throws(RealmError) -> ExpressionSyntax {
+        at += 1
+        subqueries += 1
+        defer { subqueries -= 1 }
+        guard subqueries <= QueryRoom.maxSubqueries else { throw RealmError.querySyntax(text, "subqueries nested too deeply", at: token.start) }
+        try expect(.openParen, "'('")
+        let steps = try path()
+        try expect(.comma, "','")
+        guard kind == .identifier else { throw unexpected() }
+        let variable = Name(spelling(token))
+        guard variable.hasPrefix("$"), variable.utf8.count > 1 else {
+            throw RealmError.querySyntax(text, "the variable of a subquery starts with '$'", at: token.start)
+        }
+        at += 1
+        try expect(.comma, "','")
+        let condition = try predicate(until: .closeParen)
+        try expect(.closeParen, "')'")
+        try expect(.dot, "'.@count'")
+        try expect(.count, "'@count'")
+        return .subquery(steps, variable: variable, condition)
+    }
+
+    /// Undoes the escapes of blanks in a name.
+    private func name(_ t: Token) -> Name {
+        var out: [UInt8] = []
+        var i = t.start
+        while i < t.end {
+            if bytes[i] == 0x5C, i + 1 < t.end {
+                out.append(bytes[i + 1] == 0x6E ? 0x0A : (bytes[i + 1] == 0x72 ? 0x0D : (bytes[i + 1] == 0x74 ? 0x09 : bytes[i + 1])))
+                i += 2
+            } else {
+                out.append(bytes[i])
+                i += 1
+            }
+        }
+        return Name(String(decoding: out, as: UTF8.self))
+    }
+    private mutating func nameStep() throws(RealmError) -> PathStep? {
+        let t = token
+        switch t.kind {
+        case .identifier:
+            at += 1
+            return .name(name(t))
+        case .links:
+            at += 1
+            return .links
+        case .keys:
+            at += 1
+            return .keys
+        case .values:
+            at += 1
+            return .values
+        case .beginsWith, .endsWith, .contains, .like, .between, .sort, .distinct, .limit, .ascending, .descending, .in, .text, .binary, .first,
+            .last, .size:
+            at += 1
+            return .name(Name(spelling(t)))
+        default: return nil
+        }
+    }
+    mutating func path() throws(RealmError) -> [PathStep] {
+        var steps: [PathStep] = []
+        if kind == .keyPathArgument || kind == .nextKeyPathArgument {
+            steps.append(.pathArgument(try argumentNumber()))
+        } else {
+            guard let first = try nameStep() else { throw unexpected() }
+            steps.append(first)
+        }
+        while true {
+            if kind == .dot {
+                at += 1
+                guard let step = try nameStep() else {
+                    at -= 1
+                    return steps
+                }
+                steps.append(step)
+            } else if kind == .openBracket, !(ahead(1) == .size && ahead(2) == .closeBracket) {
+                at += 1
+                switch kind {
+                case .natural: steps.append(.index(Self.integer(spelling(token)).map { Int(clamping: $0) } ?? .max))
+                case .first: steps.append(.first)
+                case .last: steps.append(.last)
+                case .times: steps.append(.all)
+                case .string: steps.append(.key(Array(bytes[token.start + 1..<token.end - 1])))
+                case .argument, .nextArgument:
+                    steps.append(.argument(try argumentNumber()))
+                    at -= 1
+                default: throw unexpected()
+                }
+                at += 1
+                try expect(.closeBracket, "']'")
+            } else {
+                return steps
+            }
+        }
+    }
+    private mutating func list() throws(RealmError) -> [ConstantSyntax] {
+        try expect(.openBrace, "'{'")
+        var all: [ConstantSyntax] = []
+        if kind != .closeBrace && kind != .comma { all.append(try constant()) }
+        while take(.comma) { all.append(try constant()) }
+        try expect(.closeBrace, "'}'")
+        return all
+    }
+    private mutating func argumentNumber() throws(RealmError) -> Int {
+        let t = token
+        at += 1
+        switch t.kind {
+        case .nextArgument, .nextKeyPathArgument:
+            nextArgument += 1
+            return nextArgument - 1
+        case .keyPathArgument: return Int(String(decoding: bytes[t.start + 2..<t.end], as: UTF8.self)) ?? .max
+        default: return Int(String(decoding: bytes[t.start + 1..<t.end], as: UTF8.self)) ?? .max
+        }
+    }
+    private mutating func constant() throws(RealmError) -> ConstantSyntax {
+        let t = token
+        let s = spelling(t)
+        switch t.kind {
+        case .argument, .nextArgument: return .argument(try argumentNumber())
+        case .null:
+            at += 1
+            return .null
+        case .true:
+            at += 1
+            return .true
+        case .false:
+            at += 1
+            return .false
+        case .nan:
+            at += 1
+            return .nan
+        case .infinity:
+            at += 1
+            return .infinity(negative: s.hasPrefix("-"))
+        case .natural, .number:
+            at += 1
+            return .number(s)
+        case .float:
+            at += 1
+            return .float(s)
+        case .timestamp:
+            at += 1
+            return .timestamp(s)
+        case .uuid:
+            at += 1
+            return .uuid(String(s.dropFirst(5).dropLast()))
+        case .objectId:
+            at += 1
+            return .objectId(String(s.dropFirst(4).dropLast()))
+        case .link:
+            at += 1
+            return .link(s)
+        case .string:
+            at += 1
+            return .string(Array(bytes[t.start + 1..<t.end - 1]))
+        case .base64:
+            at += 1
+            let inner = String(s.dropFirst(4).dropLast())
+            guard Self.base64(inner) != nil else { throw RealmError.querySyntax(text, "undecodable base64", at: t.start) }
+            return .base64(inner)
+        case .binary:
+            at += 1
+            try expect(.openParen, "'('")
+            let content: [UInt8]
+            if kind == .string {
+                content = Array(bytes[token.start + 1..<token.end - 1])
+            } else if kind == .base64, let decoded = Self.base64(String(spelling(token).dropFirst(4).dropLast())) {
+                content = decoded
+            } else {
+                throw unexpected()
+            }
+            at += 1
+            try expect(.closeParen, "')'")
+            return .binary(content)
+        case .obj:
+            at += 1
+            try expect(.openParen, "'('")
+            guard kind == .string else { throw unexpected() }
+            let className = Array(bytes[token.start + 1..<token.end - 1])
+            at += 1
+            try expect(.comma, "','")
+            let key: ConstantSyntax
+            switch kind {
+            case .natural, .number, .string, .uuid, .objectId, .argument, .nextArgument: key = try constant()
+            default: throw unexpected()
+            }
+            try expect(.closeParen, "')'")
+            return .object(className: className, key: key)
+        default: throw unexpected()
+        }
+    }
+    /// Steps over what follows GEOWITHIN; the number of an argument.
+    mutating func skipGeo() throws(RealmError) -> Int? {
+        switch kind {
+        case .argument, .nextArgument: return try argumentNumber()
+        case .geoBox, .geoCircle, .geoPolygon:
+            at += 1
+            try expect(.openParen, "'('")
+            var open = 1
+            while open > 0 {
+                switch kind {
+                case .openParen: open += 1
+                case .closeParen: open -= 1
+                case .end: throw unexpected()
+                default: break
+                }
+                at += 1
+            }
+            return nil
+        default: throw unexpected()
+        }
+    }
+}

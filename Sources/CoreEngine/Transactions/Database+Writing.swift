@@ -1,0 +1,219 @@
+/// The write lock, within the process and between processes, and what must be right before anything is written.
+extension Database {
+    /// Takes the write lock, waiting for other writers. The calling thread must not hold it already.
+    func lockForWriting() throws(RealmError) {
+        try checkProcess()
+        let me = Platform.threadId
+        let isLocked = try writer.wait { (w) throws(RealmError) -> Bool? in
+            switch w {
+            case .free:
+                w = .writing(thread: me)
+                return false
+            case .granted(let request):
+                request.isTaken = true
+                w = .writing(thread: me)
+                return true
+            case .writing(me): throw Self.alreadyWriting()
+            case .writing, .flushing: return nil
+            }
+        }
+        if !isLocked { try lockFiles() }
+    }
+    private static func alreadyWriting() -> RealmError {
+        RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
+    }
+    /// The half of the lock that other processes see, and what must be right before anything is written.
+    private func lockFiles() throws(RealmError) {
+        do {
+            try lockFile?.lockForWriting()
+            try lockFile?.checkNames(identity)
+            let others = lockFile.map { $0.shared.lastWriter.load() != $0.shared.owner } ?? false
+            // Whoever it was may have died in the middle of a commit.
+            if others {
+                file.headerState = .unknown
+                // They have seen to it, or will be asked to.
+                file.unflushed = nil
+            }
+            file.pages?.beginWrite(others: others)
+            try recoverHeader(others)
+            try confirmHeader()
+            // Only now: while the recovery fails, it is due again.
+            if let lockFile, others { lockFile.shared.lastWriter.store(lockFile.shared.owner) }
+        } catch {
+            unlockForWriting()
+            throw error
+        }
+    }
+    func unlockForWriting() {
+        lockFile?.unlockForWriting()
+        writer.with { $0 = .free }
+    }
+
+    // MARK: Asynchronous writes
+
+    /// Takes the lock for a round, waiting for other writers; on a thread that nobody waits for. Ends, too, when the request is cancelled.
+    package func takeLock(for request: LockRequest) -> RealmError? {
+        let me = Platform.threadId
+        do throws(RealmError) {
+            try checkProcess()
+            let isWanted = try writer.wait { (w) throws(RealmError) -> Bool? in
+                if request.isCancelled { return false }
+                switch w {
+                case .free:
+                    w = .writing(thread: 0)
+                    return true
+                case .writing(me): throw Self.alreadyWriting()
+                case .writing, .granted, .flushing: return nil
+                }
+            }
+            guard isWanted else { return nil }
+            try lockFiles()
+        } catch { return error }
+        let isCancelled = writer.with { w -> Bool in
+            if !request.isCancelled { w = .granted(request) }
+            return request.isCancelled
+        }
+        if isCancelled { unlockForWriting() }
+        return nil
+    }
+    /// Whether the lock waits for this request.
+    package func isGranted(_ request: LockRequest) -> Bool {
+        writer.with { w in if case .granted(let r) = w { r === request } else { false } }
+    }
+    /// Whether somebody else wrote with the lock that was meant for this request.
+    package func isTaken(_ request: LockRequest) -> Bool { writer.with { _ in request.isTaken } }
+    package func cancel(_ request: LockRequest) {
+        let isGranted = writer.with { w -> Bool in
+            request.isCancelled = true
+            guard case .granted(let r) = w, r === request else { return false }
+            w = .writing(thread: 0)
+            return true
+        }
+        if isGranted { unlockForWriting() }
+    }
+    func noteFlushing() { writer.with { $0 = .flushing } }
+    /// Whether versions were published that are not on the disk. The writer's.
+    package var hasUnflushed: Bool { file.unflushed != nil }
+    /// Puts published versions on the disk, in one piece. The holder of the write lock.
+    package func flush() throws(RealmError) {
+        guard file.unflushed != nil else { return }
+        try checkProcess()
+        lockFile?.shared.unflushed = .suspect
+        lockFile?.shared.isUncertain = true
+        try file.flushGroup(flushing)
+        lockFile?.shared.isUncertain = false
+        lockFile?.shared.unflushed = .none
+    }
+    /// As `flush`; then the lock is free, whatever came of it.
+    package func flushAndUnlock() -> Result<Void, RealmError> {
+        defer { unlockForWriting() }
+        do throws(RealmError) { return .success(try flush()) } catch { return .failure(error) }
+    }
+    /// Before anything is written: a commit that failed without being taken back is taken back now, or nothing is written. And a writer may have
+    /// died after it wrote the header and before it published the version, or even before it wrote the header: what is whole counts now, or it
+    /// would only after the next crash.
+    /// - Parameter others: another process has written since this one last did.
+    private func recoverHeader(_ others: Bool) throws(RealmError) {
+        guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
+        if let pages = file.pages, !newest.topRef.isNull { try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) } }
+        try file.verifyLength(newest.logicalSize)
+        if let failed = file.unsettled {
+            // Another process may have gone on from either state meanwhile.
+            if failed.version == newest.number { try file.settle(durability == .full) } else { file.unsettled = nil }
+        }
+        // Versions that were published before they were flushed: by this process, whose flush failed, or by one that has died.
+        if file.unflushed != nil {
+            try flush()
+        } else if !file.isEncrypted, lockFile.shared.unflushed != .none {
+            try file.selectPublished(
+                newest.topRef, logicalSize: newest.logicalSize, version: newest.number, isSuspect: lockFile.shared.unflushed == .suspect)
+            lockFile.shared.unflushed = .none
+        }
+        let header = try file.readHeader()
+        try file.repair()
+        guard header.liveTopRef != UInt64(newest.topRef.offset) else {
+            if others, case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {
+                try file.select(found)
+                lockFile.shared.publish(SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
+            }
+            return
+        }
+        let state = try file.validate(readOnly: false)
+        if state.version == newest.number + 1 {
+            lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
+        } else if case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
+            // The first to open it after a crash could not write.
+            try file.select(found)
+        } else {
+            throw RealmError(
+                .fileOperationFailed, "The content of the Realm file at path '\(path)' was replaced while it was open: close it everywhere and open it again",
+                path: path)
+        }
+    }
+    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header, and the file's name, is put on the
+    /// disk. A flush that failed may have left something else there, which leads to nodes that this transaction would write over.
+    private func confirmHeader() throws(RealmError) {
+        guard let lockFile, durability == .full, lockFile.shared.isUncertain else { return }
+        try file.confirmHeader()
+        try FileSystem.synchronizeFolder(of: path)
+        lockFile.shared.isUncertain = false
+    }
+    /// Hands the slab to a write transaction.
+    func takeSlab() -> Int { slabCommitted }
+    func returnSlab(_ committed: Int) { slabCommitted = committed }
+
+    /// Versions below `base`, the one the writer started from, that readers hold, in order.
+    func pinnedVersions(below base: UInt64) -> [UInt64] {
+        guard let lockFile else { return [] }
+        return lockFile.shared.pinnedVersions(below: base) { lockFile.isDead($0) }
+    }
+
+    /// The oldest pin of a version, the first time that the holder of the write lock asks for it.
+    func firstWarning(of version: UInt64) -> SharedState.Mark? {
+        guard let lockFile, let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }), mark != warnedOf
+        else { return nil }
+        warnedOf = mark
+        return mark
+    }
+
+    /// Throws unless the writer, with a pin of the version it builds upon, finds in the lock file what it left there: else nothing that stands
+    /// there says which space readers use.
+    func verifySession(_ pin: Pin?) throws(RealmError) {
+        try verifyWhole()
+        if let pin, pin.isIntact, newestVersion == pin.version { return }
+        throw RealmError(.brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
+    }
+    /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
+    /// - Parameters: as of `DatabaseFile.commit`.
+    func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool) throws(RealmError) -> SharedState.Version {
+        // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
+        try verifyWhole()
+        if !isFlushed, durability == .full, !file.isEncrypted {
+            try file.addToGroup(c, onto: base, recordAt: recordAt)
+            lockFile?.shared.unflushed = .published
+        } else if durability != .memoryOnly {
+            try flush()
+            lockFile?.shared.isUncertain = true
+            try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing)
+            lockFile?.shared.isUncertain = false
+        }
+        file.pages?.noteOwn(c.version)
+        let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)
+        lockFile?.shared.publish(new)
+        return new
+    }
+    var flushing: Flushing {
+        switch durability {
+        case .full: flushesTwice.with { $0 } ? .twice : .once
+        case .memoryOnly, .unsafe: .never
+        }
+    }
+}
+
+/// A wish for the write lock that somebody waits for in a queue.
+package final class LockRequest: @unchecked Sendable {  // Both are under the monitor of the database's writer.
+    fileprivate(set) var isCancelled = false
+    /// Somebody else wrote with the lock that was meant for it.
+    fileprivate(set) var isTaken = false
+    package init() {}
+}

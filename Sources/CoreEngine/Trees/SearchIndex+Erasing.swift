@@ -1,0 +1,109 @@
+/// Taking entries out; what becomes empty on the way goes, too.
+extension SearchIndex {
+    /// Removes `key` from under `v`; a missing entry is tolerated (stale indexes of other writers).
+    mutating func erase(_ v: Mixed, _ key: ObjKey) throws(RealmError) {
+        guard let data = IndexData(v) else { return }
+        let wasSound = store.isChecked() && isSound(near: v)
+        var ref = root
+        _ = try erase(&ref, 0, depth: 0) { data.chunk($0) } remove: { (entry, _) throws(RealmError) in try self.remove(entry, key) }
+        try lower(&ref)
+        root = ref
+        assert(!wasSound || isSound(near: v), "an erasure broke the index")
+    }
+    /// The entry without `key`: nil when nothing is left.
+    func remove(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged? {
+        if entry.isTagged { return Int64(entry.integer) == key.raw ? nil : entry }
+        var list = BPlusTree(store, kind: .int, root: entry.ref)
+        let count = try list.count()
+        // Usually one value, keys ascending; after a miss look everywhere.
+        var p = try position(list, 0..<count, key)
+        let there = p < count ? try self.key(list, p) == key : false
+        if !there {
+            p = 0
+            while p < count, try self.key(list, p) != key { p += 1 }
+            if p == count { return entry }
+        }
+        if count == 1 {
+            try store.destroy(list.root)
+            return nil
+        }
+        try list.erase(p)
+        return RefOrTagged(list.root)
+    }
+
+    /// Removes below `ref`; true when the node became empty. Sub-indexes are entered at `offset + 4`.
+    func erase(
+        _ ref: inout Ref, _ offset: Int, depth: Int, chunk: (Int) -> Int32, remove: (RefOrTagged, Int) throws(RealmError) -> RefOrTagged?
+    ) throws(RealmError) -> Bool {
+        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
+        var (n, keys) = try open(ref)
+        let c = chunk(offset)
+        let position = Self.search(keys, c)
+        guard position < keys.count else { return false }
+        let entry = try n.slot(position + 1)
+        var replacement: RefOrTagged? = entry
+        if n.isInner {
+            var child = entry.ref
+            let empty = try erase(&child, offset, depth: depth + 1, chunk: chunk, remove: remove)
+            if empty {
+                try store.destroy(child)
+                replacement = nil
+            } else {
+                replacement = RefOrTagged(child)
+                let last = try lastKey(child)
+                if keys.get(position) != last {
+                    try store.setInteger(&keys, position, last)
+                    n = try store.writableRefs(n)
+                    store.setSlot(n, 0, keys.ref)
+                    ref = n.ref
+                }
+            }
+        } else {
+            guard keys.get(position) == Int64(c) else { return false }
+            if !entry.isTagged, try store.node(entry.ref).context {
+                var child = entry.ref
+                if try erase(&child, offset + 4, depth: depth + 1, chunk: chunk, remove: remove) {
+                    try store.destroy(child)
+                    replacement = nil
+                } else {
+                    try lower(&child)
+                    replacement = RefOrTagged(child)
+                }
+            } else {
+                replacement = try remove(entry, offset)
+            }
+        }
+        guard replacement != entry else { return false }
+        n = try store.writableRefs(n)
+        ref = n.ref
+        if let replacement {
+            store.setSlot(n, position + 1, replacement)
+            return false
+        }
+        try store.eraseIntegers(&keys, position)
+        if keys.count == 0 {
+            store.setWidth(&keys, 32)
+            store.storeHeader(keys)
+        }
+        store.setSlot(n, 0, keys.ref)
+        try store.eraseSlots(&n, position + 1)
+        return keys.count == 0
+    }
+    /// An inner root with one child gives way to it.
+    func lower(_ ref: inout Ref) throws(RealmError) {
+        for _ in 0..<Trees.maxDepth {
+            let (n, keys) = try open(ref)
+            guard n.isInner, n.count == 2 else { return }
+            let child = try n.child(1)
+            store.free(keys)
+            store.free(n)
+            ref = child
+        }
+    }
+
+    /// Forgets everything.
+    mutating func clear() throws(RealmError) {
+        try store.destroy(root)
+        root = try Self.create(store)
+    }
+}

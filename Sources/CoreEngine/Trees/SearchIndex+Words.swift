@@ -1,0 +1,119 @@
+/// Full-text (and list) indexes spell the whole word out in the tree: a chunk that is not the word's end always leads to a sub-index.
+/// Format: logical §9.8.
+extension SearchIndex {
+    private func wordChunk(_ data: IndexData, _ offset: Int) -> Int32 {
+        data.isNull ? 0 : (offset >= data.count ? Self.emptyChunk : data.chunk(offset))
+    }
+    /// Throws when the word is too long for an index of whole words.
+    static func checkWord(_ word: Bytes) throws(RealmError) {
+        guard word.count < maxOffset else { throw RealmError(.limitExceeded, "A string of 200 bytes or more cannot be in a full-word index") }
+    }
+    /// Enters a whole word (nil: a null element of a list of strings); an entry that is there stays single.
+    mutating func insertWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
+        if let word { try Self.checkWord(word) }
+        var ref = root
+        try insertWord(&ref, Self.wordData(word), key, 0)
+        root = ref
+    }
+    private static func wordData(_ word: Bytes?) -> IndexData { word.map { IndexData(bytes: $0) } ?? IndexData.null }
+    private func insertWord(_ ref: inout Ref, _ data: IndexData, _ key: ObjKey, _ offset: Int) throws(RealmError) {
+        let growth = try descend(&ref, wordChunk(data, offset), depth: 0) { (entry) throws(RealmError) in
+            let ends = offset + 4 >= data.count
+            guard let entry else {
+                if ends { return RefOrTagged(tagged: UInt64(bitPattern: key.raw)) }
+                var sub = try Self.create(self.store)
+                try self.insertWord(&sub, data, key, offset + 4)
+                return RefOrTagged(sub)
+            }
+            if !entry.isTagged, try self.store.node(entry.ref).context {
+                var sub = entry.ref
+                try self.insertWord(&sub, data, key, offset + 4)
+                return RefOrTagged(sub)
+            }
+            if ends { return try self.addKey(entry, key) }
+            // The terminal entry moves down, under the empty rest of its word.
+            var sub = try Self.create(self.store)
+            let growth = try self.descend(&sub, Self.emptyChunk, depth: 0) { (_) throws(RealmError) in entry }
+            try self.raise(&sub, growth)
+            try self.insertWord(&sub, data, key, offset + 4)
+            return RefOrTagged(sub)
+        }
+        try raise(&ref, growth)
+    }
+    private func addKey(_ entry: RefOrTagged, _ key: ObjKey) throws(RealmError) -> RefOrTagged {
+        if entry.isTagged {
+            let other = Int64(entry.integer)
+            if other == key.raw { return entry }
+            return RefOrTagged(try store.makeIntegers([min(other, key.raw), max(other, key.raw)]).ref)
+        }
+        var list = BPlusTree(store, kind: .int, root: entry.ref)
+        let count = try list.count()
+        let p = try position(list, 0..<count, key)
+        if p < count, try self.key(list, p) == key { return entry }
+        try list.insert(p, .int(key.raw))
+        return RefOrTagged(list.root)
+    }
+    mutating func eraseWord(_ word: Bytes?, _ key: ObjKey) throws(RealmError) {
+        let data = Self.wordData(word)
+        var ref = root
+        let chunks = { (offset: Int) -> Int32 in self.wordChunk(data, offset) }
+        _ = try erase(&ref, 0, depth: 0, chunk: chunks) { (entry, _) throws(RealmError) in try self.remove(entry, key) }
+        try lower(&ref)
+        root = ref
+    }
+
+    // MARK: Reading
+
+    /// Objects entered under a whole word.
+    func findWord(_ word: Bytes) throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        try collect(root, word, 0, exact: true, depth: 0, &keys)
+        return keys
+    }
+    /// Objects entered under any word that starts with `prefix`; one may occur several times.
+    func findPrefix(_ prefix: Bytes) throws(RealmError) -> [ObjKey] {
+        var keys: [ObjKey] = []
+        try collect(root, prefix, 0, exact: false, depth: 0, &keys)
+        return keys
+    }
+    private func collect(_ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ out: inout [ObjKey]) throws(RealmError) {
+        guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
+        let n = try store.refsNode(ref)
+        let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
+        guard n.context, chunks.count < n.count else { throw .corrupt("index node with too few entries", at: ref.offset) }
+        // Chunks that may stand for the rest of the word.
+        var low = Int64(Int32.min), high = Int64(Int32.max)
+        let rest = max(0, word.count - offset)
+        if exact || rest >= 4 {
+            low = Int64(wordChunk(IndexData(bytes: word), offset))
+            high = low
+        } else if rest > 0 {
+            var from: UInt32 = 0, to: UInt32 = 0
+            for i in 0..<4 {
+                from = from << 8 | (i < rest ? UInt32(word[offset + i]) : 0)
+                to = to << 8 | (i < rest ? UInt32(word[offset + i]) : 0xFF)
+            }
+            (low, high) = (Int64(Int32(bitPattern: from)), Int64(Int32(bitPattern: to)))
+        }
+        var i = chunks.lowerBound(low)
+        while i < chunks.count {
+            let chunk = chunks.get(i)
+            if !n.isInner && chunk > high { return }
+            let entry = try n.slot(i + 1)
+            i += 1
+            if n.isInner {
+                try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &out)
+                if chunk >= high { return }
+                continue
+            }
+            if entry.isTagged {
+                if !exact || offset + 4 >= word.count { out.append(ObjKey(Int64(entry.integer))) }
+            } else if try store.node(entry.ref).context {
+                try collect(entry.ref, word, offset + 4, exact: exact, depth: depth + 1, &out)
+            } else if !exact || offset + 4 >= word.count {
+                let list = BPlusTree(store, kind: .int, root: entry.ref)
+                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { out.append(ObjKey(k)) } }
+            }
+        }
+    }
+}
