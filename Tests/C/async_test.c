@@ -173,20 +173,43 @@ static int counted_sleep(unsigned microseconds) {
     sleeps++;
     return usleep(microseconds);
 }
-static int no_thread(void (*body)(void*), void* context) {
-    (void)body, (void)context;
-    return EAGAIN;
+/* Threads are made by the system, or not at all. */
+static ATOMIC(bool) has_no_threads;
+typedef struct {
+    void (*body)(void*);
+    void* context;
+} start_t;
+static void* run_start(void* p) {
+    start_t start = *(start_t*)p;
+    free(p);
+    start.body(start.context);
+    return NULL;
+}
+static int start_thread(void (*body)(void*), void* context) {
+    start_t* start = has_no_threads ? NULL : (start_t*)malloc(sizeof *start);
+    if (!start) return EAGAIN;
+    start->body = body, start->context = context;
+    pthread_t thread;
+    int error = pthread_create(&thread, NULL, run_start, start);
+    if (error) free(start);
+    else pthread_detach(thread);
+    return error;
+}
+/* Once, before the library has threads of its own: those read the table. */
+static void watch_system_calls(void) {
+    crealm_system_calls_t calls;
+    memset(&calls, 0, sizeof calls);
+    calls.fdatasync = counted_flush;
+    calls.usleep = counted_sleep;
+    calls.start_thread = start_thread;
+    crealm_set_system_calls(&calls);
 }
 
 /* ---- One instance ----------------------------------------------------------------------------------- */
 
 static void order(bool threads) {
     block_t b[30];
-    crealm_system_calls_t calls;
-    memset(&calls, 0, sizeof calls);
-    calls.fdatasync = counted_flush;
-    if (!threads) calls.start_thread = no_thread;
-    crealm_set_system_calls(&calls);
+    has_no_threads = !threads;
     realm_t* r = open_realm(threads ? "order" : "order-alone");
     CHECK(count(r) == 0 && !realm_is_writable(r));
 
@@ -302,7 +325,7 @@ static void order(bool threads) {
     r = open_realm(threads ? "order" : "order-alone");
     CHECK(count(r) == 55 && crealm_verify(r, NULL));
     close_realm(r);
-    crealm_set_system_calls(NULL);
+    has_no_threads = false;
 }
 
 static void told(realm_userdata_t p) { note("t%d ", ((block_t*)p)->number); }
@@ -417,10 +440,6 @@ static void instances(void) {
 /* ---- Flushes that fail ------------------------------------------------------------------------------ */
 
 static void failing(void) {
-    crealm_system_calls_t calls;
-    memset(&calls, 0, sizeof calls);
-    calls.fdatasync = counted_flush;
-    crealm_set_system_calls(&calls);
     realm_t *r = open_realm("failing"), *other = open_realm("failing");
     block_t b[3];
     CHECK(add(r));
@@ -443,7 +462,6 @@ static void failing(void) {
     CHECK(!last_failed && count(r) == 8);
     close_realm(other);
     close_realm(r);
-    crealm_set_system_calls(NULL);
     r = open_realm("failing");
     CHECK(count(r) == 8 && crealm_verify(r, NULL));
     close_realm(r);
@@ -531,10 +549,6 @@ static void* wants_lock(void* p) {
 }
 static void blocked(void) {
     section = "who waits for the lock sleeps";
-    crealm_system_calls_t calls;
-    memset(&calls, 0, sizeof calls);
-    calls.usleep = counted_sleep;
-    crealm_set_system_calls(&calls);
     close_realm(open_realm("blocked"));
     pthread_t holder, waiter[4];
     ATOMIC(int) holds = 0, waits[4] = {0, 0, 0, 0};
@@ -552,12 +566,12 @@ static void blocked(void) {
     realm_t* r = open_realm("blocked");
     CHECK(count(r) == 4);
     close_realm(r);
-    crealm_set_system_calls(NULL);
 }
 
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     alarm(1500);
+    watch_system_calls();
     scheduler = realm_scheduler_make_default();
     shared = (shared_t*)mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     for (int i = 0; i < 64; i++) key_bytes[i] = (uint8_t)(i * 7 + 1);
@@ -579,6 +593,6 @@ int main(void) {
     }
     realm_release(scheduler);
     rmdir(folder);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed != 0;
 }

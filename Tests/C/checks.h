@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "atomics.h"
 #include "realm.h"
 
-static int passed, failed;
+/* Counted on all threads of a test. */
+static ATOMIC(int) passed, failed;
 static const char* section = "";
 
 static bool result(bool good, int line, const char* what) {
@@ -28,7 +30,7 @@ static bool result(bool good, int line, const char* what) {
     return false;
 }
 __attribute__((unused)) static void give_up(void) {
-    printf("%s: cannot go on\n%d passed, %d failed\n", section, passed, failed ? failed : 1);
+    printf("%s: cannot go on\n%d passed, %d failed\n", section, (int)passed, failed ? (int)failed : 1);
     exit(1);
 }
 __attribute__((unused)) static int last_error(void) {
@@ -41,7 +43,7 @@ __attribute__((unused)) static int finished(const char* folder) {
     char command[300];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) printf("cannot remove %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed != 0;
 }
 #define CHECK(condition) (realm_clear_last_error(), result((condition), __LINE__, #condition))

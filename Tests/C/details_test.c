@@ -509,6 +509,6 @@ int main(int count, char** arguments) {
     snprintf(lock, sizeof lock, "%s.lock", path);
     unlink(lock);
     CHECK(rmdir(folder) == 0);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed ? 1 : 0;
 }

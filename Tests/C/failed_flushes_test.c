@@ -347,6 +347,6 @@ int main(int argc, char** argv) {
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) != 0) printf("could not remove %s\n", folder);
     printf("%zu states\n", judged_count);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed ? 1 : 0;
 }

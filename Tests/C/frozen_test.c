@@ -839,6 +839,6 @@ int main(int argc, char** argv) {
     char command[100];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) printf("cannot remove %s\n", folder);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed != 0;
 }

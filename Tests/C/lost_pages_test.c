@@ -608,6 +608,6 @@ int main(void) {
     char command[220];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) != 0) return 2;
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed != 0;
 }

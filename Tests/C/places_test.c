@@ -551,6 +551,6 @@ int main(void) {
     char command[64];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) return 2;
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed ? 1 : 0;
 }

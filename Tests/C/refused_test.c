@@ -682,6 +682,6 @@ int main(void) {
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command)) failed++;
     free(huge), free(huge_json);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed ? 1 : 0;
 }

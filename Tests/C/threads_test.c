@@ -479,6 +479,6 @@ int main(int argc, char** argv) {
     char command[100];
     snprintf(command, sizeof command, "rm -r '%s'", folder);
     CHECK(system(command) == 0);
-    printf("%lu wrong calls of %d kinds; %d passed, %d failed\n", wrong_calls, (int)CALLS, passed, failed);
+    printf("%lu wrong calls of %d kinds; %d passed, %d failed\n", wrong_calls, (int)CALLS, (int)passed, (int)failed);
     return failed ? 1 : 0;
 }

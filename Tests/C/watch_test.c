@@ -686,6 +686,6 @@ int main(void) {
     char command[300];
     snprintf(command, sizeof command, "rm -rf '%s'", folder);
     if (system(command) != 0) perror(folder);
-    printf("%d passed, %d failed\n", passed, failed);
+    printf("%d passed, %d failed\n", (int)passed, (int)failed);
     return failed != 0;
 }

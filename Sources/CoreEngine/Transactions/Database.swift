@@ -309,7 +309,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         file = opened.0
         format = opened.1
         identity = try file.file.identity()
-        listener = Listener(lock.shared, of: self)
+        listener = Listener(lock.shared)
         done = true
     }
 

@@ -5,42 +5,28 @@ package protocol VersionClient: AnyObject, Sendable {
     /// On the listener's thread, no lock held. Must not wait for anybody.
     func tell(_ newest: UInt64)
 }
-/// What runs on the listener's thread before clients are told of a version.
-package protocol VersionPass: AnyObject, Sendable {
-    func run(_ database: Database)
-}
 
 /// Tells of new versions of one file, whoever committed them: this process, or another one.
 ///
 /// A thread of its own sleeps in the kernel until the shared state of the lock file names a newer version (`SharedState`, "The bell"); it looks
 /// at nothing in between. There is one such thread for each file that has clients, not one for the process: a thread can wait for one word of
-/// memory, and a long pass over one file holds nobody else up. While nobody wants to be told of anything, the thread does not even wake up for
-/// commits: a program that takes no turns pays for none.
+/// memory. While nobody wants to be told of anything, the thread does not even wake up for commits: a program that takes no turns pays for none.
 ///
-/// The thread does not keep the file open, except while a pass runs. A process that dies takes nothing of this along, and leaves nothing behind.
-/// In a forked child there is no such thread, as there is no database: the child opens the file anew.
+/// The thread does not keep the file open. A process that dies takes nothing of this along, and leaves nothing behind. In a forked child there is
+/// no such thread, as there is no database: the child opens the file anew.
 ///
 /// Thread rule: any.
-package final class Listener: @unchecked Sendable {  // All that changes is in `state`, but for `database`, which is set once.
+package final class Listener: Sendable {
     private struct State {
         var clients: [any VersionClient] = []
-        var pass: (any VersionPass)?
         /// The thread that listens; one with another number ends. 0: none.
         var thread = 0
         var lastThread = 0
-        /// A round was asked for, whether or not there is a new version.
-        var isCalled = false
-        /// The threads that run a pass: the listener, and one that is about to end.
-        var passing: [UInt] = []
     }
     private let state = Monitor(State())
     private let shared: SharedState
-    private weak var database: Database?
 
-    init(_ shared: SharedState, of database: Database) {
-        self.shared = shared
-        self.database = database
-    }
+    init(_ shared: SharedState) { self.shared = shared }
 
     // MARK: Clients
 
@@ -59,7 +45,7 @@ package final class Listener: @unchecked Sendable {  // All that changes is in `
             throw error
         }
     }
-    /// Ends listening with the last client; then no pass runs any more when it returns.
+    /// Ends listening with the last client. A call of `tell` that has begun may still run.
     package func remove(_ client: any VersionClient) {
         let isLast = state.with { s -> Bool in
             guard let i = s.clients.firstIndex(where: { $0 === client }) else { return false }
@@ -67,28 +53,16 @@ package final class Listener: @unchecked Sendable {  // All that changes is in `
             if s.clients.isEmpty { s.thread = 0 }
             return s.clients.isEmpty
         }
-        guard isLast else { return }
-        shared.call()
-        let me = Platform.threadId
-        state.wait { s in s.passing.allSatisfy { $0 == me } ? () : nil }
+        if isLast { shared.call() }
     }
     /// Something that `wants` goes by has changed.
     package func look() { state.with { _ in } }
-    /// Asks for a pass although there may be no new version.
-    package func callForPass() {
-        let isFirst = state.with { s -> Bool in
-            defer { s.isCalled = true }
-            return !s.isCalled
-        }
-        if isFirst { shared.call() }
-    }
-    package func setPass(_ pass: (any VersionPass)?) { state.with { $0.pass = pass } }
 
     // MARK: The thread
 
     private enum Step {
         case wait(SharedState.BellState)
-        case round(UInt64, [any VersionClient], (any VersionPass)?, wasCalled: Bool)
+        case tell(UInt64, [any VersionClient])
         case end
     }
     private func listen(_ thread: Int) {
@@ -96,11 +70,7 @@ package final class Listener: @unchecked Sendable {  // All that changes is in `
             switch next(thread) {
             case .end: return
             case .wait(let seen): shared.waitForBell(after: seen)
-            case .round(let newest, let clients, let pass, let wasCalled):
-                if let pass, let database { pass.run(database) }
-                let me = Platform.threadId
-                state.with { s in s.passing.removeAll { $0 == me } }
-                for c in clients where wasCalled || c.wants(newest) { c.tell(newest) }
+            case .tell(let newest, let clients): for c in clients where c.wants(newest) { c.tell(newest) }
             }
         }
     }
@@ -109,13 +79,7 @@ package final class Listener: @unchecked Sendable {  // All that changes is in `
             guard s.thread == thread else { return .end }
             // Before looking for what there is to do: what comes later rings the bell.
             let seen = shared.bellState
-            if s.isCalled || s.clients.contains(where: { $0.wants(seen.newestNumber) }) {
-                defer {
-                    s.isCalled = false
-                    s.passing.append(Platform.threadId)
-                }
-                return .round(seen.newestNumber, s.clients, s.pass, wasCalled: s.isCalled)
-            }
+            if s.clients.contains(where: { $0.wants(seen.newestNumber) }) { return .tell(seen.newestNumber, s.clients) }
             // With nobody to tell it is not the bell that is waited for, but a client who can be told.
             return s.clients.contains { $0.wants(seen.newestNumber + 1) } ? .wait(seen) : nil
         }
