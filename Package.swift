@@ -12,6 +12,8 @@ let engineSettings: [SwiftSetting] = processor + [
     .swiftLanguageMode(.v6),
     // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a call each.
     .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+    // Nothing of the regular expressions that come with the standard library is linked in unnoticed.
+    .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
 ]
 
 let package = Package(
@@ -28,12 +30,14 @@ let package = Package(
         .systemLibrary(name: "CRealmHeaders", path: "include"),
         .target(name: "CoreEngine", dependencies: ["CSodium", "COpenSSL", "CHints", "CGuards", "CRealmHeaders"], swiftSettings: engineSettings),
         .target(
-            name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"], swiftSettings: engineSettings,
+            name: "CRealm", dependencies: ["CoreEngine", "CRealmHeaders"],
+            // Functions that look alike stay functions of their own: the merged ones would call the body behind each door by its address.
+            swiftSettings: engineSettings + [.unsafeFlags(["-Xllvm", "-swiftmergefunc-threshold=0"], .when(configuration: .release))],
             linkerSettings: [
                 // The library carries the Swift runtime, exports the C API only, and is found by its SONAME. It stays when it is closed: threads
                 // and the system refer to functions of it.
                 .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1",
-                              "-Xlinker", "-z", "-Xlinker", "nodelete"],
+                              "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "--gc-sections"],
                              .when(platforms: [.linux]))
             ]),
         .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),

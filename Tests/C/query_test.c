@@ -1226,7 +1226,10 @@ static double processor_seconds(void) {
 static double seconds_taken(void) {
     double start = processor_seconds();
     realm_query_t* q = realm_query_parse(r, person_class, built, 0, NULL);
-    if (!q || !realm_query_get_description(q)) failed++, printf("FAIL %.40s...\n", built);
+    if (!q || !realm_query_get_description(q)) {
+        failed++;
+        printf("FAIL %.40s...\n", built);
+    }
     realm_release(q);
     built_size = 0;
     return processor_seconds() - start;

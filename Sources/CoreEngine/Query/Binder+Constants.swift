@@ -181,7 +181,8 @@ extension Binder {
     }
     /// Digits on both sides of the point, as Swift reads them.
     static func complete(_ s: String) -> String {
-        var t = s.replacing(".e", with: ".0e").replacing(".E", with: ".0E")
+        var t = s
+        if let e = t.firstIndex(where: { $0 == "e" || $0 == "E" }), e > t.startIndex, t[t.index(before: e)] == "." { t.insert("0", at: e) }
         if t.hasSuffix(".") { t += "0" }
         if let c = t.first, c == "+" { t.removeFirst() }
         if t.hasPrefix(".") { t = "0" + t }
