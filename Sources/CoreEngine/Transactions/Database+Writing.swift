@@ -44,6 +44,13 @@ extension Database {
             throw error
         }
     }
+    /// The same between the writes of a round, which keep the lock: what failed since the last one is seen to before the next one begins.
+    func settleFailures() throws(RealmError) {
+        try checkProcess()
+        guard file.unsettled != nil || file.unflushed?.isSuspect == true || lockFile?.shared.isUncertain == true else { return }
+        try recoverHeader(false)
+        try confirmHeader()
+    }
     func unlockForWriting() {
         lockFile?.unlockForWriting()
         writer.with { $0 = .free }

@@ -168,7 +168,12 @@ package final class Transaction {
         guard stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
         try restore()
         guard database.isWritable else { throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.") }
-        if !holdsLock {
+        if holdsLock {
+            do throws(RealmError) { try database.settleFailures() } catch {
+                if !keepsLock { releaseLock() }
+                throw error
+            }
+        } else {
             try database.lockForWriting()
             holdsLock = true
         }
