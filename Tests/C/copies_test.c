@@ -771,6 +771,107 @@ static void copy_rules(void) {
     free(before);
 }
 
+/* One class, whose collections hold collections; embedded when it is not the only one. */
+static realm_config_t* nested_config(const char* at, bool isEmbedded, uint64_t version) {
+    realm_property_info_t things[] = {property("id", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", RLM_PROPERTY_PRIMARY_KEY),
+                                      property("list", RLM_PROPERTY_TYPE_MIXED, RLM_COLLECTION_TYPE_LIST, "", RLM_PROPERTY_NULLABLE),
+                                      property("map", RLM_PROPERTY_TYPE_MIXED, RLM_COLLECTION_TYPE_DICTIONARY, "", RLM_PROPERTY_NULLABLE),
+                                      property("any", RLM_PROPERTY_TYPE_MIXED, RLM_COLLECTION_TYPE_NONE, "", RLM_PROPERTY_NULLABLE)};
+    realm_property_info_t owners[] = {property("a", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_NONE, "Thing", RLM_PROPERTY_NULLABLE),
+                                      property("b", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_NONE, "Thing", RLM_PROPERTY_NULLABLE)};
+    bool isMerged = version == 0; /* merging wants a primary key, embedded objects have none */
+    realm_class_info_t classes[] = {class_info("Thing", isMerged ? "id" : "", isMerged ? 4 : 3, 0, isEmbedded ? RLM_CLASS_EMBEDDED : RLM_CLASS_NORMAL),
+                                    class_info("Owner", "", 2, 0, RLM_CLASS_NORMAL)};
+    const realm_property_info_t* lists[] = {isMerged ? things : things + 1, owners};
+    realm_schema_t* schema = realm_schema_new(classes, isMerged ? 1 : 2, lists);
+    realm_config_t* config = realm_config_new();
+    realm_config_set_path(config, at);
+    realm_config_set_schema(config, schema);
+    realm_config_set_schema_version(config, version);
+    realm_config_set_automatic_backlink_handling(config, true);
+    realm_release(schema);
+    return config;
+}
+static realm_object_t* add_nested(realm_t* r, bool hasKey) {
+    realm_class_key_t thing = class_key(r, "Thing");
+    realm_object_t* o = hasKey ? realm_object_create_with_primary_key(r, thing, integer(1)) : realm_object_create(r, thing);
+    realm_property_info_t p;
+    bool found;
+    realm_find_property(r, thing, "list", &found, &p);
+    realm_list_t* list = realm_get_list(o, p.key);
+    realm_find_property(r, thing, "map", &found, &p);
+    realm_dictionary_t* map = realm_get_dictionary(o, p.key);
+    realm_find_property(r, thing, "any", &found, &p);
+    realm_dictionary_t* any = realm_set_dictionary(o, p.key);
+    realm_list_t* inner[] = {realm_list_insert_list(list, 0), realm_dictionary_insert_list(map, text("k")), realm_dictionary_insert_list(any, text("k"))};
+    for (int i = 0; i < 3; i++) {
+        realm_dictionary_t* deep = realm_list_insert_dictionary(inner[i], 0);
+        CHECK(deep && realm_dictionary_insert(deep, text("deep"), integer(i), NULL, NULL) && realm_list_insert(inner[i], 1, text("flat")));
+        realm_release(deep);
+        realm_release(inner[i]);
+    }
+    realm_release(list);
+    realm_release(map);
+    realm_release(any);
+    return o;
+}
+static void nested_collections(void) {
+    snprintf(label, sizeof label, "collections in collections of merged objects");
+    const char *a = in_folder("nested_a.realm"), *b = in_folder("nested_b.realm");
+    realm_t* realm = open_config(nested_config(a, false, 0));
+    CHECK(realm && realm_begin_write(realm));
+    realm_object_t* o = add_nested(realm, true);
+    CHECK(realm_commit(realm));
+    char* before = realm_object_to_string(o);
+    close_realm(open_config(nested_config(b, false, 0)));
+    realm_config_t* target = nested_config(b, false, 0);
+    CHECK(realm_convert_with_config(realm, target, true));
+    realm_release(target);
+    realm_release(o);
+    close_realm(realm);
+    realm = open_config(nested_config(b, false, 0));
+    bool found = false;
+    o = realm_object_find_with_primary_key(realm, class_key(realm, "Thing"), integer(1), &found);
+    char* after = o ? realm_object_to_string(o) : NULL;
+    CHECK(found && sound(realm) && after);
+    if (after) TEXT(after, before);
+    realm_free(before);
+    realm_free(after);
+    realm_release(o);
+    close_realm(realm);
+
+    snprintf(label, sizeof label, "collections in collections of objects that become embedded");
+    realm_delete_files(a, NULL);
+    realm = open_config(nested_config(a, false, 1));
+    CHECK(realm && realm_begin_write(realm));
+    o = add_nested(realm, false);
+    realm_object_t* owner = realm_object_create(realm, class_key(realm, "Owner"));
+    const char* names[] = {"a", "b"};
+    for (int i = 0; i < 2; i++) {
+        realm_property_info_t p;
+        CHECK(realm_find_property(realm, class_key(realm, "Owner"), names[i], &found, &p) && realm_set_value(owner, p.key, link_to(o), false));
+    }
+    CHECK(realm_commit(realm));
+    realm_release(o);
+    realm_release(owner);
+    close_realm(realm);
+    realm = open_config(nested_config(a, true, 2));
+    size_t n = 0;
+    if (CHECK(realm)) {
+        CHECK(sound(realm) && realm_get_num_objects(realm, class_key(realm, "Thing"), &n) && n == 2);
+        realm_results_t* all = realm_object_find_all(realm, class_key(realm, "Owner"));
+        o = realm_results_get_object(all, 0);
+        char* words = o ? realm_object_to_string(o) : NULL;
+        int copies = 0;
+        for (const char* at = words; at && (at = strstr(at, "deep")); at++) copies++;
+        CHECK(copies == 6);
+        realm_free(words);
+        realm_release(o);
+        realm_release(all);
+        close_realm(realm);
+    }
+}
+
 static void merging(form f) {
     snprintf(label, sizeof label, "merging, %s", form_names[f]);
     const char *a = in_folder("a.realm"), *b = in_folder("b.realm");
@@ -1049,6 +1150,7 @@ int main(void) {
         for (int j = 0; j < count; j++) copying(forms[i], forms[j]);
     copy_rules();
     for (int i = 0; i < count; i++) merging(forms[i]);
+    if (ours) nested_collections();
     if (ours) keys();
     deleting();
     in_memory();

@@ -119,8 +119,9 @@ private final class Merger {
     // MARK: Values
 
     private func copy(_ key: ObjKey, to new: ObjKey, _ p: Pair, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw .corrupt("embedded objects nested too deeply") }
+        guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
         for (column, facts) in p.columns {
+            source.startWalk()
             let owned = column.type == .link ? pairs[column.oppositeTable].flatMap { $0.from.isEmbedded ? $0 : nil } : nil
             let path = CollectionPath(table: p.to.key, object: new, column: facts.key)
             if let shape = column.shape {
@@ -208,7 +209,7 @@ private final class Merger {
     }
     /// Copies the elements of a nested collection into the empty one at `path`.
     private func copyNested(_ v: Mixed, _ column: Column, _ t: Table, _ path: CollectionPath) throws(RealmError) {
-        if path.steps.isEmpty { source.startWalk() } else { try source.enterNested(at: .null) }
+        try source.enterNested(at: .null)
         switch v {
         case .list(let root):
             let l = try ElementList(source.store, root: root, kind: .mixed, target: .null)

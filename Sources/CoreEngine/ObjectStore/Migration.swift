@@ -120,10 +120,11 @@ extension Group {
     }
     /// A new object with the same values; embedded children are copied too.
     private func copy(_ key: ObjKey, of t: Table, depth: Int) throws(RealmError) -> ObjKey {
-        guard depth < Trees.maxNesting else { throw .corrupt("embedded objects nested too deeply") }
+        guard depth < Trees.maxNesting else { throw Trees.embeddedTooDeeply }
         let new = try t.createObject().key
         for c in t.publicColumns {
             guard let facts = t.facts(c.key), let value = try t.rows.get(key, c.index) else { continue }
+            startWalk()
             let target = try table(c.oppositeTable)
             let isOwned = c.type == .link && target?.isEmbedded ?? false
             let path = CollectionPath(table: t.key, object: new, column: c.key)
@@ -174,7 +175,7 @@ extension Group {
     }
     /// Copies the elements of a nested collection into the empty one at `path`.
     private func copyNested(_ v: Mixed, _ t: Table, _ path: CollectionPath) throws(RealmError) {
-        if path.steps.isEmpty { startWalk() } else { try enterNested(at: .null) }
+        try enterNested(at: .null)
         switch v {
         case .list(let root):
             let l = try ElementList(store, root: root, kind: .mixed, target: .null)

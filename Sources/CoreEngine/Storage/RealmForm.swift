@@ -23,6 +23,7 @@ final class RealmForm: PageForm {
     private static let batch = 64
     /// Ciphertext of the coming page 0, and behind it what it says.
     private let firstMemory: HiddenMemory
+    private let olderEntries: HiddenMemory
     private var first: UnsafeMutableRawPointer { firstMemory.base }
     private var firstCounter: UInt32?
     /// The commit in progress has begun to write page 0.
@@ -60,6 +61,7 @@ final class RealmForm: PageForm {
         encryption = e
         cipher = try RealmPageCipher(key)
         firstMemory = try HiddenMemory(2 * 4096)
+        olderEntries = try HiddenMemory(Self.batch * 64)
         _ = try pageCount
     }
     /// Makes an empty database of an empty file. The entry comes last: without it there is no file yet.
@@ -183,7 +185,7 @@ final class RealmForm: PageForm {
                 try seal(from + (done + i) * 4096, page + i, e, into: buffer + i * 4096)
                 stamps[done + i] = e.stamp
             }
-            try file.write(entries.at, count: run * 64, at: page / Self.slots * (Self.slots + 1) * 4096 + page % Self.slots * 64)
+            try writeEntries(entries, run, at: page / Self.slots * (Self.slots + 1) * 4096 + page % Self.slots * 64)
             try file.write(buffer, count: run * 4096, at: position(page))
             done += run
         }
@@ -306,11 +308,23 @@ final class RealmForm: PageForm {
     /// Writes entry and ciphertext of page 0 from `first`.
     private func putFirst(_ counter: UInt32) throws(RealmError) {
         let e = try entry(0)
-        if e.counter != counter { Platform.copy(e.at + 32, e.at, 32) }
+        let isThere = e.counter == counter
+        if !isThere { Platform.copy(e.at + 32, e.at, 32) }
         e.at.storeBytes(of: counter.littleEndian, as: UInt32.self)
         cipher.mac(first, into: e.mac)
-        try file.write(e.at, count: 64, at: 0)
+        if isThere { try file.write(e.at, count: 64, at: 0) } else { try writeEntries(e, 1, at: 0) }
         try file.write(first, count: 4096, at: 4096)
+    }
+    /// Writes entries in two steps, so that one that is cut short keeps what the page needs that is there: first the older half, which repeats what
+    /// stands in the newer one, then both.
+    private func writeEntries(_ first: Entry, _ count: Int, at place: Int) throws(RealmError) {
+        let size = count * 64
+        for p in stride(from: 0, to: size, by: 64) {
+            Platform.copy(olderEntries.base + p, first.at + p + 32, 32)
+            Platform.copy(olderEntries.base + p + 32, first.at + p + 32, 32)
+        }
+        if !Platform.isZero(olderEntries.base, size) { try file.write(olderEntries.base, count: size, at: place) }
+        try file.write(first.at, count: size, at: place)
     }
     func repair() throws(RealmError) {
         guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(0)) == 4096,

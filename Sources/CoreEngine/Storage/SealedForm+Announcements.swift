@@ -106,8 +106,12 @@ extension SealedForm {
     }
     func withdraw(_ header: FileHeader) throws(RealmError) {
         if let replaced {
-            try replaced.bytes.withBytes { (b) throws(RealmError) in
-                if let p = b.baseAddress { try file.write(p, count: b.count, at: replaced.at) }
+            // The record first, for certain: while it may be torn the announcement behind it stands in for it.
+            for part in [0..<Self.rootSize, Self.rootSize..<replaced.bytes.count] {
+                try replaced.bytes.withBytes { (b) throws(RealmError) in
+                    if let p = b.baseAddress { try file.write(p + part.lowerBound, count: part.count, at: replaced.at + part.lowerBound) }
+                }
+                if part.lowerBound == 0 { try file.synchronizeData() }
             }
         }
         forget()

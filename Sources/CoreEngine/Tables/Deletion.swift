@@ -239,6 +239,7 @@ extension Table {
 extension Trees {
     /// Collections inside Mixed values may nest this deep.
     static let maxNesting = 101
+    static var embeddedTooDeeply: RealmError { RealmError(.limitExceeded, "Embedded objects are nested more than \(maxNesting) deep") }
 }
 
 extension Int64 {
