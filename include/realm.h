@@ -1056,7 +1056,9 @@ RLM_API void realm_config_set_max_number_of_active_versions(realm_config_t* conf
                                                             uint64_t max_versions);
 
 /** Keeps the data in memory only: it lives while an instance of the path is open in any process. A
- *  file marks the place meanwhile. Cannot be combined with encryption. */
+ *  file marks the place meanwhile. Cannot be combined with encryption. Opening fails with
+ *  FILE_ALREADY_EXISTS when a database is there that is not in memory: realm-core empties and
+ *  removes it. */
 RLM_API void realm_config_set_in_memory(realm_config_t* config, bool in_memory);
 
 /** Whether the realm lives in memory only. */

@@ -1127,6 +1127,15 @@ static void in_memory(void) {
     realm = open_memory();
     TEXT(contents(realm), "");
     close_realm(realm);
+    if (ours) {
+        /* A database that is there stays. */
+        realm = open_typed(memory_path, PLAIN);
+        CHECK(realm && write_person(realm, 1, "kept"));
+        close_realm(realm);
+        FAILS(RLM_ERR_FILE_ALREADY_EXISTS, open_memory() != NULL);
+        CHECK(strstr(contents_of(memory_path, PLAIN), "1 kept"));
+        realm_delete_files(memory_path, NULL);
+    }
 }
 
 int main(void) {

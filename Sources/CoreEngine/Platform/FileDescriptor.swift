@@ -278,13 +278,13 @@ extension FileDescriptor {
     }
     private func moveBytes(of source: FileDescriptor, _ count: Int, at offset: Int) throws(RealmError) -> Int {
         let step = min(count, 1 << 20)
-        let buffer = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
-        defer { buffer.deallocate() }
+        let buffer = try HiddenMemory(step)
+        defer { withExtendedLifetime(buffer) {} }
         var done = 0
         while done < count {
-            let n = try source.read(into: buffer, count: min(step, count - done), at: offset + done)
+            let n = try source.read(into: buffer.base, count: min(step, count - done), at: offset + done)
             guard n > 0 else { break }
-            try write(buffer, count: n, at: offset + done)
+            try write(buffer.base, count: n, at: offset + done)
             done += n
         }
         return done
@@ -440,13 +440,13 @@ enum FileSystem {
             let target = try FileDescriptor(path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
             defer { target.close() }
             target.setRights(try source.rights())
-            let buffer = UnsafeMutableRawPointer.allocate(byteCount: 1 << 20, alignment: 16)
-            defer { buffer.deallocate() }
+            let buffer = try HiddenMemory(1 << 20)
+            defer { withExtendedLifetime(buffer) {} }
             var at = 0
             while at < size {
-                let n = try source.read(into: buffer, count: min(1 << 20, size - at), at: at)
+                let n = try source.read(into: buffer.base, count: min(buffer.count, size - at), at: at)
                 guard n > 0 else { break }
-                try target.write(buffer, count: n, at: at)
+                try target.write(buffer.base, count: n, at: at)
                 at += n
             }
             try target.synchronizeData()

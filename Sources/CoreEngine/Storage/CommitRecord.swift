@@ -89,8 +89,9 @@ struct CommitRecord {
         _ read: (_ into: UnsafeMutableRawPointer, _ count: Int, _ at: Int) throws(RealmError) -> Int
     ) throws(RealmError) -> Bool {
         guard !top.isNull, !extents.isEmpty else { return false }
-        let buffer = UnsafeMutableRawPointer.allocate(byteCount: Self.contentLimit, alignment: 64)
-        defer { buffer.deallocate() }
+        let memory = try HiddenMemory(Self.contentLimit)
+        let buffer = memory.base
+        defer { withExtendedLifetime(memory) {} }
         let content = Checksum()
         for e in extents {
             guard try read(buffer, e.size, e.offset) == e.size else { return false }

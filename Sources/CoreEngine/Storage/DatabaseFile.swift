@@ -412,6 +412,15 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         try form.finishCreation()
         if durable { try file.synchronizeData() }
     }
+    /// Empties what an earlier session in memory left, when its process died: such files have no snapshot on the disk.
+    func emptyForMemory() throws(RealmError) {
+        if try file.size() > 0, try readHeader().liveTopRef != 0 {
+            throw RealmError(
+                .fileAlreadyExists, "There is a Realm file at path '\(path)' already: a Realm in memory would replace and remove it. Choose another path",
+                path: path)
+        }
+        try file.truncate(to: 0)
+    }
     /// Whether whoever made the file died before it was one: nothing was ever committed to it. A longer file may have held
     /// something, whatever became of its first blocks. Format: docs/security.md §5.
     func isUnfinished() throws(RealmError) -> Bool { try Self.isUnfinished(file, encryption) }

@@ -92,13 +92,12 @@ extension FileDescriptor {
     }
     func writeZeros(from: Int, to end: Int) throws(RealmError) {
         let step = min(end - from, 256 << 10)
-        let zeros = UnsafeMutableRawPointer.allocate(byteCount: step, alignment: 4096)
-        defer { zeros.deallocate() }
-        Platform.zero(zeros, step)
+        let zeros = try HiddenMemory(step)
+        defer { withExtendedLifetime(zeros) {} }
         var at = from
         while at < end {
             let n = min(step, end - at)
-            try write(zeros, count: n, at: at)
+            try write(zeros.base, count: n, at: at)
             at += n
         }
     }

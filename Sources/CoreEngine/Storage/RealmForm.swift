@@ -19,7 +19,8 @@ final class RealmForm: PageForm {
     /// Pages that no waiting made readable, with the stamps they had then.
     private var damaged: [Int: UInt64] = [:]
     private static let damagedLimit = 1024
-    private let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * 4096, alignment: 4096)
+    private let memory: HiddenMemory
+    private var buffer: UnsafeMutableRawPointer { memory.base }
     private static let batch = 64
     /// Ciphertext of the coming page 0, and behind it what it says.
     private let firstMemory: HiddenMemory
@@ -60,6 +61,7 @@ final class RealmForm: PageForm {
         self.file = file
         encryption = e
         cipher = try RealmPageCipher(key)
+        memory = try HiddenMemory(Self.batch * 4096)
         firstMemory = try HiddenMemory(2 * 4096)
         olderEntries = try HiddenMemory(Self.batch * 64)
         _ = try pageCount
@@ -83,7 +85,6 @@ final class RealmForm: PageForm {
     static var sizeWhenNew: Int { fileSize(of: 1) }
     deinit {
         for m in metadata.values { m.bytes.deallocate() }
-        buffer.deallocate()
     }
 
     /// Without the metadata page that `resize` makes ahead when the last block is full.

@@ -86,7 +86,8 @@ final class SealedForm: PageForm {
     /// Tables of the coming commit that are written already and not in memory: their stamps.
     private var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
-    let buffer = UnsafeMutableRawPointer.allocate(byteCount: batch * blockSize, alignment: 4096)
+    private let memory: HiddenMemory
+    var buffer: UnsafeMutableRawPointer { memory.base }
     private static let batch = 64
 
     private init(_ file: FileDescriptor, _ keyBlock: KeyBlock, _ dataKey: SecretKey, _ keys: SecretKey) throws(RealmError) {
@@ -95,8 +96,8 @@ final class SealedForm: PageForm {
         self.dataKey = dataKey
         self.keys = keys
         seal = try PageSeal(keyBlock.cipher, keys: keys, fileIdentity: keyBlock.fileIdentity)
+        memory = try HiddenMemory(Self.batch * Self.blockSize)
     }
-    deinit { buffer.deallocate() }
 
     func finishCreation() throws(RealmError) {
         try file.synchronizeData()

@@ -258,7 +258,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             }
             lock.hold(try lock.claim(path, identity))
             var isNew = false
-            if first && durability == .memoryOnly { try file.file.truncate(to: 0) }
+            if first && durability == .memoryOnly { try file.emptyForMemory() }
             if first && writing, try file.isUnfinished() { try file.file.truncate(to: 0) }
             if try file.file.size() == 0 {
                 guard writing else { throw file.invalid("Read-only access to empty Realm file") }

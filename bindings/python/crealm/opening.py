@@ -82,8 +82,8 @@ def open(
     passphrase: instead of a key; the library derives one from it, slowly on purpose.
     page_cipher: how a new encrypted file is sealed: "xchacha20", the default, "aes256gcm", or "realm" for
           the form that Realm's SDKs open. An existing file says itself what it is.
-    in_memory: the data is gone when the last database on this path, in any thread, is closed. memory()
-          finds a path.
+    in_memory: the data is gone when the last database on this path, in any thread, is closed. A file
+          that is there already is left alone: FileExists. memory() finds a path.
     durability: when a write is done. "full": as soon as a loss of power cannot take it back any more; a small
           one waits for the disk once. "two_flushes": the same where a disk may write half a sector; every
           write waits twice. "unsafe": at once; a loss of power may destroy the file, a crash of the program
