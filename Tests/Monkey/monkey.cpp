@@ -768,7 +768,9 @@ void dictionary_call() {
         case 9: say("dictionary_insert_dictionary "), hold(dictionaries, made(F(realm_dictionary_insert_dictionary)(d, k))); break;
         case 10:
             /* A refused key leaves an object behind elsewhere. */
-            if (gentle && (!F(realm_dictionary_is_valid)(d) || k.type != RLM_TYPE_STRING || strpbrk(k.string.data, ".$"))) return say("left out");
+            if (gentle && (!F(realm_dictionary_is_valid)(d) || k.type != RLM_TYPE_STRING || !k.string.data || strpbrk(k.string.data, ".$"))) {
+                return say("left out");
+            }
             say("dictionary_insert_embedded "), hold(objects, made(F(realm_dictionary_insert_embedded)(d, k))); break;
         case 11: {
             realm_value_t got = of_type(RLM_TYPE_NULL);
