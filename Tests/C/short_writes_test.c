@@ -27,10 +27,11 @@ static const char* const story_names[] = {"the process ends", "all fails, then i
 
 static char folder[] = "/tmp/short_writes_test.XXXXXX";
 static char path[120];
+typedef enum { BEFORE, COUNTING, CUT, AFTER } phase_t;
 static struct {
     int form, write, length;
     story_t story;
-    enum { BEFORE, COUNTING, CUT, AFTER } phase;
+    phase_t phase;
     int count;
 } fault;
 
@@ -102,7 +103,8 @@ static void child(void) {
     realm_release(realm_object_create(r, thing));
     bool done = realm_commit(r);
     int answer = done ? COMMITTED : last_error() == (int)CREALM_ERR_COMMIT_OUTCOME_UNKNOWN ? UNKNOWN : REFUSED;
-    if (fault.phase == COUNTING || (fault.phase == AFTER && done && fault.story != FAIL_ONCE_AND_GO_ON && fault.story != FAIL_ONCE)) answer = NO_SUCH_WRITE;
+    bool was_cut = fault.story == FAIL_ONCE || fault.story == FAIL_ONCE_AND_GO_ON || !done;
+    if (fault.phase == COUNTING || (fault.phase == AFTER && !was_cut)) answer = NO_SUCH_WRITE;
     if (fault.story == FAIL_AND_CLOSE) CHECK(realm_close(r));
     fault.phase = BEFORE;
     if (fault.story == FAIL_ONCE_AND_GO_ON && answer != NO_SUCH_WRITE) {
