@@ -93,11 +93,6 @@ static void child(void) {
     realm_t* r = open_realm(&thing);
     if (!r) _exit(1);
     for (int i = 0; i < OBJECTS; i++) CHECK(add(r, thing));
-    crealm_system_calls_t calls;
-    memset(&calls, 0, sizeof calls);
-    calls.pwrite = write_some;
-    calls.fdatasync = flush;
-    crealm_set_system_calls(&calls);
     CHECK(realm_begin_write(r));
     fault.phase = COUNTING;
     realm_release(realm_object_create(r, thing));
@@ -134,7 +129,8 @@ static bool run(void) {
         CHECK(realm_get_num_objects(r, thing, &n) && crealm_verify(r, NULL));
         size_t more = answer >= WENT_ON + REFUSED ? 1 : 0;
         int outcome = more ? answer - WENT_ON : answer;
-        CHECK(outcome == REFUSED ? n == OBJECTS + more : outcome == COMMITTED ? n == OBJECTS + 1 + more : n == OBJECTS + more || n == OBJECTS + 1 + more);
+        bool with = n == OBJECTS + 1 + more, without = n == OBJECTS + more;
+        CHECK(outcome == REFUSED ? without : outcome == COMMITTED ? with : with || without);
         CHECK(add(r, thing) && realm_get_num_objects(r, thing, &n) && realm_close(r));
         realm_release(r);
     }
@@ -146,13 +142,20 @@ static bool run(void) {
 }
 
 int main(int argc, char** argv) {
-    const int few[] = {0, 8, 31, 48, 1000}, all[] = {0, 1, 2, 3, 4, 8, 16, 17, 24, 31, 32, 33, 40, 63, 64, 100, 300, 511, 512, 1000, 2047, 3000, 4095};
+    const int few[] = {0, 8, 31, 48, 1000};
+    const int all[] = {0, 1, 2, 3, 4, 8, 16, 17, 24, 31, 32, 33, 40, 63, 64, 100, 300, 511, 512, 1000, 2047, 3000, 4095};
     bool is_long = argc > 2 && strcmp(argv[2], "all") == 0;
     const int* lengths = is_long ? all : few;
     int count = is_long ? (int)(sizeof all / sizeof *all) : (int)(sizeof few / sizeof *few), cases = 0;
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/f.realm", folder);
     realm_set_log_level(RLM_LOG_LEVEL_OFF);
+    /* Nothing waits for the disk: what counts is what is written. */
+    crealm_system_calls_t calls;
+    memset(&calls, 0, sizeof calls);
+    calls.pwrite = write_some;
+    calls.fdatasync = flush;
+    crealm_set_system_calls(&calls);
     for (fault.form = 0; fault.form < FORMS; fault.form++)
         for (int story = 0; story < STORIES; story++)
             for (fault.write = 0; fault.write < WRITES; fault.write++)
