@@ -1127,6 +1127,14 @@ RLM_API void realm_scheduler_perform_work(realm_work_queue_t* work_queue);
  *  a file descriptor that an event loop can watch: see crealm_scheduler_get_fd() and
  *  crealm_scheduler_run() in crealm.h. All default schedulers of one thread count as the same.
  *
+ *  It ends with its thread, and with it the work of its realms that are open still: a write is rolled
+ *  back, callbacks of realm_async_begin_write() are dropped, commits are waited for and their
+ *  callbacks run, as in realm_close(), on the thread that ends, after its thread-local objects of C++
+ *  are gone. Nobody waits for a write lock of that thread then. The realms can be closed on any
+ *  thread, or taken over where realm_create_thread_safe_reference() was called for them; all other
+ *  confined calls fail with WRONG_THREAD, also on a thread that the system gives the same number.
+ *  The end of the process ends no thread in this sense.
+ *
  *  Returns: an own handle.
  *  Thread:  any; the scheduler is bound to it.
  *  Errors:  SYSTEM_ERROR when no descriptor is to be had. */
@@ -1228,8 +1236,15 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *  Objects and collections of the realm are invalid from now on, results are stale; all handles
  *  still have to be released. Closing again does nothing.
  *
- *  Thread: any. A call that is running on the realm's own thread meanwhile finishes first, and closes
- *          the realm on its way out: the file is let go of then.
+ *  Asynchronous commits that are not on disk yet are waited for, and their callbacks (those of
+ *  realm_async_commit()) run inside this call, as do the userdata_free functions of all callbacks
+ *  that are dropped. Nothing else of the program is called: callbacks of realm_async_begin_write()
+ *  that wait are dropped, and nobody is told of changes.
+ *
+ *  Thread: any; what runs inside runs on the calling thread. A call that is running on the realm's
+ *          own thread meanwhile finishes first, and closes the realm on its way out: all of this
+ *          happens there then, after this call. The same holds for the thread that gives back the
+ *          last reference to a realm that was never closed.
  *  Errors: none of its own: what was committed is safe since realm_commit() returned. */
 RLM_API bool realm_close(realm_t* realm);
 
@@ -1301,12 +1316,14 @@ RLM_API bool realm_async_begin_write(realm_t* realm, realm_async_begin_write_fun
  *  callback:       [optional]; error and desc say why the commit is not known to be on disk: it is
  *                  visible, and the next write transaction tries again, before anything else is
  *                  written; see CREALM_ERR_COMMIT_OUTCOME_UNKNOWN in crealm.h. Inside it
- *                  asynchronous calls and realm_rollback() fail.
+ *                  asynchronous calls and realm_rollback() fail; where the realm has been closed,
+ *                  or its thread ends, all confined calls do.
  *  userdata_free:  runs after the callback, when the callback is dropped, and when the call fails.
  *  allow_grouping: inside a callback of realm_async_begin_write(): the next callback may run before
  *                  this commit is on disk, and one flush serves both, or up to 20.
  *  transaction_id: [optional]; as for realm_async_begin_write().
- *  Thread: confined; the callback runs on the same thread.
+ *  Thread: confined; the callback runs on the same thread, or on the one that closes the realm: see
+ *          realm_close().
  *  Errors: as realm_commit(): nothing was committed then, and the callback does not run;
  *          WRONG_TRANSACTION_STATE also inside a callback of this function. */
 RLM_API bool realm_async_commit(realm_t* realm, realm_async_commit_func_t callback,

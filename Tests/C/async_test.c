@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -568,6 +569,133 @@ static void blocked(void) {
     close_realm(r);
 }
 
+/* A thread ends, and leaves its realm open in the middle of something. */
+typedef enum { LOCK_ARRIVED, LOCK_AWAITED, BLOCK_RUNS, BLOCK_TOLD, WRITE_OPEN, COMMIT_ON_ITS_WAY, WAYS_TO_LEAVE } leave_t;
+static const char* const left_with[] = {"a thread ends while its block waits for a turn", "... while its block waits for the lock",
+                                        "... inside its block", "... while a write that a block was told of is open",
+                                        "... in its write", "... while its commit is on its way"};
+typedef struct {
+    leave_t how;
+    realm_t* realm;
+    block_t blocks[2];
+    pthread_t thread;
+} leaver_t;
+static void leaves(realm_userdata_t p) {
+    CHECK(create(((block_t*)p)->realm));
+    pthread_exit(NULL);
+}
+static void stays(realm_userdata_t p) { CHECK(create(((block_t*)p)->realm)); }
+static void* leave(void* p) {
+    leaver_t* l = (leaver_t*)p;
+    realm_scheduler_t* mine = realm_scheduler_make_default();
+    realm_t* r = l->realm = open_realm("leaving");
+    int fd = -1;
+    CHECK(crealm_scheduler_get_fd(mine, &fd) && count(r) >= 0);
+    realm_release(mine);
+    for (int i = 0; i < 2; i++) l->blocks[i].realm = r, l->blocks[i].number = i;
+    if (l->how == WRITE_OPEN || l->how == COMMIT_ON_ITS_WAY) {
+        CHECK(realm_begin_write(r) && create(r));
+        if (l->how == COMMIT_ON_ITS_WAY) CHECK(realm_async_commit(r, completed, &l->blocks[0], freed, false, NULL));
+        else l->blocks[0].frees = 1;
+        l->blocks[1].frees = 1;
+        return NULL;
+    }
+    CHECK(realm_async_begin_write(r, l->how == BLOCK_RUNS ? leaves : stays, &l->blocks[0], freed, l->how == BLOCK_TOLD, NULL));
+    CHECK(realm_async_begin_write(r, run, &l->blocks[1], freed, false, NULL));
+    if (l->how == LOCK_AWAITED) return NULL;
+    struct pollfd ready = {fd, POLLIN, 0};
+    CHECK(poll(&ready, 1, PATIENCE) == 1);
+    if (l->how == LOCK_ARRIVED) return NULL;
+    realm_scheduler_t* again = realm_scheduler_make_default();
+    CHECK(crealm_scheduler_run(again, 0, NULL));
+    realm_release(again);
+    return NULL;
+}
+/* It often gets the number of the thread that has ended. */
+static void* comes_next(void* p) {
+    leaver_t* l = (leaver_t*)p;
+    realm_scheduler_t* mine = realm_scheduler_make_default();
+    bool did = true;
+    CHECK(crealm_scheduler_run(mine, 0, &did) && !did);
+    realm_release(mine);
+    realm_class_info_t cls;
+    bool found;
+    size_t n;
+    if (realm_find_class(l->realm, "A", &found, &cls)) FAILS(RLM_ERR_WRONG_THREAD, realm_get_num_objects(l->realm, cls.key, &n));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_begin_write(l->realm));
+    FAILS(RLM_ERR_WRONG_THREAD, realm_async_begin_write(l->realm, NULL, NULL, NULL, false, NULL));
+    return pthread_equal(pthread_self(), l->thread) ? p : NULL;
+}
+static void ended_threads(void) {
+    int alike = 0;
+    for (int how = 0; how < WAYS_TO_LEAVE; how++) {
+        section = left_with[how];
+        realm_t* other = open_realm("leaving");
+        long before = count(other);
+        if (how == LOCK_AWAITED) CHECK(realm_begin_write(other));
+        leaver_t l;
+        memset(&l, 0, sizeof l);
+        l.how = (leave_t)how;
+        CHECK(!pthread_create(&l.thread, NULL, leave, &l) && !pthread_join(l.thread, NULL));
+        if (how == LOCK_AWAITED) CHECK(realm_rollback(other));
+        CHECK(happened(how == COMMIT_ON_ITS_WAY ? "c0 " : ""));
+        /* What the block had that never returned stays with its frames. */
+        int frees = how != BLOCK_RUNS;
+        CHECK(l.blocks[0].frees == frees && l.blocks[1].frees == 1 && !realm_is_writable(l.realm));
+        /* Another process gets the lock. */
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            realm_t* w = open_realm("leaving");
+            _exit(realm_begin_write(w) && create(w) && realm_commit(w) ? 0 : 1);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        CHECK(realm_refresh(other, NULL) && count(other) == before + 1 + (how == COMMIT_ON_ITS_WAY) && add(other));
+        pthread_t next;
+        void* same = NULL;
+        CHECK(!pthread_create(&next, NULL, comes_next, &l) && !pthread_join(next, &same));
+        alike += same != NULL;
+        CHECK(l.blocks[0].frees == frees && l.blocks[1].frees == 1 && happened(""));
+        if (how != BLOCK_RUNS) {
+            /* Who takes the realm over goes on with it. */
+            realm_thread_safe_reference_t* reference = realm_create_thread_safe_reference(l.realm);
+            realm_t* taken = realm_from_thread_safe_reference(reference, NULL);
+            realm_release(reference);
+            block_t b;
+            if (CHECK(taken && add(taken))) {
+                begin(taken, &b, 9, COMMIT_ASYNC);
+                finish(taken);
+                CHECK(happened("b9 c9 ") && b.frees == 2 && count(taken) == before + 4 + (how == COMMIT_ON_ITS_WAY));
+            }
+            realm_release(taken);
+        }
+        close_realm(l.realm);
+        close_realm(other);
+    }
+    printf("%d of %d threads had the number of one that had ended\n", alike, (int)WAYS_TO_LEAVE);
+    section = "the only thread of a forked child ends";
+    for (int own = 0; own < 2; own++) {
+        realm_t* r = open_realm("leaving");
+        block_t b;
+        begin(r, &b, 0, COMMIT);
+        if (own) finish(r);
+        fflush(NULL);
+        pid_t child = fork();
+        if (child == 0) {
+            alarm(20);
+            static leaver_t l;
+            if (own) leave(&l);
+            pthread_exit(NULL);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        finish(r);
+        CHECK(happened("b0 ") && b.frees == 1 && add(r));
+        close_realm(r);
+    }
+}
+
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     alarm(1500);
@@ -582,6 +710,7 @@ int main(void) {
         notices();
         refusals();
         closing();
+        ended_threads();
         instances();
         failing();
         killed_writers(form ? 10 : 25);

@@ -132,4 +132,29 @@ extension Realm {
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits } == 0) { endForGood() }
     }
+
+    // MARK: The end of the thread
+
+    /// Learns of the end of the scheduler's thread from now on, where the scheduler learns of it.
+    func live(on scheduler: any Scheduler) { if !scheduler.add(self) { thread.store(Platform.noThread, ordering: .relaxed) } }
+    /// The scheduler's thread ends, and calls this as one of the last things that it does: nobody comes in any more, whatever number the next
+    /// threads get, and nobody waits for a write that would have ended there. Others can close the Realm, or take it over where that was offered.
+    func threadEnds(_ gone: any Scheduler) {
+        if isInherited { return }
+        let isMine = binding.with { b in
+            guard b.scheduler === gone, !b.isMoving else { return false }
+            thread.store(Platform.noThread, ordering: .relaxed)
+            // Calls of the thread that were never left do not count; this one does.
+            b.visits = 0
+            visits.store(1, ordering: .relaxed)
+            return true
+        }
+        guard isMine else { return }
+        Platform.keepOrder()
+        if !isClosed {
+            stopListening()
+            endAsyncWrites()
+        }
+        leave()
+    }
 }

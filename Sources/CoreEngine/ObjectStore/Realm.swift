@@ -3,7 +3,7 @@ import Synchronization
 /// One open Realm: a view of one version of a database, with its schema. A live one moves by `refresh`, `beginWrite` and its own commits; a
 /// frozen one never does.
 ///
-/// Thread rule: a live one is used on its scheduler's thread; calls from elsewhere throw 2006. From any thread: `close`, `isClosed`, `isWriting`,
+/// Thread rule: a live one is used on its scheduler's thread; calls from elsewhere throw 2006, and all calls do when that thread has ended. From any thread: `close`, `isClosed`, `isWriting`,
 /// `schema`, `schemaVersion`, `configuration`, `versionCount`, and letting go of it. A frozen one is used on any thread, on many at once.
 /// After `close` everything answers with 2014 (or 2010 for objects).
 public final class Realm: @unchecked Sendable {  // Everybody comes in through the door (`Door.swift`); the rest is atomic or behind a Lock.
@@ -171,6 +171,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         }
         isOpen = true
         RealmCoordinator.register(self)
+        live(on: scheduler)
         listen()
     }
     /// - Parameter path: the canonical one.
@@ -471,6 +472,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             frozen.end()
         } else {
             stateCount &+= 1
+            scheduler.remove(self)
             stopListening()
             endAsyncWrites()
             notifiers.end()

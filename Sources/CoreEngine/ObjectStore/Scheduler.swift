@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Where a Realm lives: says whether the caller is on the right thread, and runs work there later.
 public protocol Scheduler: AnyObject, Sendable {
     /// Any thread.
@@ -14,6 +16,12 @@ public protocol Scheduler: AnyObject, Sendable {
     func post(_ work: @escaping @Sendable () -> Void)
     /// The same for work that is nothing without `owner`: a scheduler that may never run need not keep it when the owner is gone.
     func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void)
+    /// A Realm lives here from now on. A scheduler that learns of the end of its thread has the Realm's `threadEnds` called there, and does not
+    /// keep the Realm alive for it. Any thread.
+    /// - Returns: false when the thread has ended.
+    func add(_ realm: Realm) -> Bool
+    /// It does so no longer.
+    func remove(_ realm: Realm)
 }
 
 extension Scheduler {
@@ -21,6 +29,8 @@ extension Scheduler {
     public var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { nil }
     public var threadCheckContext: UnsafeMutableRawPointer? { nil }
     public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { post(work) }
+    public func add(_ realm: Realm) -> Bool { true }
+    public func remove(_ realm: Realm) {}
 }
 
 /// Work that waits for a thread, which may never come for it: what belongs to somebody who is gone does not pile up.
@@ -56,11 +66,20 @@ package struct WorkList {
 
 /// The scheduler of a thread without a run loop of its own: work waits until somebody calls `runPending` on that thread.
 /// A descriptor becomes readable while work waits, so that it can stand in any poll loop.
-public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pending` is a Lock; the rest is immutable.
-    public let threadId = Platform.threadId
+///
+/// When the thread ends, so does the scheduler: no thread is its own any more, also not one that gets the same number from the system. What waits
+/// is dropped, and Realms that live here end their writes (`Realm.threadEnds`).
+public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pending` is a Lock; the rest is atomic or immutable.
+    private let number = Platform.threadId
+    private let hasEnded = Atomic(false)
+    public var threadId: UInt { hasEnded.load(ordering: .acquiring) ? Platform.noThread : number }
+    private struct Resident { weak var realm: Realm? }
     /// Under one lock, so that the descriptor is readable exactly while work waits.
     private struct Pending {
         var work = WorkList()
+        var residents: [ObjectIdentifier: Resident] = [:]
+        /// Neither work nor Realms are taken any more.
+        var isClosed = false
         /// Made when somebody first wants to wait; many threads never do.
         var wake: WakeDescriptor?
     }
@@ -82,8 +101,22 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
             all = all.filter { $0.value.scheduler != nil }
             let new = ThreadScheduler()
             all[me] = Entry(scheduler: new)
+            ThreadEnd.set { [weak new] in new?.end() }
             return new
         }
+    }
+    /// The thread ends, and calls this as one of the last things that it does.
+    private func end() {
+        hasEnded.store(true, ordering: .releasing)
+        Self.all.with { all in if all[number]?.scheduler === self { all[number] = nil } }
+        let (work, residents) = pending.with { p in
+            p.isClosed = true
+            p.wake?.drain()
+            defer { p.residents = [:] }
+            return (p.work.take(), p.residents)
+        }
+        for r in residents.values { r.realm?.threadEnds(self) }
+        withExtendedLifetime(work) {}
     }
     private func wakeDescriptor() -> WakeDescriptor? {
         pending.with { p in
@@ -97,8 +130,8 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
     }
 
     public var isOnThread: Bool { Platform.threadId == threadId }
-    public func isSame(as other: any Scheduler) -> Bool { (other as? ThreadScheduler)?.threadId == threadId }
-    public var canDeliver: Bool { true }
+    public func isSame(as other: any Scheduler) -> Bool { other === self }
+    public var canDeliver: Bool { !hasEnded.load(ordering: .acquiring) }
     /// Readable while work waits; −1 when the system gave none.
     public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
 
@@ -106,10 +139,21 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
     public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         let gone = pending.with { p in
+            if p.isClosed { return [work] }
             if p.work.isEmpty { p.wake?.signal() }
             return p.work.add(owner, work)
         }
         withExtendedLifetime(gone) {}
+    }
+    public func add(_ realm: Realm) -> Bool {
+        pending.with { p in
+            if !p.isClosed { p.residents[ObjectIdentifier(realm)] = Resident(realm: realm) }
+            return !p.isClosed
+        }
+    }
+    public func remove(_ realm: Realm) {
+        let id = ObjectIdentifier(realm)
+        pending.with { $0.residents[id] = nil }
     }
     /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything ran.
     public func runPending(timeout: Int32 = 0) -> Bool {

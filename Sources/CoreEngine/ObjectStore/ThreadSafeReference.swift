@@ -127,6 +127,7 @@ extension Realm {
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
+        let earlier = self.scheduler
         configuration.scheduler = scheduler
         if turn != nil {
             stopListening()
@@ -141,5 +142,7 @@ extension Realm {
                 standing.bitwiseAnd(~Standing.inTransit, ordering: .releasing)
             }
         }
+        earlier.remove(self)
+        live(on: scheduler)
     }
 }

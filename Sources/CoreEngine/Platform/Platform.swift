@@ -49,6 +49,8 @@ enum Platform {
     #else
         static var threadId: UInt { UInt(pthread_self()) }
     #endif
+    /// What identifies no thread.
+    static let noThread = UInt.max
     /// What the system calls the calling thread, for people.
     #if canImport(Darwin)
         static var systemThreadId: UInt32 { pthread_mach_thread_np(pthread_self()) }
