@@ -223,7 +223,8 @@ class Database:
         The function is called in a turn of the event loop, on this thread; it changes the database as the
         block of write() does, and cannot await anything. If it raises, its changes are forgotten, and the
         exception arrives here. A write whose task is cancelled before its turn does not take place; one
-        that was committed stays.
+        that was committed stays. A write whose event loop is closed, or whose thread ends, before its turn
+        does not take place either.
 
         CommitOutcomeUnknown when it is not known whether the changes are on disk; ClosedError when the
         database is closed before the function is called.

@@ -376,7 +376,7 @@ class _Thread:
         if self.ident == threading.get_ident():
             self.leave_loop()
         else:
-            _post(loop, self.leave_loop)
+            post(loop, self.leave_loop)
 
     def join_loop(self) -> None:
         """Has the event loop that runs here, if one does, watch the descriptor."""
@@ -418,7 +418,7 @@ def running_loop() -> Any:
         return None
 
 
-def _post(loop: Any, function: Callable[..., None], *arguments: Any) -> None:
+def post(loop: Any, function: Callable[..., None], *arguments: Any) -> None:
     """Has a loop call a function. Any thread."""
     try:
         loop.call_soon_threadsafe(function, *arguments)
@@ -481,7 +481,7 @@ class Changes:
             if loop is running_loop():
                 _arrive(waiter)
             else:
-                _post(loop, _arrive, waiter)
+                post(loop, _arrive, waiter)
 
 
 def _append(reference: "weakref.ref[Changes]", change: Any) -> None:

@@ -17,7 +17,7 @@ from ._handle import outside_of_calls
 from ._library import lib
 from ._prototypes import BlockDue, Flushed, UserdataFreed
 from .errors import ClosedError, CommitOutcomeUnknown, Error, UsageError
-from .observing import running_loop, thread_here
+from .observing import post, running_loop, thread_here
 
 if TYPE_CHECKING:
     from .database import Database
@@ -33,6 +33,7 @@ class AsyncWrite:
         self._db = db
         self._function = function
         self._arguments = arguments
+        self._thread = thread_here()
         self._answer = loop.create_future()
         self._result: Any = None
         self._number = next(_numbers)
@@ -41,15 +42,14 @@ class AsyncWrite:
 
     async def done(self) -> Any:
         """What the function returned, when that is on the disk."""
-        thread = thread_here()
-        thread.begin(self)
+        self._thread.begin(self)
         try:
             self._db._owner.call(_ask, self)
             self._waits = True
             return await self._answer
         finally:
             self._give_up()
-            thread.end(self)
+            self._thread.end(self)
 
     def _give_up(self) -> None:
         """Nobody waits any more: what has not begun does not take place."""
@@ -65,6 +65,8 @@ class AsyncWrite:
         waited, self._waits = self._waits, False
         if not waited:
             return
+        if self._answer.get_loop().is_closed():
+            return self._thread.end(self)  # Nobody can learn of it any more: it does not take place.
         db, block = self._db, weakref.ref(self)
         try:
             db._block = block
@@ -82,15 +84,15 @@ class AsyncWrite:
             db._end_write(block)
             self._fail(error)
             if not isinstance(error, Exception):
-                thread_here().interrupt = error
+                self._thread.interrupt = error
 
     def _flushed(self, failed: bool, reason: Optional[bytes]) -> None:
         self._db._async_writes.discard(self)
         if failed:
             text = (reason or b"").decode("utf-8", "replace")
             self._fail(CommitOutcomeUnknown(text, path=self._db.path))
-        elif not self._answer.done():
-            self._answer.set_result(self._result)
+        else:
+            self._tell(self._result, None)
 
     def _freed(self) -> None:
         """It was called, or never will be."""
@@ -102,11 +104,30 @@ class AsyncWrite:
             if self._db.is_closed:
                 self._fail(ClosedError("The database was closed before the write began", path=self._db.path))
             else:
-                self._fail(Error("The write could not begin; the log says why", path=self._db.path))
+                text = "The write could not begin: its thread has ended, or the log says why"
+                self._fail(Error(text, path=self._db.path))
 
     def _fail(self, error: BaseException) -> None:
-        if not self._answer.done():
-            self._answer.set_exception(error)
+        self._tell(None, error)
+
+    def _tell(self, result: Any, error: Optional[BaseException]) -> None:
+        """Any thread, also when the event loop is closed: then nobody is told."""
+        loop = self._answer.get_loop()
+        if loop.is_closed():
+            self._thread.end(self)
+        elif loop is running_loop():
+            _settle(self._answer, result, error)
+        else:
+            post(loop, _settle, self._answer, result, error)
+
+
+def _settle(answer: Any, result: Any, error: Optional[BaseException]) -> None:
+    if answer.done():
+        return
+    if error is not None:
+        answer.set_exception(error)
+    else:
+        answer.set_result(result)
 
 
 _numbers = count(1)

@@ -3,15 +3,18 @@
 import asyncio
 import ctypes
 import gc
+import select
+import subprocess
 import sys
 import threading
+import time
 import weakref
 from typing import List
 
 import pytest
 
 import crealm
-from crealm import writing
+from crealm import observing, writing
 from crealm._library import lib
 
 PATIENCE = 60  # Longer than anything takes that is not stuck.
@@ -344,6 +347,108 @@ def test_observers_are_told_in_order(db, other):
     run(main())
     assert [i for indices, _ in told for i in indices] == [0, 1, 2, 3] == seen
     assert all(max(indices, default=-1) < count for indices, count in told)
+
+
+def unraised(monkeypatch):
+    """What went to sys.unraisablehook, as it does out of functions that the library calls."""
+    reports = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda report: reports.append(repr(report.exc_value)))
+    return reports
+
+
+def test_the_loop_is_closed_before_its_turn(db, monkeypatch):
+    """Nobody can learn of such a write: it does not take place, and those of the next loop do."""
+    reports, called, loop = unraised(monkeypatch), [], asyncio.new_event_loop()
+
+    async def begin():
+        task = asyncio.ensure_future(db.write_async(called.append, 1))
+        await asyncio.sleep(0)
+        return task
+
+    task = loop.run_until_complete(begin())
+    loop.close()
+
+    async def main():
+        return await db.write_async(lambda: db.add(Item(id=2)).id)
+
+    assert run(main()) == 2 and run(main_of(db, 3)) == 3
+    assert ids(db) == [2, 3] and called == [] and reports == []
+    assert not task.done()
+    task._log_destroy_pending = False
+
+
+def main_of(db, number):
+    return db.write_async(lambda: db.add(Item(id=number)).id)
+
+
+def test_the_loop_is_closed_before_it_is_on_disk(db, monkeypatch):
+    """Committed, but nobody is there to be told."""
+    reports, loop, stop = unraised(monkeypatch), asyncio.new_event_loop(), []
+
+    def add():
+        db.add(Item(id=1))
+        loop.stop()
+
+    async def begin():
+        stop.append(asyncio.ensure_future(db.write_async(add)))
+        await asyncio.sleep(PATIENCE)
+
+    main = loop.create_task(begin())
+    loop.run_forever()
+    stop[0]._log_destroy_pending = main._log_destroy_pending = False
+    loop.close()
+    assert ids(db) == [1] and run(main_of(db, 2)) == 2
+    assert ids(db) == [1, 2] and reports == []
+
+
+WRITES_ELSEWHERE = """
+import crealm, signal, sys
+signal.alarm(20)
+with crealm.open(sys.argv[1]) as db, db.write():
+    db["Item"].create(7)
+"""
+
+
+@pytest.mark.parametrize("gets_the_lock", [True, False])
+def test_a_thread_ends_before_its_turn(path, monkeypatch, gets_the_lock):
+    """Nobody waits for a thread that is gone: neither other processes, nor who goes on with its event loop."""
+    reports, kept = unraised(monkeypatch), []
+    with crealm.open(path, schema=[Item]):
+        pass
+    holder = None if gets_the_lock else Holder(path)
+
+    def ends():
+        mine, loop = crealm.open(path, schema=[Item]), asyncio.new_event_loop()
+
+        async def begin():
+            kept.append(asyncio.ensure_future(main_of(mine, 1)))
+            await asyncio.sleep(0)
+            if gets_the_lock:
+                descriptor = observing.thread_here().descriptor
+                loop.remove_reader(descriptor)
+                assert select.select([descriptor], [], [], PATIENCE)[0]
+
+        loop.run_until_complete(begin())
+        kept.extend([mine, loop])
+
+    thread = threading.Thread(target=ends)
+    thread.start()
+    thread.join()
+    if holder is not None:
+        holder.release()
+    task, mine, loop = kept
+    end = time.monotonic() + PATIENCE  # It goes on for a moment after join().
+    while writing._by_number and time.monotonic() < end:
+        time.sleep(0.001)
+    assert not writing._by_number
+    subprocess.run([sys.executable, "-c", WRITES_ELSEWHERE, path], check=True, timeout=PATIENCE)
+    with pytest.raises(crealm.Error, match="thread has ended"):
+        loop.run_until_complete(task)
+    loop.close()
+    del task, mine, loop
+    kept.clear()
+    with crealm.open(path, schema=[Item]) as db:
+        assert ids(db) == [7] and reports == []
 
 
 def test_everything_is_given_back(db, path):
