@@ -16,15 +16,18 @@ struct RowDifference {
     /// is several rows of a list stands at more than one.
     private var firstPlace: [Int] = []
     private var nextPlace: [Int] = []
-    /// Steps of comparison that are left before the rest is told as deleted and inserted again.
-    private var budget = 1 << 26
+    /// Steps of comparison so far: runs and places that were looked at.
+    private(set) var steps = 0
+    /// After so many the rest is told as deleted and inserted again.
+    private let mostSteps: Int
 
     /// - Parameters:
     ///   - isGone: whether the object with a key of the old list was deleted meanwhile; another one may have its key now.
     ///   - isInTableOrder: no row ever changes places with another.
     init(
-        _ before: [ObjKey], _ after: [ObjKey], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool, isInTableOrder: Bool
+        _ before: [ObjKey], _ after: [ObjKey], isGone: (ObjKey) -> Bool, isChanged: (ObjKey) -> Bool, isInTableOrder: Bool, mostSteps: Int = 1 << 26
     ) {
+        self.mostSteps = mostSteps
         var waiting: [ObjKey: [Int]] = [:]
         for i in before.indices.reversed() where !isGone(before[i]) { waiting[before[i], default: []].append(i) }
         let hasRepeated = waiting.values.contains { $0.count > 1 }
@@ -48,7 +51,8 @@ struct RowDifference {
     /// - Parameters:
     ///   - builder: rows that are in one of the lists only, and modified ones.
     ///   - runs: those that are in both.
-    init(_ builder: ChangeBuilder, _ runs: [Run]) {
+    init(_ builder: ChangeBuilder, _ runs: [Run], mostSteps: Int = 1 << 26) {
+        self.mostSteps = mostSteps
         result = builder
         tellMoves(runs, [])
     }
@@ -88,18 +92,27 @@ struct RowDifference {
     /// Keeps the longest stretch that both parts have, then those left and right of it.
     private mutating func match(_ a: Range<Int>, _ b: Range<Int>, _ staysOld: inout [Bool], _ staysNew: inout [Bool]) {
         var open = [(a, b)]
+        // Those that end at the run before, and at this one, in the order of their places.
         var before: [Stretch] = [], ending: [Stretch] = []
         while let (a, b) = open.popLast() {
-            guard !a.isEmpty, !b.isEmpty, budget > 0 else { continue }
+            guard !a.isEmpty, !b.isEmpty else { continue }
             var best = Stretch(), bestEnd = 0
             before.removeAll(keepingCapacity: true)
-            for i in a {
-                budget -= 1
+            // What was found by the last step is the same before and after, be there a longer one or not.
+            matching: for i in a {
+                guard steps < mostSteps else { break }
+                steps += 1
                 ending.removeAll(keepingCapacity: true)
-                var place = firstPlace[i]
-                while place >= 0 {
-                    if b.contains(place) {
-                        var stretch = before.first { $0.place == place - 1 } ?? Stretch()
+                var place = firstPlace[i], next = 0
+                while place >= 0, place < b.upperBound {
+                    guard steps < mostSteps else { break matching }
+                    steps += 1
+                    if place >= b.lowerBound {
+                        while next < before.count, before[next].place < place - 1 {
+                            steps += 1
+                            next += 1
+                        }
+                        var stretch = next < before.count && before[next].place == place - 1 ? before[next] : Stretch()
                         stretch.place = place
                         stretch.runs += 1
                         stretch.rows += runs[i].count
@@ -108,7 +121,6 @@ struct RowDifference {
                         if stretch.rows > best.rows || (stretch.rows == best.rows && stretch.modified < best.modified) {
                             (best, bestEnd) = (stretch, i + 1)
                         }
-                        budget -= before.count
                     }
                     place = nextPlace[place]
                 }
