@@ -143,7 +143,7 @@ func finds(_ check: () throws -> Void) throws -> Bool {
     try broken(0, in: leaf, RefOrTagged(try s.makeUnsigned((0..<256).map { UInt64($0 / 2) }).ref), near: 0)
     try broken(1, in: leaf, RefOrTagged(try s.makeIntegers([1, 2]).ref), near: 0)
     _ = try tree.get(ObjKey(0), 0)
-    tree.cursor.count -= 1
+    tree.cursor.high += 1
     #expect(try finds { try tree.checkInvariants() })
     tree.invalidateCursors()
     try tree.checkInvariants()
