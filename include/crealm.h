@@ -85,7 +85,8 @@ RLM_API bool crealm_config_set_passphrase(realm_config_t* config, const char* pa
  *  config: its key or passphrase and page cipher are taken, neither for a plain file; nothing else
  *          of it counts.
  *  Thread: confined.
- *  Errors: [realm]; DELETE_OPENED_REALM when another instance or process has the file open;
+ *  Errors: [realm]; DELETE_OPENED_REALM when somebody needs the file as it is, as for
+ *          realm_compact(): observers of this very realm's objects, collections and results, too;
  *          WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened for reading
  *          only; ILLEGAL_COMBINATION for a realm in memory, and for a passphrase in Realm's form;
  *          OUT_OF_DISK_SPACE and other file errors. The file is as it was after an error; only after CREALM_ERR_COMMIT_OUTCOME_UNKNOWN

@@ -1196,7 +1196,11 @@ RLM_API bool realm_delete_files(const char* realm_file_path, bool* did_delete_re
  *  A file of almost the same size stands beside the old one until the end; a crash leaves the old
  *  file or the new one. The memory needed does not grow with the file.
  *
- *  did_compact: [optional]; false when another instance or process has the file open.
+ *  did_compact: [optional]; false, and nothing was done, when somebody needs the file as it is:
+ *               another instance or process that has it open; a frozen realm; a reference to
+ *               results that was not released; and who observes objects, collections or results of
+ *               this very realm, as long as the token is there. (Callbacks of the realm itself, as
+ *               of realm_add_realm_changed_callback(), do not stop it.)
  *  Thread:      confined.
  *  Errors:      [realm]; WRONG_TRANSACTION_STATE inside a write transaction, and for a realm opened
  *               for reading only; OUT_OF_DISK_SPACE, FILE_PERMISSION_DENIED, FILE_OPERATION_FAILED;

@@ -444,6 +444,8 @@ static void end_process(pid_t child, int pipe_end) {
 
 /* ---- Cases ------------------------------------------------------------------------------------ */
 
+static void ignore_changes(realm_userdata_t userdata, const realm_collection_changes_t* changes) { (void)userdata, (void)changes; }
+static void ignore_move(realm_userdata_t userdata) { (void)userdata; }
 static void compaction(form f) {
     snprintf(label, sizeof label, "compaction, %s", form_names[f]);
     const char* path = in_folder("compact.realm");
@@ -504,6 +506,29 @@ static void compaction(form f) {
         CHECK(realm_compact(realm, &done) && !done);
         end_process(child, pipe_end);
         CHECK(realm_compact(realm, &done) && done);
+    }
+
+    /* So do those who keep a version of it. */
+    if (ours) {
+        realm_config_t* other_key = config_for(path, f == PLAIN ? KEY : PLAIN);
+        for (int who = 0; who < 4; who++) {
+            void* keeper = who == 0   ? (void*)realm_results_add_notification_callback(all, NULL, NULL, NULL, ignore_changes)
+                           : who == 1 ? (void*)realm_list_add_notification_callback(tags, NULL, NULL, NULL, ignore_changes)
+                           : who == 2 ? (void*)realm_freeze(realm)
+                                      : (void*)realm_create_thread_safe_reference(all);
+            CHECK(keeper && realm_compact(realm, &done) && !done);
+            realm_clear_last_error();
+            realm_error_t error;
+            CHECK(!crealm_change_key(realm, other_key) && realm_get_last_error(&error) && error.error == RLM_ERR_DELETE_OPENED_REALM
+                  && strstr(error.message, "observer") && strstr(error.message, "frozen") && strstr(error.message, "reference"));
+            if (who == 2) realm_close((realm_t*)keeper);
+            realm_release(keeper);
+            CHECK(realm_compact(realm, &done) && done);
+        }
+        realm_callback_token_t* moves = realm_add_realm_changed_callback(realm, ignore_move, NULL, NULL);
+        CHECK(moves && realm_compact(realm, &done) && done);
+        realm_release(moves);
+        realm_release(other_key);
     }
 
     /* Refusals. */

@@ -4,7 +4,8 @@ extension Realm {
     ///
     /// Memory is bounded, whatever the size of the file; disk space for a second file is needed meanwhile. A crash leaves the old file or the
     /// new one.
-    /// - Returns: whether it was done: not while another instance or process has the file open.
+    /// - Returns: whether it was done: not while another instance or process has the file open, or something keeps a version of it (frozen
+    ///   Realms, references to results, observers of what this Realm shows).
     /// - Throws: 2005 inside a write transaction, and for a Realm opened for reading only.
     @discardableResult
     public func compact() throws(RealmError) -> Bool {
@@ -73,7 +74,7 @@ extension Realm {
     ///
     /// From one key or passphrase to another of CRealm's form only the key block changes, in place: whoever has the old key and an old copy of
     /// the file's beginning can still read it. A copy (`writeCopy`) has new keys throughout. Other changes rewrite the file as `compact` does.
-    /// - Throws: 2012 while another instance or process has the file open, 2005 inside a write transaction or for a Realm opened for reading
+    /// - Throws: 2012 where `compact` would do nothing, 2005 inside a write transaction or for a Realm opened for reading
     ///   only.
     public func changeKey(to encryption: Encryption?) throws(RealmError) {
         try enter(.realm)
@@ -93,7 +94,10 @@ extension Realm {
         }
         guard try transaction.changeEncryption(to: encryption) else {
             throw RealmError(
-                .deleteOpenedRealm, "Cannot change the key of a Realm that is open elsewhere: '\(c.path)' is still in use", path: c.path)
+                .deleteOpenedRealm,
+                "Cannot change the key of '\(c.path)', which is still in use: another instance or process has it open, or something keeps a version "
+                    + "of it: a frozen Realm, a reference to results, or an observer of objects, collections or results, also of this Realm",
+                path: c.path)
         }
     }
 }

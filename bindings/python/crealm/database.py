@@ -378,10 +378,11 @@ class Database:
     # Copies and size
 
     def compact(self) -> bool:
-        """Rewrites the file without its free space. False when another database, in any thread or
-        process, has it open: nothing is done then. Objects and collections stay good, and the database
-        moves to the newest snapshot. The memory this takes does not grow with the file; on disk there
-        are two files meanwhile."""
+        """Rewrites the file without its free space. False when somebody needs it as it is: another
+        database, in any thread or process, that has it open, what is frozen, and observations of objects,
+        collections and results, also of this database (not those of the database itself). Nothing is done
+        then. Objects and collections stay good, and the database moves to the newest snapshot. The memory
+        this takes does not grow with the file; on disk there are two files meanwhile."""
         self._require_replaceable()
         done = bool(self._owner.call(c.get_flag, lib.realm_compact))
         self._begin_again()
@@ -422,7 +423,7 @@ class Database:
         page_cipher: Optional[str] = None,
     ) -> None:
         """Gives the file another key or passphrase, encrypts a plain file, or decrypts it: key=None.
-        It raises LockedError while another database, in any thread or process, has the file open.
+        It raises LockedError while somebody needs the file as it is; compact() says who.
 
         From one key or passphrase to another only the beginning of the file changes; who has the old key
         and an old copy of the file can still read what was in that. backup() makes a copy that shares

@@ -52,6 +52,10 @@ def test_compact(tmp_path, secret):
         assert len(results) == 10 and db.verify() == []
         with crealm.open(path, **secret):
             assert db.compact() is False
+        with results.observe(print):
+            assert db.compact() is False
+        with db.observe(print):
+            assert db.compact() is True
         with db.write(), pytest.raises(crealm.UsageError):
             db.compact()
         assert db.compact() is True
@@ -107,6 +111,8 @@ def test_change_key(tmp_path):
                 assert contents(other) == before
                 with pytest.raises(crealm.LockedError):
                     db.change_key(key=OTHER)
+            with person.observe(print), pytest.raises(crealm.LockedError, match="an observer"):
+                db.change_key(key=OTHER)
             with db.write():
                 person.age += 1
             before = contents(db)
