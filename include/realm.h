@@ -1240,8 +1240,8 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *  Objects and collections of the realm are invalid from now on, results are stale; all handles
  *  still have to be released. Closing again does nothing.
  *
- *  Asynchronous commits that are not on disk yet are waited for, and their callbacks (those of
- *  realm_async_commit()) run inside this call, as do the userdata_free functions of all callbacks
+ *  Asynchronous commits that are not on disk yet are waited for, and callbacks of
+ *  realm_async_commit() that have not run yet run inside this call, as do the userdata_free functions of all callbacks
  *  that are dropped. Nothing else of the program is called: callbacks of realm_async_begin_write()
  *  that wait are dropped, and nobody is told of changes.
  *

@@ -384,6 +384,16 @@ static void refusals(void) {
     close_realm(r);
 }
 
+static pthread_t completed_on;
+static void completed_where(realm_userdata_t p, bool error, const char* text) {
+    completed_on = pthread_self();
+    completed(p, error, text);
+    FAILS(RLM_ERR_CLOSED_REALM, realm_begin_write(((block_t*)p)->realm));
+}
+static void* closes(void* r) {
+    CHECK(realm_close((realm_t*)r));
+    return NULL;
+}
 static void closing(void) {
     section = "close with a block that waits (T34)";
     realm_t *r = open_realm("closing"), *other = open_realm("closing");
@@ -402,6 +412,18 @@ static void closing(void) {
     realm_release(r);
     finish(other);
     CHECK(happened("") && add(other));
+    section = "close by another thread, with a commit on its way and a block that waits";
+    r = open_realm("closing");
+    memset(b, 0, sizeof b);
+    b[0].realm = r;
+    CHECK(realm_begin_write(r) && create(r) && realm_async_commit(r, completed_where, &b[0], freed, false, NULL));
+    begin(r, &b[1], 1, COMMIT_ASYNC);
+    pthread_t closer;
+    CHECK(!pthread_create(&closer, NULL, closes, r) && !pthread_join(closer, NULL));
+    CHECK(happened("c0 ") && b[0].frees == 1 && b[1].frees == 1 && pthread_equal(completed_on, closer));
+    realm_release(r);
+    finish(other);
+    CHECK(happened("") && realm_refresh(other, NULL) && count(other) == 4 && add(other));
     section = "close in a block, after commits of its group";
     r = open_realm("closing");
     begin(r, &b[0], 0, COMMIT_GROUPED), begin(r, &b[1], 1, CLOSE), begin(r, &b[2], 2, COMMIT_GROUPED);
@@ -410,7 +432,7 @@ static void closing(void) {
     CHECK(happened("b0 b1 c0 ") && b[0].frees == 2 && b[1].frees == 1 && b[2].frees == 1);
     realm_release(r);
     finish(other);
-    CHECK(realm_refresh(other, NULL) && count(other) == 4 && add(other));
+    CHECK(realm_refresh(other, NULL) && count(other) == 6 && add(other));
     section = "the last reference goes with a block that waits";
     r = open_realm("closing");
     begin(r, &b[0], 0, COMMIT_ASYNC);
