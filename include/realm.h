@@ -1127,10 +1127,10 @@ RLM_API void realm_scheduler_perform_work(realm_work_queue_t* work_queue);
  *  a file descriptor that an event loop can watch: see crealm_scheduler_get_fd() and
  *  crealm_scheduler_run() in crealm.h. All default schedulers of one thread count as the same.
  *
- *  It ends with its thread, and with it the work of its realms that are open still: a write is rolled
- *  back, callbacks of realm_async_begin_write() are dropped, commits are waited for and their
- *  callbacks run, as in realm_close(), on the thread that ends, after its thread-local objects of C++
- *  are gone. Nobody waits for a write lock of that thread then. The realms can be closed on any
+ *  It ends with its thread, and with it the work of its realms that are open still: a write is
+ *  rolled back, callbacks of realm_async_begin_write() are dropped, commits are waited for and
+ *  their callbacks run, as in realm_close(), on the thread that ends, after its thread-local
+ *  objects of C++ are gone. Nobody waits for a write lock of that thread then. The realms can be closed on any
  *  thread, or taken over where realm_create_thread_safe_reference() was called for them; all other
  *  confined calls fail with WRONG_THREAD, also on a thread that the system gives the same number.
  *  The end of the process ends no thread in this sense.
@@ -1241,8 +1241,8 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *  still have to be released. Closing again does nothing.
  *
  *  Asynchronous commits that are not on disk yet are waited for, and callbacks of
- *  realm_async_commit() that have not run yet run inside this call, as do the userdata_free functions of all callbacks
- *  that are dropped. Nothing else of the program is called: callbacks of realm_async_begin_write()
+ *  realm_async_commit() that have not run yet run inside this call, as do the userdata_free
+ *  functions of all callbacks that are dropped. Nothing else of the program is called: callbacks of realm_async_begin_write()
  *  that wait are dropped, and nobody is told of changes.
  *
  *  Thread: any; what runs inside runs on the calling thread. A call that is running on the realm's
