@@ -718,6 +718,43 @@ static void ended_threads(void) {
     }
 }
 
+/* A realm goes to another thread while its block, or what is called after its commit, has a turn to wait for. */
+static void* takes_over(void* reference) {
+    realm_scheduler_t* mine = realm_scheduler_make_default();
+    realm_t* r = realm_from_thread_safe_reference((realm_thread_safe_reference_t*)reference, mine);
+    bool did = true;
+    while (CHECK(r != NULL) && realm_is_writable(r) && crealm_scheduler_run(mine, PATIENCE, &did) && did) {}
+    CHECK(did && add(r) && realm_close(r));
+    realm_release(r);
+    realm_release(mine);
+    return NULL;
+}
+static void handed_over(void) {
+    for (int committed_before = 0; committed_before < 2; committed_before++) {
+        section = committed_before ? "handed over with a commit on its way" : "handed over with a block that waits";
+        realm_t* r = open_realm("handed");
+        block_t b;
+        if (committed_before) {
+            memset(&b, 0, sizeof b);
+            b.realm = r;
+            CHECK(realm_begin_write(r) && create(r) && realm_async_commit(r, completed, &b, freed, false, NULL));
+        } else {
+            begin(r, &b, 0, COMMIT_ASYNC);
+        }
+        int fd = -1;
+        CHECK(crealm_scheduler_get_fd(scheduler, &fd));
+        struct pollfd ready = {fd, POLLIN, 0};
+        CHECK(poll(&ready, 1, PATIENCE) == 1);
+        realm_thread_safe_reference_t* reference = realm_create_thread_safe_reference(r);
+        pthread_t taker;
+        CHECK(!pthread_create(&taker, NULL, takes_over, reference) && !pthread_join(taker, NULL));
+        realm_release(reference);
+        CHECK(crealm_scheduler_run(scheduler, 0, NULL));
+        CHECK(happened(committed_before ? "c0 " : "b0 c0 ") && b.frees == 2 - committed_before);
+        realm_release(r);
+    }
+}
+
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     alarm(1500);
@@ -733,6 +770,7 @@ int main(void) {
         refusals();
         closing();
         ended_threads();
+        handed_over();
         instances();
         failing();
         killed_writers(form ? 10 : 25);

@@ -168,7 +168,8 @@ extension Realm {
     /// In turns: an error has nobody to go to.
     private func tellingNobody(_ body: () throws(RealmError) -> Void) {
         do throws(RealmError) { try inside(.realm, body) } catch {
-            if !isClosed { Log.write(.transaction, .error, "An asynchronous write of '\(configuration.path)': \(error.message)") }
+            // A turn on the thread that the Realm had before is not its own.
+            if !isClosed, error.code != .wrongThread { Log.write(.transaction, .error, "An asynchronous write of '\(configuration.path)': \(error.message)") }
         }
     }
 
@@ -284,6 +285,20 @@ extension Realm {
         if transaction.holdsLock { return endRound() }
         if let request = asyncWrites.request, database.isTaken(request) { asyncWrites.request = nil }
         requestLock()
+    }
+    /// The Realm lives on another scheduler: what was on its way to the one before comes to this one. Nobody else is inside.
+    func moveAsyncWrites() {
+        guard asyncWrites.isPending else { return }
+        takeRequestBack()
+        requestLock()
+        guard asyncWrites.flush != nil || !asyncWrites.committed.isEmpty else { return }
+        scheduler.post(for: asyncWrites.owner) { [weak self] in
+            self?.tellingNobody { () throws(RealmError) in
+                guard let self, !self.asyncWrites.isCompleting else { return }
+                self.awaitFlush()
+                if !self.transaction.holdsLock { self.complete(nil) }
+            }
+        }
     }
     /// The Realm closes: what waits is let go of; what was committed goes to the disk, and is told.
     func endAsyncWrites() {

@@ -136,7 +136,7 @@ extension Realm {
     // MARK: The end of the thread
 
     /// Learns of the end of the scheduler's thread from now on, where the scheduler learns of it.
-    func live(on scheduler: any Scheduler) { if !scheduler.add(self) { thread.store(Platform.noThread, ordering: .relaxed) } }
+    func live(on scheduler: any Scheduler) { if !scheduler.add(self) { threadEnds(scheduler) } }
     /// The scheduler's thread ends, and calls this as one of the last things that it does: nobody comes in any more, whatever number the next
     /// threads get, and nobody waits for a write that would have ended there. Others can close the Realm, or take it over where that was offered.
     func threadEnds(_ gone: any Scheduler) {

@@ -133,9 +133,10 @@ extension Realm {
             stopListening()
             listen(on: scheduler)
         }
+        binding.with { $0.scheduler = scheduler }
+        moveAsyncWrites()
         binding.with { b in
             b.isMoving = false
-            b.scheduler = scheduler
             // Where it is certain that nobody counts on another thread any more, coming in is a matter of plain loads and stores again.
             if !b.isUncertain, scheduler.threadId != 0 {
                 thread.store(scheduler.threadId, ordering: .relaxed)
