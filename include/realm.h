@@ -1926,7 +1926,8 @@ RLM_API realm_dictionary_t* realm_get_dictionary(realm_object_t* object,
  * A list keeps its elements in the order given. Elements of a list of Mixed may be collections
  * again, up to 100 levels deep counting the outermost one. A handle to a nested collection stays
  * with that collection when elements before it come and go, and becomes invalid when it is replaced
- * or removed.
+ * or removed. One under a dictionary's key or in a Mixed property is found by its place: the handle
+ * becomes invalid, too, but is that of a new collection of its kind that comes to the same place.
  *
  * Lists of objects hold no nulls, and deleting an object takes it out of all of them. Lists of
  * embedded objects own their elements: what leaves the list is deleted.

@@ -476,6 +476,22 @@ static void refusals(realm_list_t* l, realm_set_t* s, realm_dictionary_t* d, int
         CHECK(realm_set_erase(s, wrong, &flag) && !flag);
         CHECK(realm_dictionary_contains_value(d, wrong, &index) && index == SIZE_MAX);
     }
+    /* Equal numbers of other types are not there: only Mixed values are compared across types. */
+    realm_results_t *rows[] = {realm_list_to_results(l), realm_set_to_results(s)};
+    for (size_t i = 0; i < set_size(s) && i < 20; i++) {
+        if (!CHECK(realm_set_get(s, i, &v)) || (v.type != RLM_TYPE_INT && v.type != RLM_TYPE_FLOAT && v.type != RLM_TYPE_DOUBLE)) continue;
+        if (kinds[k].type == MIXED) continue;
+        double x = v.type == RLM_TYPE_INT ? (double)v.integer : v.type == RLM_TYPE_FLOAT ? (double)v.fnum : v.dnum;
+        if (!(fabs(x) < 1e9) || x != (double)(int64_t)x) continue;
+        realm_value_t others[] = {integer((int64_t)x), single((float)x), real(x)};
+        for (int other = 0; other < 3; other++) {
+            bool isSame = others[other].type == v.type;
+            CHECK(realm_set_find(s, others[other], &index, &flag) && flag == isSame);
+            for (int r = 0; !isSame && r < 2; r++) CHECK(realm_results_find(rows[r], &others[other], &index, &flag) && !flag);
+        }
+    }
+    realm_release(rows[0]);
+    realm_release(rows[1]);
     static const char* const bad[] = {".", "a.b", ".a", "a.", "$", "$a"};
     for (int i = 0; i < 6; i++) {
         FAILS(BAD_KEY, realm_dictionary_insert(d, text(bad[i]), good, &index, &flag)), FAILS(BAD_KEY, realm_dictionary_erase(d, text(bad[i]), &flag));

@@ -231,6 +231,7 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
             try update()
             return rows.firstIndex(of: k)
         }
+        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed, type != ValueType(v) { return nil }
         for i in 0..<(try count()) where Mixed.same(try value(i), v) { return i }
         return nil
     }

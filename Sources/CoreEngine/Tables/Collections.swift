@@ -96,16 +96,16 @@ package final class ElementList {
         guard !root.isNull, kind == .mixed else { return 0 }
         return try tree.key(visible?[i] ?? i)
     }
-    /// First index of an equal value of the same type.
+    /// First index of an equal value of the same type: among Mixed values numbers of other types are equal, too.
     package func find(_ v: Mixed) throws(RealmError) -> Int? {
-        guard !root.isNull else { return nil }
+        guard !root.isNull, v.isNull || kind == .objKey || kind.holds(v) else { return nil }
         var wanted = v
         if kind == .objKey {
             guard case .typedLink(let t, let k) = v, t == target else { return nil }
             wanted = .link(k)
         }
         let tree = tree
-        if isSet, visible == nil, kind == .mixed || v.isNull || kind.holds(wanted) {
+        if isSet, visible == nil {
             var low = 0, high = count
             while low < high {
                 let mid = (low + high) / 2

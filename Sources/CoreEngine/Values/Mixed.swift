@@ -147,8 +147,8 @@ extension Mixed {
 extension Decimal128 {
     /// A binary floating-point number rounded to `digits` significant decimal digits, the way realm-core converts for comparison.
     init(rounding value: Double, digits: Int) {
-        // The shortest text that reads back as the same double has at most 17 digits; round that text.
-        self.init(value, text: { $0.description }, digits: digits)
+        // Rounded once, from the exact value.
+        self.init(value, text: { Platform.scientific($0, digits: digits - 1) }, digits: digits)
     }
     /// As many digits as there is room for: different numbers stay different, and in order.
     init(exactly value: Double) { self.init(value, text: { Platform.scientific($0, digits: 33) }, digits: 34) }
