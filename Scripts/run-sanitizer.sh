@@ -16,7 +16,8 @@ runtime=$tools/../lib/swift/linux
 flags=(-std=gnu11 -O1 -g -fsanitize="$sanitizer" -Iinclude)
 link=(-L"$build" -lCRealm "-Wl,-rpath,$PWD/$build" -lpthread)
 if [ "$sanitizer" = thread ]; then link+=(-L"$runtime" -ldispatch -lBlocksRuntime "-Wl,-rpath,$runtime"); fi
-export TSAN_OPTIONS="suppressions=$PWD/Scripts/tsan.supp exitcode=66"
+# Forked children open files anew, with threads of their own.
+export TSAN_OPTIONS="suppressions=$PWD/Scripts/tsan.supp die_after_fork=0 exitcode=66"
 # Lost pages come as signals, which the library answers. What is left at the end of a program is no fault: globals of the Swift runtime.
 export ASAN_OPTIONS="allow_user_segv_handler=1 handle_segv=0 handle_sigbus=0 detect_leaks=0 exitcode=66"
 passed=0 failed=0
