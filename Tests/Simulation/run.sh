@@ -42,7 +42,7 @@ if [ "$long" = --long ]; then
     (cd "$faulty" && sed -i 's/let last = base.map .* ?? .max/let last = base ?? .max/' Sources/CoreEngine/Storage/FreeSpace.swift \
         && ! cmp -s Sources/CoreEngine/Storage/FreeSpace.swift ../../../../Sources/CoreEngine/Storage/FreeSpace.swift \
         && swift build --product CRealm --quiet) || exit 1
-    must_find space-used-early "$(realpath "$faulty/.build/debug/libCRealm.so")" crash-states --seeds 3-9 --commits 30 --forms plain
+    must_find space-used-early "$(realpath "$faulty/.build/debug/libCRealm.so")" crash-states --seeds 1-9 --commits 30 --forms plain
 else
     run crash-states crash-states --seeds 1-2 --commits 6 --jobs 2
     run histories histories --seeds 1-8 --jobs 2
