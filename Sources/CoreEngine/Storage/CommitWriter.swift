@@ -107,21 +107,21 @@ struct CommitWriter {
         guard n.hasRefs else { return n.size }
         guard n.width == 64 || n.count == 0 else { throw .corrupt("array of refs in memory of an impossible width", at: ref.offset) }
         var total = 0
-        // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches, two at a time.
+        // Arrays of refs in the slab are 64 bits wide. What follows from all elements is found without branches, several at a time.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
-        var bits: Int64 = 0, signs: Int64 = 0, refs: Int64 = 0, inSlab: Int64 = 0
+        var numbers: Int64 = 0, refs: Int64 = 0, inSlab: Int64 = 0
         for i in 0..<n.count {
-            let v = p[i], number = 0 &- (v & 1)
-            bits |= (v ^ (v >> 63)) & number
-            signs |= v & number
-            refs |= v & ~number
-            inSlab |= (slab &- 1 &- v) & ~number
+            let v = p[i], isRef = (v & 1) &- 1
+            numbers |= v & ~isRef
+            refs |= v & isRef
+            inSlab |= (slab &- 1 &- v) & isRef
         }
         if inSlab < 0 {
             for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab { total += try measure(store, Ref(Int(p[i])), wide: wide, depth: depth + 1) }
         }
-        var width = Widths.minimal(forBits: UInt64(bitPattern: bits), anyNegative: signs < 0)
+        // Negative numbers are rare.
+        var width = numbers >= 0 ? Widths.minimal(for: numbers) : Widths.minimal(for: p, count: n.count)
         if refs != 0 { width = max(width, wide ? 64 : 32) }
         return total + NodeHeader.size(count: n.count, width: width)
     }

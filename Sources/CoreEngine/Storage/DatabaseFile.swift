@@ -213,8 +213,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     /// As `verifyWhole`, for the holder of the write lock, with a look at the file itself: where nothing was lost it holds `size` bytes of data.
     func verifyLength(_ size: Int) throws(RealmError) {
         try verifyWhole()
-        let wanted = try pages?.withForm { (form) throws(RealmError) in try form.fileSize } ?? size
-        guard try file.size() >= wanted, try dataSize() >= size else { throw lost() }
+        let present = try file.size()
+        let wanted = try pages?.withForm { (form) throws(RealmError) in try form.dataSize < size ? Int.max : form.fileSize } ?? size
+        guard present >= wanted else { throw lost() }
     }
     /// From now on all that was read of the file counts for nothing.
     func lost() -> RealmError {

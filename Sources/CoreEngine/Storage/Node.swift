@@ -39,6 +39,29 @@ struct Node {
         default: return 0
         }
     }
+    /// Copies all elements, 64 bits wide. - Returns: whether each that is a ref, if these are refs, is below `refLimit`.
+    func widen(to copy: UnsafeMutablePointer<Int64>) -> Bool {
+        switch width {
+        case 64: widen(to: copy, payload.assumingMemoryBound(to: Int64.self))
+        case 32: widen(to: copy, payload.assumingMemoryBound(to: Int32.self))
+        case 16: widen(to: copy, payload.assumingMemoryBound(to: Int16.self))
+        default: widen(to: copy) { get($0) }
+        }
+    }
+    @inline(__always) private func widen(to copy: UnsafeMutablePointer<Int64>, _ elements: UnsafePointer<some FixedWidthInteger>) -> Bool {
+        widen(to: copy) { Int64(truncatingIfNeeded: elements[$0]) }
+    }
+    @inline(__always) private func widen(to copy: UnsafeMutablePointer<Int64>, _ element: (Int) -> Int64) -> Bool {
+        let last = refLimit &- 1
+        var beyond: Int64 = 0
+        for i in 0..<count {
+            let v = element(i)
+            copy[i] = v
+            // Without branches; odd ones are integers.
+            beyond |= (last &- v) & ((v & 1) &- 1)
+        }
+        return beyond >= 0
+    }
     /// Element `i` of an unsigned array (cluster keys, tree offsets).
     @inline(__always) func getUnsigned(_ i: Int) -> UInt64 {
         switch width {

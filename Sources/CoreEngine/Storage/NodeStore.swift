@@ -340,14 +340,11 @@ final class NodeStore {
         let room = extra == 0 ? n.count : max(n.count + extra, min(n.count * 2, n.count + 64))
         let header = NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(64), count: n.count)
         let copy = try allocate(header, capacity: room * 8)
-        if n.width == 64 {
-            Platform.copy(copy.payload, n.payload, n.count * 8)
-        } else {
-            for i in 0..<n.count { copy.payload.storeBytes(of: n.get(i), toByteOffset: i * 8, as: Int64.self) }
-        }
-        if isInFile(n.ref) {
-            // In the slab the copy may hold refs to both sides: those that came from the file are checked now.
-            for i in 0..<n.count { _ = try n.slot(i) }
+        let refsAreInside = n.widen(to: copy.payload.assumingMemoryBound(to: Int64.self))
+        // In the slab the copy may hold refs to both sides: those that came from the file are checked now.
+        if isInFile(n.ref), n.count > 0 {
+            guard n.hasRefs else { throw .corrupt("integers stand where refs are expected", at: n.ref.offset) }
+            guard refsAreInside else { throw .corrupt("ref beyond the end of the file", at: n.ref.offset) }
         }
         free(n)
         return copy
