@@ -8,13 +8,14 @@ import PackageDescription
 #else
     let processor: [SwiftSetting] = []
 #endif
-let engineSettings: [SwiftSetting] = processor + [
-    .swiftLanguageMode(.v6),
-    // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a call each.
-    .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
-    // Nothing of the regular expressions that come with the standard library is linked in unnoticed.
-    .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
-]
+let engineSettings: [SwiftSetting] =
+    processor + [
+        .swiftLanguageMode(.v6),
+        // Exclusivity of class fields is proved by confinement (one thread per transaction); the dynamic checks cost a call each.
+        .unsafeFlags(["-enforce-exclusivity=unchecked"], .when(configuration: .release)),
+        // Nothing of the regular expressions that come with the standard library is linked in unnoticed.
+        .unsafeFlags(["-Xfrontend", "-disable-implicit-string-processing-module-import"]),
+    ]
 
 let package = Package(
     name: "CRealm",
@@ -36,9 +37,12 @@ let package = Package(
             linkerSettings: [
                 // The library carries the Swift runtime, exports the C API only, and is found by its SONAME. It stays when it is closed: threads
                 // and the system refer to functions of it.
-                .unsafeFlags(["-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1",
-                              "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "--gc-sections"],
-                             .when(platforms: [.linux]))
+                .unsafeFlags(
+                    [
+                        "-static-stdlib", "-Xlinker", "--version-script=Scripts/exports.map", "-Xlinker", "-soname=libCRealm.so.1",
+                        "-Xlinker", "-z", "-Xlinker", "nodelete", "-Xlinker", "--gc-sections",
+                    ],
+                    .when(platforms: [.linux]))
             ]),
         .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL"], swiftSettings: [.swiftLanguageMode(.v6)]),

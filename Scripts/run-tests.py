@@ -50,6 +50,7 @@ def all_parts(fixtures):
         "documents of the C API": ["Scripts/docs.sh"],
         "the check of the rooms itself": [PYTHON, "Scripts/test_rooms.py"],
         "the ABI check itself": ["Scripts/test_abi_check.sh"],
+        "format of Swift files": ["Scripts/lint.sh"],
         "header against exports": ["Scripts/check-abi.sh", LIBRARY, emitted],
         "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
     }

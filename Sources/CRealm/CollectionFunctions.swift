@@ -128,7 +128,9 @@ public func realm_list_erase(_ l: OpaquePointer?, _ index: Int) -> Bool {
 @_cdecl("realm_list_clear")
 public func realm_list_clear(_ l: OpaquePointer?) -> Bool { inside(.list, l) { (h, realm) throws(RealmError) in try realm.clear(h.path, .list) } }
 @_cdecl("realm_list_remove_all")
-public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool { inside(.list, l) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .list) } }
+public func realm_list_remove_all(_ l: OpaquePointer?) -> Bool {
+    inside(.list, l) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .list) }
+}
 @_cdecl("realm_list_insert_list")
 public func realm_list_insert_list(_ l: OpaquePointer?, _ index: Int) -> OpaquePointer? {
     makeNested(.list, l, .list) { (h, realm) throws(RealmError) in try realm.insertCollection(.list, at: index, in: h.path) }
@@ -207,7 +209,9 @@ public func realm_set_erase(_ s: OpaquePointer?, _ value: realm_value_t, _ erase
 @_cdecl("realm_set_clear")
 public func realm_set_clear(_ s: OpaquePointer?) -> Bool { inside(.set, s) { (h, realm) throws(RealmError) in try realm.clear(h.path, .set) } }
 @_cdecl("realm_set_remove_all")
-public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool { inside(.set, s) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .set) } }
+public func realm_set_remove_all(_ s: OpaquePointer?) -> Bool {
+    inside(.set, s) { (h, realm) throws(RealmError) in try realm.removeAll(h.path, .set) }
+}
 @_cdecl("realm_set_resolve_in")
 public func realm_set_resolve_in(_ s: OpaquePointer?, _ target: OpaquePointer?, _ out: UnsafeMutablePointer<OpaquePointer?>?) -> Bool {
     resolve(.set, s, target, out)
@@ -222,7 +226,9 @@ public func realm_dictionary_is_valid(_ d: OpaquePointer?) -> Bool { isValid(.di
 @_cdecl("realm_dictionary_size")
 public func realm_dictionary_size(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<Int>?) -> Bool { size(.dictionary, d, out) }
 @_cdecl("realm_dictionary_get_property")
-public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool { property(.dictionary, d, out) }
+public func realm_dictionary_get_property(_ d: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_info_t>?) -> Bool {
+    property(.dictionary, d, out)
+}
 
 private func find(_ d: ElementDictionary, _ key: realm_value_t) throws(RealmError) -> Int? {
     guard case .string(let name) = try load(key) else { return nil }
@@ -317,7 +323,9 @@ public func realm_dictionary_insert_list(_ d: OpaquePointer?, _ key: realm_value
 }
 @_cdecl("realm_dictionary_insert_dictionary")
 public func realm_dictionary_insert_dictionary(_ d: OpaquePointer?, _ key: realm_value_t) -> OpaquePointer? {
-    makeNested(.dictionary, d, .dictionary) { (h, realm) throws(RealmError) in try realm.setCollection(.dictionary, forKey: try name(key), in: h.path) }
+    makeNested(.dictionary, d, .dictionary) { (h, realm) throws(RealmError) in
+        try realm.setCollection(.dictionary, forKey: try name(key), in: h.path)
+    }
 }
 @_cdecl("realm_dictionary_erase")
 public func realm_dictionary_erase(_ d: OpaquePointer?, _ key: realm_value_t, _ erased: UnsafeMutablePointer<Bool>?) -> Bool {

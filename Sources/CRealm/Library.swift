@@ -81,7 +81,9 @@ public func realm_set_log_callback(_ callback: realm_log_func_t?, _ userdata: Un
 }
 @_cdecl("realm_set_log_level")
 public func realm_set_log_level(_ level: realm_log_level_e) {
-    guard let l = LogLevel(rawValue: Int(level.rawValue)) else { return setLastError(RealmError(.invalidArgument, "Unknown log level \(level.rawValue)")) }
+    guard let l = LogLevel(rawValue: Int(level.rawValue)) else {
+        return setLastError(RealmError(.invalidArgument, "Unknown log level \(level.rawValue)"))
+    }
     _ = Log.setLevel(l, for: .realm)
 }
 @_cdecl("realm_set_log_level_category")
@@ -154,7 +156,9 @@ public func crealm_find_faults(
 }
 /// The faults and their texts in one block of memory, which `realm_free` gives back.
 private func faultList(_ faults: [Fault]) -> UnsafeMutablePointer<crealm_fault_t>? {
-    let texts = faults.reduce(0) { sum, f in sum + [f.table?.text, f.property?.text, f.message].reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) } }
+    let texts = faults.reduce(0) { sum, f in
+        sum + [f.table?.text, f.property?.text, f.message].reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
+    }
     let size = faults.count * MemoryLayout<crealm_fault_t>.stride
     guard let block = malloc(size + texts) else { return nil }
     let list = block.bindMemory(to: crealm_fault_t.self, capacity: faults.count)

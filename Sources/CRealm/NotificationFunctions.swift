@@ -83,12 +83,14 @@ public func realm_dictionary_add_notification_callback(
     _ callback: realm_on_dictionary_change_func_t?
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
-    return addCallback(.dictionary, d, data, paths, .dictionary, callback.map { callback in
-        { (changes, versions) in
-            guard case .dictionary(let c) = changes else { return }
-            DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
-        }
-    })
+    return addCallback(
+        .dictionary, d, data, paths, .dictionary,
+        callback.map { callback in
+            { (changes, versions) in
+                guard case .dictionary(let c) = changes else { return }
+                DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
+            }
+        })
 }
 @_cdecl("realm_results_add_notification_callback")
 public func realm_results_add_notification_callback(
@@ -118,15 +120,21 @@ public func crealm_commit_without_notifying(_ r: OpaquePointer?, _ tokens: Unsaf
     }
 }
 @_cdecl("crealm_object_changes_get_versions")
-public func crealm_object_changes_get_versions(_ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+public func crealm_object_changes_get_versions(
+    _ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?
+) -> Bool {
     anywhere(.objectChanges, c, false) { (h) in h.tellVersions(before, after) }
 }
 @_cdecl("crealm_collection_changes_get_versions")
-public func crealm_collection_changes_get_versions(_ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+public func crealm_collection_changes_get_versions(
+    _ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?
+) -> Bool {
     anywhere(.collectionChanges, c, false) { (h) in h.tellVersions(before, after) }
 }
 @_cdecl("crealm_dictionary_changes_get_versions")
-public func crealm_dictionary_changes_get_versions(_ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?) -> Bool {
+public func crealm_dictionary_changes_get_versions(
+    _ c: OpaquePointer?, _ before: UnsafeMutablePointer<UInt64>?, _ after: UnsafeMutablePointer<UInt64>?
+) -> Bool {
     anywhere(.dictionaryChanges, c, false) { (h) in h.tellVersions(before, after) }
 }
 
@@ -146,7 +154,9 @@ public func realm_object_changes_get_num_modified_properties(_ c: OpaquePointer?
     anywhere(.objectChanges, c, 0) { (h) in h.changes.properties.count }
 }
 @_cdecl("realm_object_changes_get_modified_properties")
-public func realm_object_changes_get_modified_properties(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_key_t>?, _ most: Int) -> Int {
+public func realm_object_changes_get_modified_properties(
+    _ c: OpaquePointer?, _ out: UnsafeMutablePointer<realm_property_key_t>?, _ most: Int
+) -> Int {
     anywhere(.objectChanges, c, 0) { (h) in
         let all = h.changes.properties
         guard out != nil else { return all.count }

@@ -27,7 +27,9 @@ public func realm_get_object(_ r: OpaquePointer?, _ table: UInt32, _ key: Int64)
     }
 }
 @_cdecl("realm_object_get_parent")
-public func realm_object_get_parent(_ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?) -> Bool {
+public func realm_object_get_parent(
+    _ o: OpaquePointer?, _ parent: UnsafeMutablePointer<OpaquePointer?>?, _ table: UnsafeMutablePointer<UInt32>?
+) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard let (t, k) = try realm.parent(o.table, o.key) else { throw RealmError(.invalidDatabase, "An embedded object without parent") }
         parent?.pointee = ObjectHandle.make(o.box, t, k)
@@ -112,7 +114,9 @@ public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: Unsaf
     }
 }
 @_cdecl("realm_get_values")
-public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
+public func realm_get_values(
+    _ o: OpaquePointer?, _ count: Int, _ properties: UnsafePointer<Int64>?, _ out: UnsafeMutablePointer<realm_value_t>?
+) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard count >= 0, count == 0 || properties != nil else { throw nullArgument() }
         guard let properties else { return }
@@ -125,7 +129,9 @@ public func realm_get_values(_ o: OpaquePointer?, _ count: Int, _ properties: Un
 @_cdecl("realm_set_value")
 public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
-        if isDefault { try realm.setDefault(o.table, o.key, ColKey(property), try load(value)) } else {
+        if isDefault {
+            try realm.setDefault(o.table, o.key, ColKey(property), try load(value))
+        } else {
             try realm.set(o.table, o.key, ColKey(property), try load(value))
         }
     }
@@ -141,7 +147,9 @@ public func realm_set_values(
         // All are checked before the first is written.
         for i in 0..<count { try realm.checkValue(o.table, o.key, ColKey(properties[i]), try load(values[i])) }
         for i in 0..<count {
-            if isDefault { try realm.setDefault(o.table, o.key, ColKey(properties[i]), try load(values[i])) } else {
+            if isDefault {
+                try realm.setDefault(o.table, o.key, ColKey(properties[i]), try load(values[i]))
+            } else {
                 try realm.set(o.table, o.key, ColKey(properties[i]), try load(values[i]))
             }
         }

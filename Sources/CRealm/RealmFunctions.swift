@@ -80,7 +80,9 @@ public func realm_add_realm_refresh_callback(
     }
 }
 @_cdecl("realm_get_version_id")
-public func realm_get_version_id(_ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?) -> Bool {
+public func realm_get_version_id(
+    _ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
+) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
         let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in realm.version }
         found?.pointee = v != nil

@@ -36,7 +36,12 @@ private func refer(_ door: Door<CollectionHandle>, _ p: OpaquePointer?, _ shape:
 @_cdecl("realm_from_thread_safe_reference")
 public func realm_from_thread_safe_reference(_ reference: OpaquePointer?, _ scheduler: OpaquePointer?) -> OpaquePointer? {
     anywhere(.reference, reference, nil) { (reference) throws(RealmError) in
-        let target: any Scheduler = scheduler == nil ? ThreadScheduler.current : try borrow(.scheduler, scheduler) { (s) throws(RealmError) in s.scheduler }
+        let target: any Scheduler =
+            scheduler == nil
+            ? ThreadScheduler.current
+            : try borrow(.scheduler, scheduler) { (s) throws(RealmError) in
+                s.scheduler
+            }
         return RealmHandle(RealmBox(try reference.value.takeRealm(to: target))).out()
     }
 }
@@ -47,7 +52,9 @@ public func realm_object_from_thread_safe_reference(_ r: OpaquePointer?, _ refer
         return ObjectHandle.make(r.box, t, named)
     }
 }
-private func resolveCollection(_ r: OpaquePointer?, _ reference: OpaquePointer?, _ wanted: ThreadSafeReference.Kind, _ kind: Handle.Kind) -> OpaquePointer? {
+private func resolveCollection(
+    _ r: OpaquePointer?, _ reference: OpaquePointer?, _ wanted: ThreadSafeReference.Kind, _ kind: Handle.Kind
+) -> OpaquePointer? {
     resolve(wanted, r, reference) { (r, _, target) throws(RealmError) in
         guard case .collection(let path, _) = target else { throw ThreadSafeReference.mismatch() }
         return CollectionHandle(kind, r.box, path).out()
@@ -74,7 +81,8 @@ public func realm_results_from_thread_safe_reference(_ r: OpaquePointer?, _ refe
 }
 /// Runs `body` with what a reference names, in a Realm.
 private func resolve(
-    _ wanted: ThreadSafeReference.Kind, _ r: OpaquePointer?, _ reference: OpaquePointer?, _ body: (RealmHandle, Realm, ThreadSafeReference.Target) throws(RealmError) -> OpaquePointer
+    _ wanted: ThreadSafeReference.Kind, _ r: OpaquePointer?, _ reference: OpaquePointer?,
+    _ body: (RealmHandle, Realm, ThreadSafeReference.Target) throws(RealmError) -> OpaquePointer
 ) -> OpaquePointer? {
     from(.realm, r) { (r, realm) throws(RealmError) in
         try borrow(.reference, reference) { (reference) throws(RealmError) in

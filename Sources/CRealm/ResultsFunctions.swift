@@ -129,7 +129,8 @@ public func realm_results_delete_all(_ r: OpaquePointer?) -> Bool {
 // MARK: Aggregates
 
 private func aggregate(
-    _ r: OpaquePointer?, _ kind: ResultSet.Aggregation, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+    _ r: OpaquePointer?, _ kind: ResultSet.Aggregation, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in
         let result = try results.aggregate(kind, ColKey(property))
@@ -138,18 +139,26 @@ private func aggregate(
     }
 }
 @_cdecl("realm_results_min")
-public func realm_results_min(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_results_min(
+    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
     aggregate(r, .min, p, out, found)
 }
 @_cdecl("realm_results_max")
-public func realm_results_max(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_results_max(
+    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
     aggregate(r, .max, p, out, found)
 }
 @_cdecl("realm_results_sum")
-public func realm_results_sum(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_results_sum(
+    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
     aggregate(r, .sum, p, out, found)
 }
 @_cdecl("realm_results_average")
-public func realm_results_average(_ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
+public func realm_results_average(
+    _ r: OpaquePointer?, _ p: Int64, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?
+) -> Bool {
     aggregate(r, .average, p, out, found)
 }

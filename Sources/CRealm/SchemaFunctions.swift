@@ -48,9 +48,13 @@ public func realm_schema_new(
             let c = classes[i]
             let name = try nameArgument(c.name)
             let n = c.num_properties, computed = c.num_computed_properties
-            guard n >= 0, computed >= 0, n <= 1 << 20, computed <= 1 << 20 else { throw RealmError(.invalidArgument, "Class '\(name)' has an impossible number of properties") }
+            guard n >= 0, computed >= 0, n <= 1 << 20, computed <= 1 << 20 else {
+                throw RealmError(.invalidArgument, "Class '\(name)' has an impossible number of properties")
+            }
             guard n + computed == 0 || properties[i] != nil else { throw nullArgument() }
-            guard let kind = ObjectSchema.Kind(rawValue: c.flags & 3) else { throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(c.flags))") }
+            guard let kind = ObjectSchema.Kind(rawValue: c.flags & 3) else {
+                throw RealmError(.invalidArgument, "Class '\(name)' has unknown flags (\(c.flags))")
+            }
             var list: [Property] = []
             for j in 0..<(n + computed) { if let p = properties[i] { list.append(try property(p[j])) } }
             let pk = try optionalNameArgument(c.primary_key)
@@ -98,7 +102,9 @@ private func fill(_ box: RealmBox, _ p: Property, _ out: UnsafeMutablePointer<re
         collection_type: realm_collection_type_e(rawValue: UInt32(p.collection.rawValue)), link_target: box.view(p.linkTarget),
         link_origin_property_name: box.view(p.linkOrigin), key: p.key.raw, flags: flags)
 }
-func fillProperty(_ box: RealmBox, _ schema: Schema, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?) throws(RealmError) {
+func fillProperty(
+    _ box: RealmBox, _ schema: Schema, _ table: TableKey, _ column: ColKey, _ out: UnsafeMutablePointer<realm_property_info_t>?
+) throws(RealmError) {
     fill(box, try findProperty(try findClass(schema, table.raw), column.raw), out)
 }
 /// 2014 once the Realm is closed.

@@ -4,7 +4,8 @@ import Testing
 @testable import CoreEngine
 
 private let boundaries: [Int64] = [
-    0, 1, 2, 3, 4, 15, 16, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, 2_147_483_647, 2_147_483_648, -2_147_483_648, -2_147_483_649, .max, .min,
+    0, 1, 2, 3, 4, 15, 16, -1, 127, 128, -128, -129, 32767, 32768, -32768, -32769, 2_147_483_647, 2_147_483_648, -2_147_483_648, -2_147_483_649, .max,
+    .min,
 ]
 
 @Test(arguments: boundaries) func integerArrayHoldsEveryPairOfBoundaries(first: Int64) throws {
@@ -49,7 +50,8 @@ private let boundaries: [Int64] = [
     var ref = try NullableIntLeaf.create(s)
     var model: [Int64?] = []
     for _ in 0..<600 {
-        let v: Int64? = random.below(4) == 0 ? nil : (random.below(2) == 0 ? boundaries[random.below(boundaries.count)] : Int64(random.below(300)) - 100)
+        let v: Int64? =
+            random.below(4) == 0 ? nil : (random.below(2) == 0 ? boundaries[random.below(boundaries.count)] : Int64(random.below(300)) - 100)
         switch random.below(model.isEmpty ? 1 : 4) {
         case 0, 1:
             let i = random.below(model.count + 1)
@@ -115,7 +117,8 @@ private func sample(_ kind: LeafKind, _ random: inout Seeded) -> Mixed {
     switch kind {
     case .float: return random.below(5) == 0 ? .null : .float(Float(bitPattern: UInt32(truncatingIfNeeded: random.next())))
     case .double: return random.below(5) == 0 ? .null : .double(Double(bitPattern: random.next()))
-    case .timestamp: return random.below(5) == 0 ? .null : .timestamp(Timestamp(seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.below(1000))))
+    case .timestamp:
+        return random.below(5) == 0 ? .null : .timestamp(Timestamp(seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.below(1000))))
     case .decimal:
         switch random.below(6) {
         case 0: return .null
@@ -123,7 +126,8 @@ private func sample(_ kind: LeafKind, _ random: inout Seeded) -> Mixed {
         case 2: return .decimal(Decimal128(negative: true, coefficient: 0, exponent: 0))
         case 3: return .decimal(Decimal128(negative: false, coefficient: UInt128(random.next()), exponent: random.below(12000) - 6000))
         case 4: return .decimal(Decimal128(low: 0, high: 0x7800_0000_0000_0000))
-        default: return .decimal(Decimal128(negative: random.below(2) == 0, coefficient: UInt128(random.below(1 << 23)), exponent: random.below(180) - 90))
+        default:
+            return .decimal(Decimal128(negative: random.below(2) == 0, coefficient: UInt128(random.below(1 << 23)), exponent: random.below(180) - 90))
         }
     case .objectId: return random.below(5) == 0 ? .null : .objectId(ObjectId(high: random.next(), low: UInt32(truncatingIfNeeded: random.next())))
     case .uuid: return random.below(5) == 0 ? .null : .uuid(UUIDValue(high: random.next(), low: random.next()))

@@ -5,24 +5,31 @@ import Testing
 @testable import CoreEngine
 
 private let schema = Schema([
-    ObjectSchema("Node", properties: [
-        Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("text", .string, fullText: true),
-        Property("when", .date, nullable: true), Property("next", .object, nullable: true, target: "Node"),
-        Property("friends", .object, collection: .list, target: "Node"), Property("circle", .object, collection: .set, target: "Node"),
-        Property("any", .mixed, nullable: true, indexed: true), Property("tags", .string, nullable: true, collection: .list, indexed: true),
-        Property("part", .object, nullable: true, target: "Part"), Property("parts", .object, collection: .list, target: "Part"),
-        Property("numbers", .int, collection: .list), Property("price", .decimal), Property("code", .uuid, nullable: true),
-        Property("from", .linkingObjects, collection: .list, target: "Node", origin: "next"),
-        Property("fans", .linkingObjects, collection: .list, target: "Node", origin: "friends"),
-    ]),
-    ObjectSchema("Part", kind: .embedded, properties: [
-        Property("x", .int), Property("of", .object, nullable: true, target: "Node"), Property("child", .object, nullable: true, target: "Piece"),
-    ]),
+    ObjectSchema(
+        "Node",
+        properties: [
+            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("text", .string, fullText: true),
+            Property("when", .date, nullable: true), Property("next", .object, nullable: true, target: "Node"),
+            Property("friends", .object, collection: .list, target: "Node"), Property("circle", .object, collection: .set, target: "Node"),
+            Property("any", .mixed, nullable: true, indexed: true), Property("tags", .string, nullable: true, collection: .list, indexed: true),
+            Property("part", .object, nullable: true, target: "Part"), Property("parts", .object, collection: .list, target: "Part"),
+            Property("numbers", .int, collection: .list), Property("price", .decimal), Property("code", .uuid, nullable: true),
+            Property("from", .linkingObjects, collection: .list, target: "Node", origin: "next"),
+            Property("fans", .linkingObjects, collection: .list, target: "Node", origin: "friends"),
+        ]),
+    ObjectSchema(
+        "Part", kind: .embedded,
+        properties: [
+            Property("x", .int), Property("of", .object, nullable: true, target: "Node"), Property("child", .object, nullable: true, target: "Piece"),
+        ]),
     ObjectSchema("Piece", kind: .embedded, properties: [Property("of", .object, nullable: true, target: "Node")]),
-    ObjectSchema("Other", properties: [
-        Property("node", .object, nullable: true, target: "Node"), Property("any", .mixed, nullable: true, indexed: true), Property("n", .int, indexed: true),
-        Property("by", .object, nullable: true, collection: .dictionary, target: "Node"),
-    ]),
+    ObjectSchema(
+        "Other",
+        properties: [
+            Property("node", .object, nullable: true, target: "Node"), Property("any", .mixed, nullable: true, indexed: true),
+            Property("n", .int, indexed: true),
+            Property("by", .object, nullable: true, collection: .dictionary, target: "Node"),
+        ]),
 ])
 
 private func open(_ path: String) throws -> Realm { try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1)) }

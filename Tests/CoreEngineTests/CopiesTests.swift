@@ -6,12 +6,16 @@ import Testing
 @testable import CoreEngine
 
 private let schema = Schema([
-    ObjectSchema("Item", properties: [
-        Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("data", .data, nullable: true),
-        Property("next", .object, nullable: true, target: "Item"),
-    ])
+    ObjectSchema(
+        "Item",
+        properties: [
+            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("data", .data, nullable: true),
+            Property("next", .object, nullable: true, target: "Item"),
+        ])
 ])
-private func open(_ path: String, _ encryption: Encryption? = nil, _ shouldCompact: (@Sendable (UInt64, UInt64) throws -> Bool)? = nil) throws -> Realm {
+private func open(_ path: String, _ encryption: Encryption? = nil, _ shouldCompact: (@Sendable (UInt64, UInt64) throws -> Bool)? = nil) throws
+    -> Realm
+{
     var c = RealmConfiguration(path: path, schema: schema, schemaVersion: 1)
     c.secret = encryption?.secret
     c.pageCipher = encryption?.cipher ?? .xchacha20
@@ -36,7 +40,9 @@ private func size(_ path: String) -> Int { ((try? FileManager.default.attributes
             try realm.write { _ = try realm.create("Item", primaryKey: .int(Int64(n)), ["name": .string("item \(n)"), "data": .data(blob)]) }
         }
         try realm.write {
-            for n in 100..<3000 { _ = try realm.create("Item", primaryKey: .int(Int64(n)), ["name": .string("x\(n)"), "data": .data([UInt8](repeating: 7, count: n))]) }
+            for n in 100..<3000 {
+                _ = try realm.create("Item", primaryKey: .int(Int64(n)), ["name": .string("x\(n)"), "data": .data([UInt8](repeating: 7, count: n))])
+            }
         }
         #expect(try realm.compact())
         #expect(size(folder.file()) > 90 << 20)

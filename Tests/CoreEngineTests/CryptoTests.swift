@@ -113,7 +113,8 @@ private func block(_ head: String) throws -> KeyBlock {
     #expect(try a.unwrap(Encryption(key)).map(content) == dataKey)
     #expect(try b.unwrap(Encryption(words)).map(content) == dataKey)
     #expect(try a.unwrap(Encryption(words)) == nil && b.unwrap(Encryption(key)) == nil)
-    #expect(try a.unwrap(Encryption(.passphrase(secret(fileKey)))) == nil && a.unwrap(Encryption(.key(secret(Array(fileKey.dropLast()) + [0])))) == nil)
+    #expect(
+        try a.unwrap(Encryption(.passphrase(secret(fileKey)))) == nil && a.unwrap(Encryption(.key(secret(Array(fileKey.dropLast()) + [0])))) == nil)
     #expect(try b.unwrap(Encryption(.passphrase(secret(passphrase.dropLast())))) == nil)
     // Another secret, and back: the data key stays.
     let c = try a.rewrapped(secret(dataKey), Encryption(words))
@@ -147,7 +148,9 @@ private func block(_ head: String) throws -> KeyBlock {
         let seal = try PageSeal(cipher, keys: PageSeal.keys(secret(dataKey)), fileIdentity: identity[...])
         func open(_ kind: PageSeal.Kind, _ number: Int, _ block: [UInt8]) -> [UInt8]? {
             var out = [UInt8](repeating: 0, count: 48)
-            let done = block.withUnsafeBytes { b in out.withUnsafeMutableBytes { seal.open(kind, number, b.baseAddress!, count: 48, into: $0.baseAddress!) } }
+            let done = block.withUnsafeBytes { b in
+                out.withUnsafeMutableBytes { seal.open(kind, number, b.baseAddress!, count: 48, into: $0.baseAddress!) }
+            }
             return done ? out : nil
         }
         #expect(open(.page, 123_456_789, hex(expected)) == text)

@@ -20,7 +20,8 @@ private func makeSchema() -> Schema {
         Property("t_n", .date, nullable: n, indexed: true), Property("f", .float), Property("f_n", .float, nullable: n), Property("g", .double),
         Property("g_n", .double, nullable: n), Property("dec", .decimal), Property("dec_n", .decimal, nullable: n), Property("o", .objectId),
         Property("o_n", .objectId, nullable: n, indexed: true), Property("u", .uuid), Property("u_n", .uuid, nullable: n, indexed: true),
-        Property("m", .mixed, nullable: n), Property("m_x", .mixed, nullable: n, indexed: true), Property("link", .object, nullable: n, target: "Str"),
+        Property("m", .mixed, nullable: n), Property("m_x", .mixed, nullable: n, indexed: true),
+        Property("link", .object, nullable: n, target: "Str"),
         Property("self", .object, nullable: n, target: "All"), Property("emb", .object, nullable: n, target: "Emb"),
         Property("l_i", .int, collection: .list), Property("l_in", .int, nullable: n, collection: .list),
         Property("l_s", .string, nullable: n, collection: .list), Property("l_sx", .string, nullable: n, collection: .list, indexed: true),
@@ -31,20 +32,26 @@ private func makeSchema() -> Schema {
         Property("e_i", .int, collection: .set), Property("e_s", .string, collection: .set), Property("e_m", .mixed, nullable: n, collection: .set),
         Property("e_u", .uuid, collection: .set), Property("e_link", .object, collection: .set, target: "Str"),
         Property("h_i", .int, collection: .dictionary), Property("h_s", .string, nullable: n, collection: .dictionary),
-        Property("h_m", .mixed, nullable: n, collection: .dictionary), Property("h_link", .object, nullable: n, collection: .dictionary, target: "Str"),
+        Property("h_m", .mixed, nullable: n, collection: .dictionary),
+        Property("h_link", .object, nullable: n, collection: .dictionary, target: "Str"),
         Property("h_emb", .object, nullable: n, collection: .dictionary, target: "Emb"),
     ]
     return Schema([
         ObjectSchema("All", properties: all),
-        ObjectSchema("Str", properties: [
-            Property("key", .string, primary: true), Property("n", .int), Property("text", .string, fullText: true),
-            Property("linkers", .linkingObjects, collection: .list, target: "All", origin: "link"),
-        ]),
-        ObjectSchema("Emb", kind: .embedded, properties: [
-            Property("x", .int), Property("name", .string, nullable: n), Property("child", .object, nullable: n, target: "Emb2"),
-        ]),
+        ObjectSchema(
+            "Str",
+            properties: [
+                Property("key", .string, primary: true), Property("n", .int), Property("text", .string, fullText: true),
+                Property("linkers", .linkingObjects, collection: .list, target: "All", origin: "link"),
+            ]),
+        ObjectSchema(
+            "Emb", kind: .embedded,
+            properties: [
+                Property("x", .int), Property("name", .string, nullable: n), Property("child", .object, nullable: n, target: "Emb2"),
+            ]),
         ObjectSchema("Emb2", kind: .embedded, properties: [Property("x", .int)]),
-        ObjectSchema("NoPk", properties: [Property("v", .int, indexed: true), Property("w", .string), Property("next", .object, nullable: n, target: "NoPk")]),
+        ObjectSchema(
+            "NoPk", properties: [Property("v", .int, indexed: true), Property("w", .string), Property("next", .object, nullable: n, target: "NoPk")]),
         ObjectSchema("Oid", properties: [Property("_id", .objectId, primary: true), Property("v", .int)]),
         ObjectSchema("Uid", properties: [Property("_id", .uuid, primary: true), Property("v", .int)]),
     ])
@@ -172,7 +179,8 @@ private final class Driver {
     private func mixed(_ depth: Int) -> Plain {
         switch below(10) {
         case 0 where depth < 4: return .list((0..<below(4)).map { _ in mixed(depth + 1) })
-        case 1 where depth < 4: return .dictionary(Dictionary((0..<below(4)).map { _ in (Name("k\(below(9))"), mixed(depth + 1)) }, uniquingKeysWith: { $1 }))
+        case 1 where depth < 4:
+            return .dictionary(Dictionary((0..<below(4)).map { _ in (Name("k\(below(9))"), mixed(depth + 1)) }, uniquingKeysWith: { $1 }))
         case 2: if let k = anyKey("Str") { return .link("Str", k) }
         case 3: return .value(.null)
         default: break
@@ -251,7 +259,9 @@ private final class Driver {
             adopt("All", try realm.create("All", primaryKey: id, update: true), ["id": .value(id)])
         case 5, 6:
             let key = RealmValue.string("key-\(below(200))"), n = scalar(.int), t = scalar(.string)
-            adopt("Str", try realm.create("Str", primaryKey: key, update: true, ["n": n, "text": t]), ["key": .value(key), "n": .value(n), "text": .value(t)])
+            adopt(
+                "Str", try realm.create("Str", primaryKey: key, update: true, ["n": n, "text": t]),
+                ["key": .value(key), "n": .value(n), "text": .value(t)])
         case 7:
             let next = anyKey("NoPk"), v = scalar(.int), w = scalar(.string)
             let o = try realm.create("NoPk", ["v": v, "w": w])
@@ -478,7 +488,9 @@ private final class Driver {
             }
             if c == "Str", let k = rows.keys.randomElement(using: &random) {
                 let linkers = (model.objects["All"] ?? [:]).values.filter { $0["link"]?.leads(to: "Str", k) ?? false }.count
-                guard case .list(let back) = try RealmObject(realm: realm, table: realm.schema[c]!.key, key: ObjKey(k)).get("linkers"), back.count == linkers else {
+                guard case .list(let back) = try RealmObject(realm: realm, table: realm.schema[c]!.key, key: ObjKey(k)).get("linkers"),
+                    back.count == linkers
+                else {
                     throw Mismatch(description: "Str \(k) should have \(linkers) linkers")
                 }
             }

@@ -25,7 +25,8 @@ private let both = [Name(composed), Name(decomposed)]
                 ObjectSchema(
                     name,
                     properties: [
-                        Property(both[0], .string, primary: true), Property(both[1], .int, publicName: "\u{212B}"), Property("\u{C5}", .int, publicName: "A\u{30A}"),
+                        Property(both[0], .string, primary: true), Property(both[1], .int, publicName: "\u{212B}"),
+                        Property("\u{C5}", .int, publicName: "A\u{30A}"),
                         Property("links", .object, nullable: true, target: name), Property("words", .string, collection: .dictionary),
                     ] + extra)
             })

@@ -106,12 +106,14 @@ private struct World {
     init(_ random: inout Seeded) throws {
         folder = try TemporaryFolder()
         let schema = Schema([
-            ObjectSchema("Thing", properties: [
-                Property("id", .int, primary: true), Property("n", .int, nullable: true), Property("d", .double),
-                Property("s", .string, nullable: true), Property("t", .string, indexed: true),
-                Property("flag", .bool), Property("nums", .int, collection: .list),
-                Property("friend", .object, nullable: true, target: "Thing"),
-            ])
+            ObjectSchema(
+                "Thing",
+                properties: [
+                    Property("id", .int, primary: true), Property("n", .int, nullable: true), Property("d", .double),
+                    Property("s", .string, nullable: true), Property("t", .string, indexed: true),
+                    Property("flag", .bool), Property("nums", .int, collection: .list),
+                    Property("friend", .object, nullable: true, target: "Thing"),
+                ])
         ])
         realm = try Realm(RealmConfiguration(path: folder.file(), schema: schema, schemaVersion: 1))
         let r = realm
@@ -125,10 +127,12 @@ private struct World {
                 // The first clusters hold short texts only.
                 if random.below(4) > 0 { row.s = words[random.below(i < 300 ? 6 : words.count)] }
                 row.nums = (0..<random.below(4)).map { _ in Int64(random.below(6)) }
-                let o = try r.create("Thing", primaryKey: .int(row.id), [
-                    "n": row.n.map { .int($0) } ?? .null, "d": .double(row.d), "s": row.s.map { .string($0) } ?? .null, "t": .string(row.t),
-                    "flag": .bool(row.flag),
-                ])
+                let o = try r.create(
+                    "Thing", primaryKey: .int(row.id),
+                    [
+                        "n": row.n.map { .int($0) } ?? .null, "d": .double(row.d), "s": row.s.map { .string($0) } ?? .null, "t": .string(row.t),
+                        "flag": .bool(row.flag),
+                    ])
                 for v in row.nums { try o.list("nums").append(.int(v)) }
                 if random.below(3) > 0, !made.isEmpty {
                     row.friend = random.below(made.count)

@@ -5,11 +5,14 @@ import Testing
 @testable import CoreEngine
 
 private let schema = Schema([
-    ObjectSchema("Person", properties: [
-        Property("id", .int, primary: true), Property("name", .string), Property("age", .int, nullable: true), Property("weight", .decimal),
-        Property("born", .date, nullable: true), Property("best", .object, nullable: true, target: "Person"), Property("dogs", .object, collection: .list, target: "Dog"),
-        Property("tags", .string, collection: .list),
-    ]),
+    ObjectSchema(
+        "Person",
+        properties: [
+            Property("id", .int, primary: true), Property("name", .string), Property("age", .int, nullable: true), Property("weight", .decimal),
+            Property("born", .date, nullable: true), Property("best", .object, nullable: true, target: "Person"),
+            Property("dogs", .object, collection: .list, target: "Dog"),
+            Property("tags", .string, collection: .list),
+        ]),
     ObjectSchema("Dog", properties: [Property("name", .string), Property("bio", .string, fullText: true)]),
 ])
 private struct World {
@@ -52,7 +55,8 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
     #expect(try ids(people.where("age >= 30").where("name > $0", "Ann")) == [3, 4])
     #expect(try ids(people.where("TRUEPREDICATE SORT(age DESC) LIMIT(2)")) == [3, 1])
     for (code, text, arguments) in [
-        (.invalidQueryString, "age >", []), (.invalidQuery, "nope == 1", []), (.invalidQueryArg, "age == $0", []), (.invalidQueryArg, "age == $0", [true]),
+        (.invalidQueryString, "age >", []), (.invalidQuery, "nope == 1", []), (.invalidQueryArg, "age == $0", []),
+        (.invalidQueryArg, "age == $0", [true]),
     ] as [(RealmError.Code, String, [RealmValue])] {
         #expect { _ = try people.where(text, arguments: arguments) } throws: { ($0 as? RealmError)?.code == code }
     }
@@ -62,9 +66,13 @@ private func ids(_ results: Results) -> [Int64] { results.map { $0["id"].int ?? 
 @Test func resultsAreOrderedAndLimited() throws {
     let world = try World(), people = try world.people
     #expect(try ids(people.sorted(by: "age")) == [5, 2, 1, 4, 3] && ids(people.sorted(by: "age", ascending: false)) == [3, 1, 4, 2, 5])
-    #expect(try ids(people.sorted(by: "id", ascending: false).sorted(by: "age")) == [5, 2, 4, 1, 3] && ids(people.sorted(by: "best.age", ascending: false)).first != 3)
+    #expect(
+        try ids(people.sorted(by: "id", ascending: false).sorted(by: "age")) == [5, 2, 4, 1, 3]
+            && ids(people.sorted(by: "best.age", ascending: false)).first != 3)
     #expect(try ids(people.distinct(by: "age")) == [1, 2, 3, 5] && ids(people.distinct(by: "age", "name")).count == 5)
-    #expect(try ids(people.sorted(by: "age").limit(2)) == [5, 2] && ids(people.limit(0)) == [] && ids(people.limit(-3)) == [] && ids(people.limit(.max)).count == 5)
+    #expect(
+        try ids(people.sorted(by: "age").limit(2)) == [5, 2] && ids(people.limit(0)) == [] && ids(people.limit(-3)) == []
+            && ids(people.limit(.max)).count == 5)
     #expect { _ = try people.limit(2).where("age > 1") } throws: { ($0 as? RealmError)?.code == .illegalOperation }
     #expect { _ = try people.sorted(by: "nope") } throws: { ($0 as? RealmError)?.code == .invalidQuery }
     let dogs = try people[0].list("dogs").objects()

@@ -27,8 +27,10 @@ private func randomSchema(_ random: inout Seeded) -> Schema {
                 let isPrimary = i == 0 && isSingle
                 let isText = type == .string && isSingle && !isPrimary && random.below(3) == 0
                 let isIndexed = isSingle && !isText && random.below(3) == 0
-                properties.append(Property(
-                    property, type, nullable: random.below(2) == 0, collection: collection, primary: isPrimary, indexed: isIndexed, fullText: isText))
+                properties.append(
+                    Property(
+                        property, type, nullable: random.below(2) == 0, collection: collection, primary: isPrimary, indexed: isIndexed,
+                        fullText: isText))
             default: properties.append(Property(property, type, nullable: random.below(2) == 0, collection: collection))
             }
         }

@@ -6,17 +6,24 @@ import Testing
 @testable import CoreEngine
 
 private let schema = Schema([
-    ObjectSchema("Thing", properties: [
-        Property("id", .int, primary: true), Property("n", .int), Property("link", .object, nullable: true, target: "Thing"),
-        Property("list", .int, collection: .list), Property("set", .int, collection: .set), Property("map", .int, collection: .dictionary),
-        Property("links", .object, collection: .list, target: "Thing"), Property("any", .mixed, nullable: true),
-    ])
+    ObjectSchema(
+        "Thing",
+        properties: [
+            Property("id", .int, primary: true), Property("n", .int), Property("link", .object, nullable: true, target: "Thing"),
+            Property("list", .int, collection: .list), Property("set", .int, collection: .set), Property("map", .int, collection: .dictionary),
+            Property("links", .object, collection: .list, target: "Thing"), Property("any", .mixed, nullable: true),
+        ])
 ])
 /// Runs `body` on a thread of its own and waits for it.
 private func elsewhere(_ body: @escaping () -> Void) {
     var thread = pthread_t()
     let box = Unmanaged.passRetained(Work(body))
-    pthread_create(&thread, nil, { Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body(); return nil }, box.toOpaque())
+    pthread_create(
+        &thread, nil,
+        {
+            Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body()
+            return nil
+        }, box.toOpaque())
     pthread_join(thread, nil)
 }
 private final class Work {
@@ -132,11 +139,17 @@ private func number(_ body: () throws -> Void) -> Int32 {
         let list = try t.list("list"), results = try r.objects("Thing")
         if round % 4 == 3 { try r.beginWrite() }
         var thread = pthread_t()
-        let box = Unmanaged.passRetained(Work {
-            for _ in 0..<(round * 37 % 500) { sched_yield() }
-            r.close()
-        })
-        pthread_create(&thread, nil, { Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body(); return nil }, box.toOpaque())
+        let box = Unmanaged.passRetained(
+            Work {
+                for _ in 0..<(round * 37 % 500) { sched_yield() }
+                r.close()
+            })
+        pthread_create(
+            &thread, nil,
+            {
+                Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body()
+                return nil
+            }, box.toOpaque())
         var last: Int32 = 0
         while last == 0 {
             last = number {

@@ -6,11 +6,18 @@ import Testing
 @testable import CoreEngine
 
 private let schema = Schema([
-    ObjectSchema("Item", properties: [
-        Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("n", .int, nullable: true), Property("when", .date, indexed: true),
-        Property("data", .data), Property("next", .object, nullable: true, target: "Item"), Property("text", .string, fullText: true),
-    ]),
-    ObjectSchema("Plain", properties: [Property("v", .double), Property("u", .uuid, nullable: true, indexed: true), Property("item", .object, nullable: true, target: "Item")]),
+    ObjectSchema(
+        "Item",
+        properties: [
+            Property("id", .int, primary: true), Property("name", .string, nullable: true, indexed: true), Property("n", .int, nullable: true),
+            Property("when", .date, indexed: true),
+            Property("data", .data), Property("next", .object, nullable: true, target: "Item"), Property("text", .string, fullText: true),
+        ]),
+    ObjectSchema(
+        "Plain",
+        properties: [
+            Property("v", .double), Property("u", .uuid, nullable: true, indexed: true), Property("item", .object, nullable: true, target: "Item"),
+        ]),
 ])
 private func open(_ path: String) throws -> Realm { try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1)) }
 
@@ -157,15 +164,23 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
 @Test func spaceIsReusedOnlyWhenNobodyCanSeeIt() throws {
     let folder = try TemporaryFolder()
     let writer = try open(folder.file()), reader = try open(folder.file())
-    try writer.write { for i in 0..<50 { try writer.create("Item", primaryKey: .int(Int64(i)), ["data": .data([UInt8](repeating: UInt8(i), count: 500))]) } }
+    try writer.write {
+        for i in 0..<50 { try writer.create("Item", primaryKey: .int(Int64(i)), ["data": .data([UInt8](repeating: UInt8(i), count: 500))]) }
+    }
     try reader.refresh()
     let seen = try read(reader)
-    for round in 0..<30 { try writer.write { for o in try writer.objects("Item") { try o.set("data", .data([UInt8](repeating: UInt8(100 + round), count: 400 + round))) } } }
+    for round in 0..<30 {
+        try writer.write {
+            for o in try writer.objects("Item") { try o.set("data", .data([UInt8](repeating: UInt8(100 + round), count: 400 + round))) }
+        }
+    }
     #expect(try read(reader) == seen)
     let pinned = try FileDescriptor(path: folder.file(), access: .readOnly).size()
     try reader.refresh()
     #expect(try read(reader) == read(writer))
-    for round in 0..<30 { try writer.write { for o in try writer.objects("Item") { try o.set("data", .data([UInt8](repeating: UInt8(round), count: 400 + round))) } } }
+    for round in 0..<30 {
+        try writer.write { for o in try writer.objects("Item") { try o.set("data", .data([UInt8](repeating: UInt8(round), count: 400 + round))) } }
+    }
     // With nobody behind, the file stays as large as the pinned history made it.
     #expect(try FileDescriptor(path: folder.file(), access: .readOnly).size() == pinned)
     reader.close()
@@ -239,7 +254,9 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     #expect(problems(dog).isEmpty)
     #expect(problems(dog, dog).contains("more than once"))
     #expect(problems(ObjectSchema("A", properties: [Property("d", .object, target: "Dog")]), dog).contains("must be nullable"))
-    #expect(problems(ObjectSchema("A", properties: [Property("d", .object, nullable: true, collection: .list, target: "Dog")]), dog).contains("cannot be nullable"))
+    #expect(
+        problems(ObjectSchema("A", properties: [Property("d", .object, nullable: true, collection: .list, target: "Dog")]), dog).contains(
+            "cannot be nullable"))
     #expect(problems(ObjectSchema("A", properties: [Property("m", .mixed)])).contains("must be nullable"))
     #expect(problems(ObjectSchema("A", properties: [Property("d", .double, primary: true)])).contains("primary key"))
     #expect(problems(ObjectSchema("A", properties: [Property("d", .double, indexed: true)])).contains("cannot be indexed"))
@@ -270,14 +287,18 @@ private func read(_ realm: Realm) throws -> [Int64: Item] {
     for round in 0..<3 {
         try realm.write {
             for i in 0..<80 where round == 0 || i % 3 == round {
-                try realm.create("Item", primaryKey: .int(Int64(i)), update: true, ["data": .data([UInt8](repeating: UInt8(i), count: 1_000_000 + i * 777 + round * 8))])
+                try realm.create(
+                    "Item", primaryKey: .int(Int64(i)), update: true,
+                    ["data": .data([UInt8](repeating: UInt8(i), count: 1_000_000 + i * 777 + round * 8))])
             }
         }
     }
     #expect(try FileDescriptor(path: folder.file(), access: .readOnly).size() > Format.sectionSize)
     for i in 0..<80 {
         let round = i % 3 == 1 ? 1 : (i % 3 == 2 ? 2 : 0)
-        #expect(try realm.object("Item", primaryKey: .int(Int64(i)))?.get("data") == .data([UInt8](repeating: UInt8(i), count: 1_000_000 + i * 777 + round * 8)))
+        #expect(
+            try realm.object("Item", primaryKey: .int(Int64(i)))?.get("data")
+                == .data([UInt8](repeating: UInt8(i), count: 1_000_000 + i * 777 + round * 8)))
     }
     realm.close()
     try checkFile(folder.file())

@@ -191,7 +191,11 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
     var index = SearchIndex(s, root: try SearchIndex.create(s), rows: tree, column: 1)
     index.capacity = 8
     let long = String(repeating: "abcd", count: 60)
-    let words: [String?] = [nil, "", "X", "a", "ab", "abc", "abcX", "abcd", "abcdX", "abcdefgh", "abcdefghX", long, long + "1", long + "2", String(long.dropLast()), "é", "ÿÿÿÿ"]
+    let words: [String?] =
+        [
+            nil, "", "X", "a", "ab", "abc", "abcX", "abcd", "abcdX", "abcdefgh", "abcdefghX", long, long + "1", long + "2", String(long.dropLast()),
+            "é", "ÿÿÿÿ",
+        ]
         + (0..<40).map { "city\($0)" }
     var model: [Int64: String?] = [:]
     func put(_ k: Int64, _ v: String?) throws {
@@ -281,7 +285,9 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
 }
 
 @Test func wordsOfText() {
-    func tokens(_ text: String) -> Set<String> { withBytes(Array(text.utf8)) { Set(FullTextTokenizer.tokens($0).map { String(decoding: $0, as: UTF8.self) }) } }
+    func tokens(_ text: String) -> Set<String> {
+        withBytes(Array(text.utf8)) { Set(FullTextTokenizer.tokens($0).map { String(decoding: $0, as: UTF8.self) }) }
+    }
     #expect(tokens("The quick, brown fox-THE") == ["the", "quick", "brown", "fox"])
     #expect(tokens("Ærøskøbing Straße Ångström") == ["ærøskøbing", "straße", "ångstrom"])
     #expect(tokens("日本語 emoji 😀 x1") == ["emoji", "x1"])

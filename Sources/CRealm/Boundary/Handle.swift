@@ -16,7 +16,8 @@ import CoreEngine
 /// the header says.
 class Handle {
     enum Kind: UInt32 {
-        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query, keyPaths, objectChanges
+        case asyncError = 0x43_52_01, config, schema, scheduler, realm, object, list, set, dictionary, results, token, workQueue, query, keyPaths,
+            objectChanges
         case collectionChanges, dictionaryChanges, notificationToken, reference
 
         /// Errors, configurations, schemas, key paths and change sets are values; all else ends with the process.

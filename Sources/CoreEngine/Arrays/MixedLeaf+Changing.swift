@@ -114,7 +114,9 @@ extension MixedLeaf {
                 var r = payload
                 last = try StringLeaf.count(s, r) - 1
                 guard hole <= last else { throw .corrupt("Mixed value without its payload", at: o.leaf.ref.offset) }
-                if hole != last { r = try StringLeaf.set(s, r, hole, try StringLeaf.get(s, r, last).map { (b) throws(RealmError) in try s.stable(b, .moved) }) }
+                if hole != last {
+                    r = try StringLeaf.set(s, r, hole, try StringLeaf.get(s, r, last).map { (b) throws(RealmError) in try s.stable(b, .moved) })
+                }
                 s.setSlot(o.leaf, 3, try StringLeaf.erase(s, r, last))
             default:
                 var n = try s.writableRefs(try s.refsNode(payload))

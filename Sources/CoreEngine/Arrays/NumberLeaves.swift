@@ -160,7 +160,8 @@ enum DecimalLeaf {
             let v = n.payload.load(fromByteOffset: i * 8, as: UInt64.self)
             return v == 0x7C00_0000_0000_00AA ? nil : Decimal128(bid64: v)
         case 16:
-            let v = Decimal128(low: n.payload.load(fromByteOffset: i * 16, as: UInt64.self), high: n.payload.load(fromByteOffset: i * 16 + 8, as: UInt64.self))
+            let v = Decimal128(
+                low: n.payload.load(fromByteOffset: i * 16, as: UInt64.self), high: n.payload.load(fromByteOffset: i * 16 + 8, as: UInt64.self))
             return v == Decimal128.null ? nil : v
         default: return n.context ? Decimal128.zero : nil
         }

@@ -6,7 +6,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     public enum Code: Int32, Sendable {
         case runtime = 1000, range = 1001, brokenInvariant = 1002, outOfMemory = 1003, outOfDiskSpace = 1004
         case addressSpaceExhausted = 1005, maximumFileSizeExceeded = 1006, incompatibleSession = 1007
-        case incompatibleLockFile = 1008, invalidQuery = 1009, invalidQueryString = 3008, invalidSortDescriptor = 3013, invalidQueryArg = 3015, badVersion = 1010, unsupportedFileFormat = 1011
+        case incompatibleLockFile = 1008, invalidQuery = 1009, invalidQueryString = 3008, invalidSortDescriptor = 3013, invalidQueryArg = 3015,
+            badVersion = 1010, unsupportedFileFormat = 1011
         case objectAlreadyExists = 1013, notClonable = 1014
         case fileOperationFailed = 1017, permissionDenied = 1018, fileNotFound = 1019, fileAlreadyExists = 1020
         case invalidDatabase = 1021, decryptionFailed = 1022, incompatibleHistories = 1023, formatUpgradeRequired = 1024

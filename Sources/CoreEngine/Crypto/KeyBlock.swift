@@ -22,11 +22,15 @@ struct KeyBlock: Equatable {
     var fileIdentity: ArraySlice<UInt8> { bytes[16..<32] }
     private var cost: PassphraseCost { PassphraseCost(passes: word(48), memory: word(56)) }
 
-    private func word<T: FixedWidthInteger>(_ at: Int) -> T { bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: T.self)) } }
+    private func word<T: FixedWidthInteger>(_ at: Int) -> T {
+        bytes.withUnsafeBytes { T(littleEndian: $0.loadUnaligned(fromByteOffset: at, as: T.self)) }
+    }
     private mutating func put<T: FixedWidthInteger>(_ at: Int, _ v: T) {
         bytes.withUnsafeMutableBytes { $0.storeBytes(of: v.littleEndian, toByteOffset: at, as: T.self) }
     }
-    private mutating func randomise(_ range: Range<Int>) { bytes.withUnsafeMutableBytes { Crypto.randomFill(UnsafeMutableRawBufferPointer(rebasing: $0[range])) } }
+    private mutating func randomise(_ range: Range<Int>) {
+        bytes.withUnsafeMutableBytes { Crypto.randomFill(UnsafeMutableRawBufferPointer(rebasing: $0[range])) }
+    }
 
     static func isPresent(in bytes: UnsafeRawBufferPointer) -> Bool { bytes.count >= 8 && bytes.prefix(8).elementsEqual(magic) }
 
@@ -50,7 +54,9 @@ struct KeyBlock: Equatable {
 
     /// Checks what a file claims: damage is told from a wrong key by the checksum.
     init(checking raw: UnsafeRawBufferPointer) throws(RealmError) {
-        guard raw.count >= Self.size, Self.isPresent(in: raw) else { throw RealmError(.invalidDatabase, "the encryption header is missing or damaged") }
+        guard raw.count >= Self.size, Self.isPresent(in: raw) else {
+            throw RealmError(.invalidDatabase, "the encryption header is missing or damaged")
+        }
         let block = KeyBlock(bytes: Array(raw.prefix(Self.size)))
         guard block.checksum() == Array(block.bytes[Self.checksumAt..<Self.end]), raw[Self.end...].allSatisfy({ $0 == 0 }) else {
             throw RealmError(.invalidDatabase, "the encryption header is damaged")
@@ -123,7 +129,9 @@ struct KeyBlock: Equatable {
             guard cost.isAcceptable(asked: e.cost) else {
                 throw RealmError(
                     .invalidDatabase,
-                    "deriving its key would take \(cost.passes) passes over \(cost.memory) bytes: more than is done unasked. Give the passphrase with that cost")
+                    "deriving its key would take \(cost.passes) passes over \(cost.memory) bytes: more than is done unasked. "
+                        + "Give the passphrase with that cost"
+                )
             }
         default: return nil
         }

@@ -55,10 +55,13 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = from.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            blockKey.with { k in _ = crypto_aead_aes256gcm_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, k) }
+            blockKey.with { k in
+                _ = crypto_aead_aes256gcm_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes + 12, k)
+            }
         } else {
             keys.with { k in
-                _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes, k + Int(kind.rawValue) * 32)
+                _ = crypto_aead_xchacha20poly1305_ietf_encrypt_detached(
+                    bytes + 40, bytes + 24, nil, plain, UInt64(count), associated, 40, nil, bytes, k + Int(kind.rawValue) * 32)
             }
         }
         return Self.stamp(block)
@@ -68,10 +71,13 @@ final class PageSeal {
         prepare(kind, UInt64(number), block)
         let bytes = block.assumingMemoryBound(to: UInt8.self), plain = to.assumingMemoryBound(to: UInt8.self)
         if cipher == .aes256gcm {
-            return blockKey.with { k in crypto_aead_aes256gcm_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, k) == 0 }
+            return blockKey.with { k in
+                crypto_aead_aes256gcm_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes + 12, k) == 0
+            }
         }
         return keys.with { k in
-            crypto_aead_xchacha20poly1305_ietf_decrypt_detached(plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k + Int(kind.rawValue) * 32) == 0
+            crypto_aead_xchacha20poly1305_ietf_decrypt_detached(
+                plain, nil, bytes + 40, UInt64(count), bytes + 24, associated, 40, bytes, k + Int(kind.rawValue) * 32) == 0
         }
     }
     @inline(__always) static func stamp(_ block: UnsafeRawPointer) -> UInt64 { block.loadUnaligned(as: UInt64.self).littleEndian }

@@ -13,7 +13,9 @@ final class RealmPageCipher {
     /// - Parameter key: 64 bytes: AES key, HMAC key.
     init(_ key: SecretKey) throws(RealmError) {
         guard key.count == 64 else { throw RealmError(.invalidEncryptionKey, "Encryption key must be 64 bytes.") }
-        guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else { throw RealmError(.notSupported, "The system's libcrypto has no AES-256-CBC") }
+        guard let cipher = EVP_CIPHER_fetch(nil, "AES-256-CBC", nil) else {
+            throw RealmError(.notSupported, "The system's libcrypto has no AES-256-CBC")
+        }
         guard let context = EVP_CIPHER_CTX_new() else {
             EVP_CIPHER_free(cipher)
             throw RealmError(.outOfMemory, "No memory for a cipher")
@@ -46,7 +48,8 @@ final class RealmPageCipher {
             key.with { k in
                 EVP_CipherInit_ex(context, cipher, nil, k, v.baseAddress!.assumingMemoryBound(to: UInt8.self), encrypts) == 1
                     && EVP_CIPHER_CTX_set_padding(context, 0) == 1
-                    && EVP_CipherUpdate(context, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self), Int32(Self.pageSize)) == 1
+                    && EVP_CipherUpdate(
+                        context, to.assumingMemoryBound(to: UInt8.self), &n, from.assumingMemoryBound(to: UInt8.self), Int32(Self.pageSize)) == 1
             }
         }
         guard done, n == Int32(Self.pageSize) else { throw RealmError(.systemError, "AES-256-CBC failed in libcrypto") }
@@ -55,7 +58,8 @@ final class RealmPageCipher {
     func mac(_ ciphertext: UnsafeRawPointer, into out: UnsafeMutableRawPointer) {
         var n: UInt32 = 0
         key.with { k in
-            _ = HMAC(EVP_sha224(), k + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize, out.assumingMemoryBound(to: UInt8.self), &n)
+            _ = HMAC(
+                EVP_sha224(), k + 32, 32, ciphertext.assumingMemoryBound(to: UInt8.self), Self.pageSize, out.assumingMemoryBound(to: UInt8.self), &n)
         }
     }
 }

@@ -23,7 +23,8 @@ struct NodeHeader: Equatable {
     }
 
     init(isInner: Bool = false, hasRefs: Bool = false, context: Bool = false, widthType: WidthType = .bits, width: Int, count: Int) {
-        flags = (isInner ? Self.innerFlag : 0) | (hasRefs ? Self.hasRefsFlag : 0) | (context ? Self.contextFlag : 0)
+        flags =
+            (isInner ? Self.innerFlag : 0) | (hasRefs ? Self.hasRefsFlag : 0) | (context ? Self.contextFlag : 0)
             | widthType.rawValue << 3 | Self.widthCode(width)
         self.count = count
     }

@@ -59,8 +59,12 @@ extension Verifier {
         for row in 0..<leaf.count {
             let k = leaf.key(row)
             let key = ObjKey(Int64(bitPattern: offset &+ k))
-            if key.raw < 0 || k > last &- offset { report(.tree, "an object outside of its cluster", place(walk.table, nil, key), offset: n.ref.offset) }
-            if let before = walk.keys.last, !(before < key) { report(.tree, "object keys out of order", place(walk.table, nil, key), offset: n.ref.offset) }
+            if key.raw < 0 || k > last &- offset {
+                report(.tree, "an object outside of its cluster", place(walk.table, nil, key), offset: n.ref.offset)
+            }
+            if let before = walk.keys.last, !(before < key) {
+                report(.tree, "object keys out of order", place(walk.table, nil, key), offset: n.ref.offset)
+            }
             walk.keys.append(key)
         }
         let rows = first..<walk.keys.count
@@ -88,7 +92,8 @@ extension Verifier {
         if c.isBacklink { return }
         for (i, row) in rows.enumerated() {
             let key = walk.keys[row], spot = place(t, c, key)
-            let value = i < count ?? 0
+            let value =
+                i < count ?? 0
                 ? try reading(spot) { () throws(RealmError) in
                     if !isEnumerated { return try kind.get(store, leaf.ref, i) }
                     return try LeafKind.string.get(store, c.enumeratedValues, Int(truncatingIfNeeded: leaf.get(i)))
@@ -168,7 +173,8 @@ extension Verifier {
     }
     /// Number of elements; nil where some could not be read.
     private func walkTree(
-        _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int, _ body: (Mixed, Int) throws(RealmError) -> Void
+        _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int,
+        _ body: (Mixed, Int) throws(RealmError) -> Void
     ) throws(RealmError) -> Int? {
         guard enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else { return nil }
         if !n.isInner {
@@ -177,7 +183,11 @@ extension Verifier {
             if kind == .mixed { try checkPayloads(ref, here) }
             var isWhole = true
             for i in 0..<count {
-                if let v = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) { try body(v, first + i) } else { isWhole = false }
+                if let v = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) {
+                    try body(v, first + i)
+                } else {
+                    isWhole = false
+                }
             }
             first += count
             return isWhole ? count : nil
@@ -206,8 +216,12 @@ extension Verifier {
             return (try n.slot(n.count - 1).number, (0..<offsets.count).map { offsets.getUnsigned($0) })
         }
         guard let stated else { return nil }
-        if stated.total != UInt64(total) { report(.tree, "a tree that counts \(stated.total ?? 0) elements but has \(total)", here, offset: ref.offset) }
-        if stated.ends != ends.dropLast().map({ UInt64($0) }) { report(.tree, "offsets of a tree that contradict its leaves", here, offset: ref.offset) }
+        if stated.total != UInt64(total) {
+            report(.tree, "a tree that counts \(stated.total ?? 0) elements but has \(total)", here, offset: ref.offset)
+        }
+        if stated.ends != ends.dropLast().map({ UInt64($0) }) {
+            report(.tree, "offsets of a tree that contradict its leaves", here, offset: ref.offset)
+        }
         return total
     }
     /// - Parameter depth: 0 for the dictionary of a property, else that of its elements.

@@ -145,7 +145,8 @@ final class Verifier {
             let at = positions.get(i), size = lengths.get(i)
             if at < last { report(.tree, "free space out of order: entry \(i)", nowhere, offset: lists.positions.offset) }
             last = at
-            guard let start = Int(exactly: at), let count = Int(exactly: size), start & 7 == 0, count & 7 == 0, count > 0, space.holds(start, count) else {
+            guard let start = Int(exactly: at), let count = Int(exactly: size), start & 7 == 0, count & 7 == 0, count > 0, space.holds(start, count)
+            else {
                 report(.tree, "free space outside of the file: entry \(i), \(size) bytes at \(at)", nowhere, offset: lists.lengths.offset)
                 continue
             }
@@ -187,7 +188,8 @@ final class Verifier {
                     }
                     let meet = { (origin: ObjKey) in
                         let end = LinkEnd(
-                            target: ObjectPlace(table: t.key, object: key), origin: ValuePlace(table: from.table.key, column: source.key, object: origin))
+                            target: ObjectPlace(table: t.key, object: key),
+                            origin: ValuePlace(table: from.table.key, column: source.key, object: origin))
                         if let n = self.links[end] {
                             self.links[end] = n > 1 ? n - 1 : nil
                         } else if !self.unread.contains(end.origin), !(from.isIncomplete && !from.contains(origin)) {
@@ -231,9 +233,11 @@ final class Verifier {
     }
     private func reportOwners(_ walk: TableWalk) {
         guard walk.table.isEmbedded else { return }
-        let mayHaveMore = walks.contains(where: \.isIncomplete) || unread.contains {
-            walkOf[$0.table]?.table.column($0.column).map { !$0.isBacklink && $0.oppositeTable == walk.table.key } ?? false
-        }
+        let mayHaveMore =
+            walks.contains(where: \.isIncomplete)
+            || unread.contains {
+                walkOf[$0.table]?.table.column($0.column).map { !$0.isBacklink && $0.oppositeTable == walk.table.key } ?? false
+            }
         for key in walk.keys {
             let n = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
             if n > 1 || n == 0 && !mayHaveMore { report(.link, "embedded object with \(n) owners", place(walk.table, nil, key)) }

@@ -106,7 +106,10 @@ struct ChangeBuilder {
     /// Adds what happened after it.
     mutating func merge(_ later: ChangeBuilder) {
         if later.isEmpty { return }
-        if isEmpty { return self = later }
+        if isEmpty {
+            self = later
+            return
+        }
         var b = later
         var kept: [Move] = []
         for var m in moves {
@@ -137,7 +140,8 @@ struct ChangeBuilder {
     }
 }
 
-/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new one. Rules: live-objects §6.8.
+/// What a callback of a collection is told. Deletions and `modifications` index the old collection, the others the new one.
+/// Rules: live-objects §6.8.
 package struct CollectionChanges {
     package let deletions: IndexSet
     package let insertions: IndexSet

@@ -58,7 +58,8 @@ struct FollowedRows {
         let isAt = list.indices(of: places).enumerated().map { $1 + $0 }
         for (row, place) in zip(new, places).reversed() { list.insert(row.key, at: place) }
         return difference(
-            zip(old, wasAt).map { ($0.key, $1) }, before: before, zip(new, isAt).map { ($0.key, $1) }, isGone: own.deleted.contains, isChanged: changed.contains)
+            zip(old, wasAt).map { ($0.key, $1) }, before: before, zip(new, isAt).map { ($0.key, $1) }, isGone: own.deleted.contains,
+            isChanged: changed.contains)
     }
     private mutating func putBack(_ rows: [ObjKey], at indices: [Int]) {
         var rest = list.keys()[...], all: [ObjKey] = []

@@ -12,7 +12,9 @@ struct LinkWalk {
     /// Objects whose link behind backlink column `b` leads to one of `keys`: of Mixed values only those that are links or have them as elements.
     /// nil: more than `most`.
     func origins(of keys: Set<ObjKey>, _ table: TableKey, _ b: ColumnFacts, most: Int = .max) throws(RealmError) -> Set<ObjKey>? {
-        guard let t = try group.table(table), let origin = try group.table(b.oppositeTable), let link = origin.facts(b.oppositeColumn) else { return [] }
+        guard let t = try group.table(table), let origin = try group.table(b.oppositeTable), let link = origin.facts(b.oppositeColumn) else {
+            return []
+        }
         var found: Set<ObjKey> = []
         for k in keys where try t.isValid(k) {
             let backlinks = try t.backlinks(k, b.key)

@@ -261,7 +261,8 @@ package final class CollectionNotifier: Notifier {
         self.path = path
         self.kind = kind
         self.limit = limit
-        guard let content = try group.collection(path), let place = try group.place(of: path), let f = try group.table(path.table)?.facts(path.column) else {
+        guard let content = try group.collection(path), let place = try group.place(of: path), let f = try group.table(path.table)?.facts(path.column)
+        else {
             throw RealmError(.staleAccessor, "Access to a collection that is gone")
         }
         self.place = place

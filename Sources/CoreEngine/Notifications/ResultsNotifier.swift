@@ -37,7 +37,9 @@ package final class ResultsNotifier: Notifier {
             return nothing
         case .whole: return .rows(try whole(pass.group, own, changed))
         case .followed(var followed):
-            guard let touched = try followed.touched(reads, own, changed, pass) else { return .rows(try findAgain(followed.shown, own, changed, pass)) }
+            guard let touched = try followed.touched(reads, own, changed, pass) else {
+                return .rows(try findAgain(followed.shown, own, changed, pass))
+            }
             let meeting = try query.unlimited.run(pass.group, source: touched.sorted())
             // Its pieces are changed where they are.
             rows = .unknown

@@ -128,7 +128,9 @@ extension Realm {
 
     /// Has some thread take the write lock for the blocks that wait, unless one is at it, or this Realm writes.
     private func requestLock() {
-        guard !asyncWrites.blocks.isEmpty, asyncWrites.request == nil, asyncWrites.flush == nil, !asyncWrites.isInRound, !isWriting, !isClosed else { return }
+        guard !asyncWrites.blocks.isEmpty, asyncWrites.request == nil, asyncWrites.flush == nil, !asyncWrites.isInRound, !isWriting, !isClosed else {
+            return
+        }
         let request = LockRequest()
         asyncWrites.request = request
         let database = database, scheduler = scheduler
@@ -169,7 +171,9 @@ extension Realm {
     private func tellingNobody(_ body: () throws(RealmError) -> Void) {
         do throws(RealmError) { try inside(.realm, body) } catch {
             // A turn on the thread that the Realm had before is not its own.
-            if !isClosed, error.code != .wrongThread { Log.write(.transaction, .error, "An asynchronous write of '\(configuration.path)': \(error.message)") }
+            if !isClosed, error.code != .wrongThread {
+                Log.write(.transaction, .error, "An asynchronous write of '\(configuration.path)': \(error.message)")
+            }
         }
     }
 

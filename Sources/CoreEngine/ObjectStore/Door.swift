@@ -54,11 +54,13 @@ extension Realm {
         guard isInTransit else { throw refusal(accessor) }
         // The check may be the application's: no lock is held.
         let owner = scheduler
-        guard owner.isOnThread, (binding.with { b in
-            guard b.scheduler === owner, !b.isMoving else { return false }
-            b.visits += 1
-            return true
-        }) else { throw refusal(accessor) }
+        guard owner.isOnThread,
+            (binding.with { b in
+                guard b.scheduler === owner, !b.isMoving else { return false }
+                b.visits += 1
+                return true
+            })
+        else { throw refusal(accessor) }
         if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
     }
     private func leaveInTransit() -> Bool {

@@ -66,7 +66,9 @@ private struct JSONParser {
     }
     private mutating func enter() throws(RealmError) {
         depth += 1
-        guard depth <= Table.maxNesting else { throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep") }
+        guard depth <= Table.maxNesting else {
+            throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
+        }
         at += 1
         skipBlanks()
     }
@@ -95,7 +97,9 @@ private struct JSONParser {
             skipBlanks()
             guard take(":") else { throw malformed("':' is missing") }
             let v = try value()
-            if let i = places[name] { all[i].value = v } else {
+            if let i = places[name] {
+                all[i].value = v
+            } else {
                 places[name] = all.count
                 all.append((name, v))
             }
@@ -193,7 +197,8 @@ extension Realm {
         guard try t.isValid(object) else { throw invalidated() }
         let c = try facts(t, column)
         guard c.type == .mixed, !c.isCollection else {
-            throw RealmError(.typeMismatch, "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value")
+            throw RealmError(
+                .typeMismatch, "Type mismatch for property '\(t.className ?? t.name).\(t.column(column)?.name ?? "")': JSON needs a Mixed value")
         }
         let value = try JSONValue.parse(text)
         try Self.check(value)

@@ -53,7 +53,9 @@ public enum Log {
     package static func write(_ category: LogCategory, _ level: LogLevel, _ message: @autoclosure () -> String) {
         guard level.rawValue >= lowest.load(ordering: .relaxed) else { return }
         let sink: Sink?? = state.with { s in
-            guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue, s.levels[i] != .off else { return nil }
+            guard let i = LogCategory.allCases.firstIndex(of: category), level.rawValue >= s.levels[i].rawValue, s.levels[i] != .off else {
+                return nil
+            }
             return .some(s.sink)
         }
         guard let sink else { return }

@@ -89,7 +89,10 @@ extension Group {
             for key in try t.allKeys() where try t.backlinks(key, b.key).count > 0 {
                 throw RealmError(
                     .illegalOperation,
-                    "Cannot convert '\(name)' to embedded: there is an incoming link from the Mixed property '\(origin.className ?? origin.name).\(c.name)', which does not support linking to embedded objects.")
+                    "Cannot convert '\(name)' to embedded: there is an incoming link "
+                        + "from the Mixed property '\(origin.className ?? origin.name).\(c.name)', "
+                        + "which does not support linking to embedded objects."
+                )
             }
         }
         for key in try t.allKeys() {
@@ -98,11 +101,14 @@ extension Group {
             case 1: continue
             case 0:
                 guard handling else {
-                    throw RealmError(.illegalOperation, "Cannot convert '\(name)' to embedded: at least one object has no incoming links and would be deleted.")
+                    throw RealmError(
+                        .illegalOperation, "Cannot convert '\(name)' to embedded: at least one object has no incoming links and would be deleted.")
                 }
                 try delete(t, key)
             default:
-                guard handling else { throw RealmError(.illegalOperation, "Cannot convert '\(name)' to embedded: at least one object has more than one incoming link.") }
+                guard handling else {
+                    throw RealmError(.illegalOperation, "Cannot convert '\(name)' to embedded: at least one object has more than one incoming link.")
+                }
                 try split(t, key)
             }
         }
@@ -163,7 +169,9 @@ extension Group {
                 switch v {
                 case .list, .dictionary:
                     let step: CollectionPath.Step
-                    if shape == .dictionary { step = .name(e.name) } else {
+                    if shape == .dictionary {
+                        step = .name(e.name)
+                    } else {
                         step = .salt(try t.edit(path, as: .list) { (editor) throws(RealmError) in try editor.nestedKey(i) })
                     }
                     try copyNested(v, t, path.appending(step))

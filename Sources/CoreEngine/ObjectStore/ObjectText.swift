@@ -153,7 +153,8 @@ extension Timestamp {
             let text = String(v.magnitude)
             return (v < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - text.utf8.count)) + text
         }
-        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2)) \(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
+        var text =
+            "\(padded(year, 4))-\(padded(month, 2))-\(padded(day, 2)) \(padded(rest / 3600, 2)):\(padded(rest / 60 % 60, 2)):\(padded(rest % 60, 2))"
         if ns != 0 { text += "." + padded(ns, 9) }
         return text
     }
@@ -169,7 +170,9 @@ extension Decimal128 {
         if coefficient == 0 && exponent == 0 { return sign + "0" }
         let digits = String(coefficient)
         // Long coefficients stand whole, with signs throughout.
-        if coefficient > UInt128(UInt64.max) { return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude) }
+        if coefficient > UInt128(UInt64.max) {
+            return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
+        }
         if exponent == 0 { return sign + digits }
         let point = digits.utf8.count + exponent
         if exponent < 0 && point > 0 { return sign + digits.prefix(point) + "." + digits.dropFirst(point) }

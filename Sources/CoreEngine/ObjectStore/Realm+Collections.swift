@@ -136,7 +136,9 @@ extension Realm {
     }
     static func checkKey(_ name: Bytes, _ what: StaticString = "insert") throws(RealmError) {
         guard name.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A dictionary key of \(name.count) bytes is too long") }
-        if let first = name.first, first == UInt8(ascii: "$") { throw RealmError(.invalidDictionaryKey, "Dictionary::\(what): key must not start with '$'") }
+        if let first = name.first, first == UInt8(ascii: "$") {
+            throw RealmError(.invalidDictionaryKey, "Dictionary::\(what): key must not start with '$'")
+        }
         if name.contains(UInt8(ascii: ".")) { throw RealmError(.invalidDictionaryKey, "Dictionary::\(what): key must not contain '.'") }
     }
 

@@ -143,7 +143,8 @@ extension Realm {
             let target = p.type == .object ? schema.classes.first { $0.name == p.linkTarget }?.key : nil
             return KeyPath.Step(table: c.key, column: p.key, target: target, isBacklink: false)
         }
-        guard let origin = schema.classes.first(where: { $0.name == p.linkTarget }), let link = origin.properties.first(where: { $0.name == p.linkOrigin }),
+        guard let origin = schema.classes.first(where: { $0.name == p.linkTarget }),
+            let link = origin.properties.first(where: { $0.name == p.linkOrigin }),
             let t = try reading().group.table(c.key)
         else { return nil }
         for case let b? in t.facts where b.type == .backlink && b.oppositeTable == origin.key && b.oppositeColumn == link.key {

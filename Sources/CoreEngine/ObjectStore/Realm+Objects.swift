@@ -9,7 +9,9 @@ extension Realm {
         return t
     }
     @inline(__always) func facts(_ t: Table, _ column: ColKey) throws(RealmError) -> ColumnFacts {
-        guard let c = t.facts(column), c.type != .backlink else { throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)") }
+        guard let c = t.facts(column), c.type != .backlink else {
+            throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)")
+        }
         return c
     }
     @inline(never) private func noSuchTable(_ key: TableKey) -> RealmError { RealmError(.noSuchTable, "No table with key \(key.raw)") }
@@ -83,7 +85,9 @@ extension Realm {
         do throws(RealmError) {
             guard try t.isValid(object) else { return invalidated() }
             let c = try facts(t, column)
-            if c.isCollection { return RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value") }
+            if c.isCollection {
+                return RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value")
+            }
             return invalidated()
         } catch { return error }
     }
@@ -141,15 +145,21 @@ extension Realm {
 
     package func create(_ table: TableKey) throws(RealmError) -> ObjKey {
         let t = try self.table(table)
-        guard !t.isEmbedded else { throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'") }
-        guard t.primaryKey == nil else { throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed") }
+        guard !t.isEmbedded else {
+            throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'")
+        }
+        guard t.primaryKey == nil else {
+            throw RealmError(.missingPrimaryKey, "Class '\(t.className ?? t.name)' has a primary key: a value for it is needed")
+        }
         _ = try writing()
         return try changing { () throws(RealmError) in try t.createObject().key }
     }
     /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013. Only a new one needs a write transaction.
     package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
         let t = try self.table(table)
-        guard let pk = t.primaryKey, let c = t.facts(pk) else { throw RealmError(.unexpectedPrimaryKey, "Class '\(t.className ?? t.name)' has no primary key") }
+        guard let pk = t.primaryKey, let c = t.facts(pk) else {
+            throw RealmError(.unexpectedPrimaryKey, "Class '\(t.className ?? t.name)' has no primary key")
+        }
         if value.isNull {
             guard c.isNullable else { throw RealmError(.notNullable, "The primary key of class '\(t.className ?? t.name)' cannot be null") }
         } else {
@@ -164,7 +174,8 @@ extension Realm {
             result = try changing { () throws(RealmError) in try t.createObject(primaryKey: value) }
         }
         if mustBeNew && !result.isNew {
-            throw RealmError(.objectAlreadyExists, "Attempting to create an object of type '\(t.className ?? t.name)' with an existing primary key value")
+            throw RealmError(
+                .objectAlreadyExists, "Attempting to create an object of type '\(t.className ?? t.name)' with an existing primary key value")
         }
         return result
     }

@@ -15,7 +15,10 @@ struct SchemaStep {
         initialize = c.initialize
         handlesBacklinks = c.handlesBacklinksAutomatically
     }
-    init(mode: SchemaMode, version: UInt64, migrate: (@Sendable (Realm, Realm) throws -> Void)?, initialize: (@Sendable (Realm) throws -> Void)?, handlesBacklinks: Bool) {
+    init(
+        mode: SchemaMode, version: UInt64, migrate: (@Sendable (Realm, Realm) throws -> Void)?, initialize: (@Sendable (Realm) throws -> Void)?,
+        handlesBacklinks: Bool
+    ) {
         self.mode = mode
         self.version = version
         self.migrate = migrate
@@ -152,7 +155,9 @@ extension Realm {
         boundShape = try transaction.group.shape()
         RealmCoordinator.update(self)
     }
-    private func runMigration(_ migrate: @Sendable (Realm, Realm) throws -> Void, _ wanted: Schema, _ step: SchemaStep, file: Schema) throws(RealmError) {
+    private func runMigration(
+        _ migrate: @Sendable (Realm, Realm) throws -> Void, _ wanted: Schema, _ step: SchemaStep, file: Schema
+    ) throws(RealmError) {
         let old = try Realm(before: self)
         defer { old.close() }
         try adopt(wanted, file, version: step.version)
@@ -208,7 +213,9 @@ extension Realm {
             }
             if step.mode == .manual {
                 // A function, or a higher version without one, is judged by the comparison afterwards.
-                if step.version == fileVersion, !changes.isEmpty { throw mismatch(.schemaMismatch, changes, "Migration is required due to the following errors:") }
+                if step.version == fileVersion, !changes.isEmpty {
+                    throw mismatch(.schemaMismatch, changes, "Migration is required due to the following errors:")
+                }
                 return
             }
             guard step.version == fileVersion else { return }
@@ -241,7 +248,9 @@ extension Realm {
             guard let old = file[live.classes[i].name] else { continue }
             live.classes[i].key = old.key
             for j in live.classes[i].properties.indices {
-                if let p = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) { live.classes[i].properties[j].key = p.key }
+                if let p = old.properties.first(where: { $0.name == live.classes[i].properties[j].name }) {
+                    live.classes[i].properties[j].key = p.key
+                }
             }
             if subset == .allProperties || subset == .complete {
                 for p in old.properties where live.classes[i].property(named: p.name) == nil { live.classes[i].properties.append(p) }
@@ -304,7 +313,9 @@ extension Realm {
         try wanted.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : [])
         guard version != ObjectStore.notVersioned else { throw RealmError(.invalidArgument, "Schema version \(version) means that there is none") }
         if isFrozen { return try showOnly(wanted) }
-        if inTransaction, !isWriting { throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of") }
+        if inTransaction, !isWriting {
+            throw RealmError(.wrongTransactionState, "There is no write transaction that the changes could become part of")
+        }
         let wasReading = isReading
         if transaction.stage == .reading { _ = try refresh() }
         let group = try reading().group
@@ -349,14 +360,17 @@ extension Realm {
         var key = from.key
         if let to = t.column(named: new) {
             let file = try group.readSchema()
-            guard let c = file[className], let p = c.properties.first(where: { $0.name == old }), let q = c.properties.first(where: { $0.name == new }) else { return }
+            guard let c = file[className], let p = c.properties.first(where: { $0.name == old }),
+                let q = c.properties.first(where: { $0.name == new })
+            else { return }
             guard p.sameType(as: q) else {
                 throw RealmError(
                     .illegalOperation,
                     "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from type '\(p.typeText)' to '\(q.typeText)'.")
             }
             if p.isNullable && !q.isNullable {
-                throw RealmError(.illegalOperation, "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from optional to required.")
+                throw RealmError(
+                    .illegalOperation, "Cannot rename property '\(className).\(old)' to '\(new)' because it would change from optional to required.")
             }
             try t.removeColumn(to.key)
             if !p.isNullable && q.isNullable { key = try t.setNullable(key, true) }

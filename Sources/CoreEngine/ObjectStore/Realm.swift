@@ -3,8 +3,9 @@ import Synchronization
 /// One open Realm: a view of one version of a database, with its schema. A live one moves by `refresh`, `beginWrite` and its own commits; a
 /// frozen one never does.
 ///
-/// Thread rule: a live one is used on its scheduler's thread; calls from elsewhere throw 2006, and all calls do when that thread has ended. From any thread: `close`, `isClosed`, `isWriting`,
-/// `schema`, `schemaVersion`, `configuration`, `versionCount`, and letting go of it. A frozen one is used on any thread, on many at once.
+/// Thread rule: a live one is used on its scheduler's thread; calls from elsewhere throw 2006, and all calls do when that thread has ended. From
+/// any thread: `close`, `isClosed`, `isWriting`, `schema`, `schemaVersion`, `configuration`, `versionCount`, and letting go of it. A frozen one
+/// is used on any thread, on many at once.
 /// After `close` everything answers with 2014 (or 2010 for objects).
 public final class Realm: @unchecked Sendable {  // Everybody comes in through the door (`Door.swift`); the rest is atomic or behind a Lock.
     /// What may be asked on any thread.
@@ -124,7 +125,11 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Opens, or finds the cached instance.
     public static func open(_ configuration: RealmConfiguration) throws(RealmError) -> Realm {
         try configuration.check()
-        if configuration.asOpened.isCached, let cached = try RealmCoordinator.cached(configuration, Name(try FileSystem.canonical(configuration.path))) { return cached }
+        if configuration.asOpened.isCached,
+            let cached = try RealmCoordinator.cached(configuration, Name(try FileSystem.canonical(configuration.path)))
+        {
+            return cached
+        }
         let realm = try Realm(opening: configuration)
         return realm
     }
@@ -158,7 +163,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         do throws(RealmError) {
             if isFirst { try offerCompaction() }
             try readFileSchema()
-            if let wanted = configuration.schema { try bringSchema(to: wanted, SchemaStep(configuration), from: boundFile, fileVersion: schemaVersion) }
+            if let wanted = configuration.schema {
+                try bringSchema(to: wanted, SchemaStep(configuration), from: boundFile, fileVersion: schemaVersion)
+            }
             if isDynamic { shownVersion = transaction.version }
             transaction.endRead()
             try verifyWhole()
@@ -334,7 +341,9 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             awaitFlush()
             guard t.stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
             if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
-                throw RealmError(.wrongTransactionState, "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
+                throw RealmError(
+                    .wrongTransactionState,
+                    "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
             }
             let wasIdle = t.stage == .idle
             if wasIdle { _ = try reading() }
@@ -380,7 +389,8 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         if let pin = transaction.takeCostlyPin() {
             Log.write(
                 .transaction, .warning,
-                "The file '\(database.path)' grew to \(transaction.logicalSize) bytes because version \(pin.version) is still in use: it was pinned by thread "
+                "The file '\(database.path)' grew to \(transaction.logicalSize) bytes because version \(pin.version) is still in use: "
+                    + "it was pinned by thread "
                     + "\(pin.threadId) of process \(pin.processId), and \(pin.heldBytes) bytes that were freed since cannot be used again")
         }
         Log.write(.transaction, .debug, "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
@@ -531,7 +541,9 @@ enum RealmCoordinator {
         let open = open(path)
         guard let first = open.first else { return }
         let other = first.configuration
-        func mismatch(_ what: String) -> RealmError { RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil) }
+        func mismatch(_ what: String) -> RealmError {
+            RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened with different \(what).", path: nil)
+        }
         if (c.schemaMode == .immutable) != (other.schemaMode == .immutable) { throw mismatch("read permissions") }
         if c.isInMemory != other.isInMemory { throw mismatch("inMemory settings") }
         if c.secret != other.secret { throw mismatch("encryption key") }
@@ -558,7 +570,8 @@ enum RealmCoordinator {
     }
     private static func entry(_ r: Realm) -> Entry {
         Entry(
-            id: ObjectIdentifier(r), path: Name(r.database.path), configuration: r.configuration, schemaVersion: r.schemaVersion, cached: r.configuration.isCached ? r : nil)
+            id: ObjectIdentifier(r), path: Name(r.database.path), configuration: r.configuration, schemaVersion: r.schemaVersion,
+            cached: r.configuration.isCached ? r : nil)
     }
     /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
     static func cached(for r: Realm, _ scheduler: any Scheduler) throws(RealmError) -> Realm? {
@@ -581,7 +594,10 @@ enum RealmCoordinator {
         defer { withExtendedLifetime(cached) {} }
         return instances.with { all in
             if r.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
-            if let known = cached.first(where: { $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.database === r.database }) { return known }
+            if let known = cached.first(where: { $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.database === r.database })
+            {
+                return known
+            }
             all.append(entry)
             return r
         }

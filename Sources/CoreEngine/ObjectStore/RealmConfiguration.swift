@@ -129,7 +129,9 @@ public struct RealmConfiguration: Sendable {
             throw RealmError(.illegalCombination, "A migration function cannot be used with this schema mode")
         }
         if initialize != nil && fixed { throw RealmError(.illegalCombination, "A data initialization function cannot be used with this schema mode") }
-        if schema != nil && schemaVersion == .max { throw RealmError(.illegalCombination, "A schema version must be specified when the schema is specified") }
+        if schema != nil && schemaVersion == .max {
+            throw RealmError(.illegalCombination, "A schema version must be specified when the schema is specified")
+        }
         if secret != nil && isInMemory { throw RealmError(.illegalCombination, "Encryption is not supported for in-memory realms") }
         if case .passphrase = secret, pageCipher == .realm {
             throw RealmError(.illegalCombination, "Realm's encrypted form takes a key of 64 bytes, not a passphrase")

@@ -88,11 +88,14 @@ extension Realm {
     }
     /// A new object (or, with a primary key that exists and `update`, that one) with the given values; inside a write transaction.
     @discardableResult
-    public func create(_ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]) throws(RealmError) -> RealmObject {
+    public func create(
+        _ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]
+    ) throws(RealmError) -> RealmObject {
         let object = try inside { () throws(RealmError) -> RealmObject in
             let t = try classKey(className)
             guard let primaryKey else { return RealmObject(realm: self, table: t, key: try create(t)) }
-            return RealmObject(realm: self, table: t, key: try primaryKey.withMixed { (m) throws(RealmError) in try create(t, primaryKey: m, mustBeNew: !update).0 })
+            return RealmObject(
+                realm: self, table: t, key: try primaryKey.withMixed { (m) throws(RealmError) in try create(t, primaryKey: m, mustBeNew: !update).0 })
         }
         for (name, value) in values { try object.set(name, value) }
         return object

@@ -117,7 +117,9 @@ extension Group {
             return .list(all)
         case .dictionary(let d):
             var all: [RealmValue.Entry] = []
-            for i in 0..<d.count { all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).description), value: try copy(try d.value(i), depth: depth))) }
+            for i in 0..<d.count {
+                all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).description), value: try copy(try d.value(i), depth: depth)))
+            }
             return .dictionary(all)
         }
     }

@@ -4,7 +4,8 @@ import Synchronization
 ///
 /// Nothing runs before the first access; what was found is kept while the Realm's state does not change.
 /// Thread rule: that of the Realm. Of a frozen one: any, many at once; whoever comes first runs the query, the others wait for that.
-package final class ResultSet: @unchecked Sendable {  // All is used inside the Realm's door; what several threads see of a frozen one is atomic or immutable.
+/// Sendable: all is used inside the Realm's door; what several threads see of a frozen one is atomic or immutable.
+package final class ResultSet: @unchecked Sendable {
     package typealias Source = RowSource
     package let realm: Realm
     package let source: Source
@@ -158,7 +159,9 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
         }
         return (try? content()) != nil
     }
-    private func outOfRange(_ i: Int, _ n: Int) -> RealmError { RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on Results of \(n) rows") }
+    private func outOfRange(_ i: Int, _ n: Int) -> RealmError {
+        RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on Results of \(n) rows")
+    }
     /// Key of the object at an index.
     @inline(__always) package func object(_ i: Int) throws(RealmError) -> (TableKey, ObjKey) {
         if case .table(let t) = source, isWholeTable {
@@ -231,7 +234,9 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
             try update()
             return rows.firstIndex(of: k)
         }
-        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed, type != ValueType(v) { return nil }
+        if case .collection(let path) = source, !v.isNull, case let type = try realm.elementType(path), type != .mixed, type != ValueType(v) {
+            return nil
+        }
         for i in 0..<(try count()) where Mixed.same(try value(i), v) { return i }
         return nil
     }
@@ -360,7 +365,9 @@ package final class ResultSet: @unchecked Sendable {  // All is used inside the 
         let name: String
         if let table {
             guard let t = try group.table(table) else { throw stale() }
-            guard let f = t.facts(column), f.type != .backlink else { throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)") }
+            guard let f = t.facts(column), f.type != .backlink else {
+                throw RealmError(.invalidProperty, "Class '\(t.className ?? t.name)' has no property with key \(column.raw)")
+            }
             name = t.column(column)?.name.text ?? ""
             type = ValueType(f)
             try Self.check(kind, type, f.isCollection, name)

@@ -36,9 +36,10 @@ public struct Property: Sendable, Equatable {
     /// Column in the open file; `ColKey.null` while unbound.
     public internal(set) var key = ColKey.null
 
-    public init(_ name: Name, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: Name = "", origin: Name = "",
-                primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: Name = "")
-    {
+    public init(
+        _ name: Name, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: Name = "", origin: Name = "",
+        primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: Name = ""
+    ) {
         self.name = name
         self.type = type
         self.collection = collection
@@ -103,7 +104,8 @@ public struct ObjectSchema: Sendable, Equatable {
         computedProperties = computed
     }
     public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
-        a.name == b.name && a.kind == b.kind && a.primaryKey == b.primaryKey && a.properties == b.properties && a.computedProperties == b.computedProperties
+        a.name == b.name && a.kind == b.kind && a.primaryKey == b.primaryKey && a.properties == b.properties
+            && a.computedProperties == b.computedProperties
     }
     public func property(named name: Name) -> Property? {
         properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
@@ -137,7 +139,9 @@ extension Schema {
     /// Throws 2016 with one line per problem. Rules and order: live-objects §1.2.
     public func validate(_ mode: ValidationMode = []) throws(RealmError) {
         var problems: [String] = []
-        for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name { problems.append("Type '\(a.name)' appears more than once in the schema.") }
+        for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name {
+            problems.append("Type '\(a.name)' appears more than once in the schema.")
+        }
         for c in classes { check(c, mode, &problems) }
         if problems.isEmpty {
             checkEmbeddedCycles(&problems)
@@ -149,7 +153,9 @@ extension Schema {
             }
         }
         guard problems.isEmpty else {
-            throw RealmError(.schemaValidationFailed, "Schema validation failed due to the following errors:\n" + problems.map { "- " + $0 }.joined(separator: "\n"))
+            throw RealmError(
+                .schemaValidationFailed,
+                "Schema validation failed due to the following errors:\n" + problems.map { "- " + $0 }.joined(separator: "\n"))
         }
     }
 
@@ -205,7 +211,9 @@ extension Schema {
         }
         if p.isPrimary {
             switch p.type {
-            case .int where p.collection == .none, .string where p.collection == .none, .objectId where p.collection == .none, .uuid where p.collection == .none: break
+            case .int where p.collection == .none, .string where p.collection == .none, .objectId where p.collection == .none,
+                .uuid where p.collection == .none:
+                break
             default: problems.append("Property \(name) of type '\(p.typeText)' cannot be made the primary key.")
             }
             if let primary { problems.append("Properties '\(primary)' and '\(p.name)' are both marked as the primary key of '\(c.name)'.") }
@@ -214,7 +222,8 @@ extension Schema {
         if p.isIndexed {
             var indexable = false
             switch p.type {
-            case .int, .bool, .date, .string, .objectId, .uuid, .mixed: indexable = p.collection == .none || (p.type == .string && p.collection == .list)
+            case .int, .bool, .date, .string, .objectId, .uuid, .mixed:
+                indexable = p.collection == .none || (p.type == .string && p.collection == .list)
             default: break
             }
             if !indexable { problems.append("Property \(name) of type '\(p.typeText)' cannot be indexed.") }
@@ -234,7 +243,12 @@ extension Schema {
             return
         }
         if p.type == .object {
-            if target.kind == .embedded && p.collection == .set { problems.append("Set property \(name) cannot contain embedded object type '\(target.name)'. Set properties can only contain top level object types.") }
+            if target.kind == .embedded && p.collection == .set {
+                problems.append(
+                    "Set property \(name) cannot contain embedded object type '\(target.name)'. "
+                        + "Set properties can only contain top level object types."
+                )
+            }
             if target.kind == .asymmetric { problems.append("Property \(name) of type '\(p.typeText)' cannot be a link to an asymmetric object.") }
             return
         }
@@ -245,7 +259,10 @@ extension Schema {
         if origin.type != .object {
             problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) is not a link")
         } else if origin.linkTarget != c.name {
-            problems.append("Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin of linking objects property \(name) links to type '\(origin.linkTarget)'")
+            problems.append(
+                "Property '\(p.linkTarget).\(p.linkOrigin)' declared as origin "
+                    + "of linking objects property \(name) links to type '\(origin.linkTarget)'"
+            )
         }
     }
 

@@ -27,7 +27,11 @@ enum SchemaChange {
         case .removeIndex(let c, let p, let fullText): "Property '\(c.name).\(p.name)' has been made un\(fullText ? "fulltext-" : "")indexed."
         case .addProperty(let c, let p): "Property '\(c.name).\(p.name)' has been added."
         case .changePrimaryKey(let c, let from, let to):
-            from.isEmpty ? "Primary Key for class '\(c.name)' has been added." : (to.isEmpty ? "Primary Key for class '\(c.name)' has been removed." : "Primary Key for class '\(c.name)' has changed from '\(from)' to '\(to)'.")
+            from.isEmpty
+                ? "Primary Key for class '\(c.name)' has been added."
+                : (to.isEmpty
+                    ? "Primary Key for class '\(c.name)' has been removed."
+                    : "Primary Key for class '\(c.name)' has changed from '\(from)' to '\(to)'.")
         case .changeKind(let c, let from, let to): "Class '\(c.name)' has been changed from \(from.text) to \(to.text)."
         case .removeClass(let c): "Class '\(c.name)' has been removed."
         }
@@ -52,7 +56,9 @@ enum SchemaChange {
                 }
                 if p.isNullable != q.isNullable { changes.append(q.isNullable ? .makeNullable(c, q) : .makeRequired(c, q)) }
                 // A primary key column reads back as indexed; losing or gaining the key counts as an index change.
-                if p.needsIndex != q.needsIndex { changes.append(q.needsIndex ? .addIndex(c, q, fullText: false) : .removeIndex(c, q, fullText: false)) }
+                if p.needsIndex != q.needsIndex {
+                    changes.append(q.needsIndex ? .addIndex(c, q, fullText: false) : .removeIndex(c, q, fullText: false))
+                }
                 if p.isFullTextIndexed != q.isFullTextIndexed {
                     changes.append(q.isFullTextIndexed ? .addIndex(c, q, fullText: true) : .removeIndex(c, q, fullText: true))
                 }

@@ -13,7 +13,9 @@ extension Group {
                 // Links in lists are never null, whatever the column says.
                 p.isNullable = c.isNullable && !(type == .object && (p.collection == .list || p.collection == .set))
                 if type == .object {
-                    guard let target = try self.table(c.oppositeTable), let name = target.className else { throw .corrupt("link column without a target class") }
+                    guard let target = try self.table(c.oppositeTable), let name = target.className else {
+                        throw .corrupt("link column without a target class")
+                    }
                     p.linkTarget = name
                     if p.collection == .none || p.collection == .dictionary { p.isNullable = true }
                 }
@@ -93,11 +95,15 @@ extension Group {
         var target: Table?
         if p.type == .object {
             target = try table(named: Tables.classPrefix + p.linkTarget)
-            guard target != nil else { throw RealmError(.invalidTableRef, "Property '\(p.name)' links to class '\(p.linkTarget)', which does not exist") }
+            guard target != nil else {
+                throw RealmError(.invalidTableRef, "Property '\(p.name)' links to class '\(p.linkTarget)', which does not exist")
+            }
         }
         let key = try t.addColumn(p.name, type, attributes, target: target)
         if p.isFullTextIndexed && !p.needsIndex {
-            guard p.type == .string, p.collection == .none || p.collection == .list else { throw RealmError(.illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string") }
+            guard p.type == .string, p.collection == .none || p.collection == .list else {
+                throw RealmError(.illegalOperation, "Property '\(p.name)' cannot have a full-text index: it is not a string")
+            }
             t.setIndexAttribute(key, .fullTextIndexed)
             try t.addIndex(key.index, fullText: true)
         } else if p.needsIndex && !isKeyOfNewClass {

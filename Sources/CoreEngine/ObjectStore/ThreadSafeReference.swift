@@ -2,7 +2,8 @@
 /// Realm of the same file. Rules: live-objects §4.7.
 ///
 /// Thread rule: any; making one is for the Realm's thread, except for references to Realms themselves.
-public final class ThreadSafeReference: @unchecked Sendable {  // Nothing changes but what `realm`, a Lock, holds, and the weak reference, which is atomic.
+/// Sendable: nothing changes but what `realm`, a Lock, holds, and the weak reference, which is atomic.
+public final class ThreadSafeReference: @unchecked Sendable {
     package enum Target {
         case object(TableKey, BornKey)
         case collection(CollectionPath, CollectionShape)
@@ -66,7 +67,8 @@ public final class ThreadSafeReference: @unchecked Sendable {  // Nothing change
         try results.verifyOwner()
         _ = try realm.reading()
         if results.table != nil, case .collection(let path) = results.source, realm.transaction.birth(path.table, path.object) != nil {
-            throw RealmError(.wrongTransactionState, "Results of a collection cannot be referred to in the write transaction that made the collection")
+            throw RealmError(
+                .wrongTransactionState, "Results of a collection cannot be referred to in the write transaction that made the collection")
         }
         try self.init(realm, .results(results.recipe), isPinning: true)
     }
@@ -78,7 +80,11 @@ public final class ThreadSafeReference: @unchecked Sendable {  // Nothing change
         guard let target, kind == wanted else { throw Self.mismatch() }
         guard other.database.path == path else { throw RealmError(.illegalOperation, "The reference leads to another file: '\(path)'") }
         if !other.isReading {
-            if let pin = pin ?? seen, !isOfWrite, pin.database === other.database, pin.share() { try other.beginRead(at: pin) } else { _ = try other.reading() }
+            if let pin = pin ?? seen, !isOfWrite, pin.database === other.database, pin.share() {
+                try other.beginRead(at: pin)
+            } else {
+                _ = try other.reading()
+            }
         } else if let version, let theirs = other.version, theirs < version || (theirs == version && isOfWrite) {
             try other.refresh()
         }

@@ -69,7 +69,9 @@ extension Realm {
             }
         } catch {
             // A turn on the thread that the Realm had before is not its own.
-            if !isClosed, error.code != .wrongThread { Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)") }
+            if !isClosed, error.code != .wrongThread {
+                Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)")
+            }
             return nil
         }
     }

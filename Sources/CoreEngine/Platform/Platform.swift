@@ -10,7 +10,7 @@
 /// A port replaces this folder (and only it). May use: Basics.
 #if canImport(Glibc)
     @preconcurrency import CHints
-import Glibc
+    import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
 #elseif canImport(Darwin)

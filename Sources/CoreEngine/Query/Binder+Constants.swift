@@ -19,7 +19,8 @@ extension Binder {
             return ConstantExpression(v, type, arena)
         case .list(let elements, let quantifier): return try list(elements.map { .syntax($0) }, quantifier, hint, op)
         case .arithmetic(let op, let a, let b):
-            guard let x = try constant(a, hint: hint, nil) as? ConstantExpression, let y = try constant(b, hint: hint, nil) as? ConstantExpression else {
+            guard let x = try constant(a, hint: hint, nil) as? ConstantExpression, let y = try constant(b, hint: hint, nil) as? ConstantExpression
+            else {
                 throw .query("Constants cannot be combined")
             }
             guard x.type.isNumeric || x.type == .mixed, y.type.isNumeric || y.type == .mixed, !x.isList, !y.isList else {
@@ -37,7 +38,9 @@ extension Binder {
     func list(_ elements: [Element], _ quantifier: Quantifier?, _ hint: Expression, _ op: CompareOperator?) throws(RealmError) -> Expression {
         var values: [Mixed] = []
         var type: ValueType?
-        let isExact = hint.directColumn != nil && hint.type != .mixed && !hint.type.isLink && (op == .equal || op == .in) && (quantifier == nil || quantifier == .any)
+        let isExact =
+            hint.directColumn != nil && hint.type != .mixed && !hint.type.isLink && (op == .equal || op == .in)
+            && (quantifier == nil || quantifier == .any)
         for e in elements {
             var isArgument = false
             let v: Mixed, t: ValueType
@@ -167,7 +170,11 @@ extension Binder {
         case .object(let className, let key):
             let name = Name(String(decoding: className, as: UTF8.self))
             let table: Table
-            if let t = try group.table(named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name) { table = t } else { throw .query("Unknown object type '\(name)'") }
+            if let t = try group.table(named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name) {
+                table = t
+            } else {
+                throw .query("Unknown object type '\(name)'")
+            }
             guard let pk = table.primaryKey, let facts = table.facts(pk) else { throw .query("Class '\(name)' has no primary key") }
             let (v, _) = try value(key, hint: ValueType(facts))
             let found = try table.find(primaryKey: v)
@@ -194,17 +201,19 @@ extension Binder {
         if hint == .typeName {
             guard case .string(let b) = v else { throw .queryArgument("A type name is needed to compare with '@type'") }
             guard let names = TypeNames(name: String(decoding: b, as: UTF8.self)) else {
-                throw .queryArgument("Unable to parse the type attribute string '\(String(decoding: b, as: UTF8.self))', supported names are: \(TypeNames.allNames)")
+                throw .queryArgument(
+                    "Unable to parse the type attribute string '\(String(decoding: b, as: UTF8.self))', supported names are: \(TypeNames.allNames)")
             }
             return (names.value, .typeName)
         }
         if !hint.isNumeric, hint != .mixed {
-            let isFinite = switch v {
-            case .float(let f): f.isFinite
-            case .double(let d): d.isFinite
-            case .decimal(let d): !d.isNaN && !d.isInfinite
-            default: true
-            }
+            let isFinite =
+                switch v {
+                case .float(let f): f.isFinite
+                case .double(let d): d.isFinite
+                case .decimal(let d): !d.isNaN && !d.isInfinite
+                default: true
+                }
             if !isFinite { throw .queryArgument("Infinity and NaN not supported for \(hint.name)") }
         }
         switch (hint, v) {
@@ -302,7 +311,8 @@ extension Binder {
         guard numbers[0] >= 1900 else { throw .query("Conversion of dates before 1900 is not supported.") }
         // Days since 1970 in the proleptic Gregorian calendar; fields may overflow. All bounds together stay below 2⁶³ seconds.
         let months = numbers[1] - 1
-        guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40, numbers[4] < 1 << 40, numbers[5] < 1 << 40 else {
+        guard numbers[0] < 1 << 36, months.magnitude < 1 << 40, numbers[2] < 1 << 40, numbers[3] < 1 << 40, numbers[4] < 1 << 40, numbers[5] < 1 << 40
+        else {
             throw RealmError(.invalidQueryString, "Invalid predicate: '\(s)': Invalid timestamp format")
         }
         let year = numbers[0] + (months >= 0 ? months / 12 : (months - 11) / 12)

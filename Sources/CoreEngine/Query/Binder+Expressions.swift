@@ -17,7 +17,10 @@ extension Binder {
             }
         case .aggregate(let steps, let kind, let property): return try aggregate(steps, kind, property, t)
         case .subquery(let steps, let variable, let predicate):
-            guard !variables.contains(where: { $0.name == variable }) else { throw .query("Unable to create a subquery expression with variable '\(variable)' since an identical variable already exists in this context") }
+            guard !variables.contains(where: { $0.name == variable }) else {
+                throw .query(
+                    "Unable to create a subquery expression with variable '\(variable)' since an identical variable already exists in this context")
+            }
             let p = try path(steps, t, nil)
             let (hops, isList): ([Hop], Bool)
             switch p.tail {
@@ -45,7 +48,9 @@ extension Binder {
                 right = Self.isConstant(b) ? try constant(b, hint: left, nil) : try expression(b, t)
             }
             for side in [left, right] {
-                guard side.type.isNumeric || side.type == .mixed else { throw .queryArgument("Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'") }
+                guard side.type.isNumeric || side.type == .mixed else {
+                    throw .queryArgument("Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")
+                }
             }
             if left.isList && right.isList { throw .query("Arithmetic between two lists is not supported") }
             return ArithmeticExpression(op, left, right)
@@ -85,7 +90,8 @@ extension Binder {
             case .string, .binary: return SizeExpression(p, .bytes, mark: ".@size")
             case .link(let target):
                 let hop = Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: "")
-                let before = PathExpression(hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil, source: "")
+                let before = PathExpression(
+                    hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil, source: "")
                 return LinkCountExpression(before, last: hop, text: p.text(QueryPrinter(group)) + ".@count")
             default: throw unsupported()
             }
@@ -93,7 +99,8 @@ extension Binder {
             if case .link(let target) = p.type, steps.isEmpty || steps == [.all] {
                 let kind: Hop.Kind = shape == .list ? .list : (shape == .set ? .set : .dictionary)
                 let hop = Hop(kind: kind, origin: p.end, column: c, target: target, index: nil, text: "")
-                let before = PathExpression(hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil, source: "")
+                let before = PathExpression(
+                    hops: p.hops, tail: .object, end: p.end, type: .link(p.end), isList: p.hasManyHops, quantifier: nil, source: "")
                 return LinkCountExpression(before, last: hop, text: p.text(QueryPrinter(group)) + ".@count")
             }
             return SizeExpression(p, steps.isEmpty || steps == [.all] ? .elements(c) : .mixed, mark: ".@size")
@@ -102,7 +109,8 @@ extension Binder {
             guard let last = p.hops.last else { throw unsupported() }
             let hops = Array(p.hops.dropLast())
             let before = PathExpression(
-                hops: hops, tail: .object, end: last.origin, type: .link(last.origin), isList: hops.contains(where: \.isMultiple), quantifier: nil, source: "")
+                hops: hops, tail: .object, end: last.origin, type: .link(last.origin), isList: hops.contains(where: \.isMultiple), quantifier: nil,
+                source: "")
             return LinkCountExpression(before, last: last, text: p.text(QueryPrinter(group)) + ".@count")
         case .keys, .lengths, .mixed: throw unsupported()
         }
@@ -127,22 +135,30 @@ extension Binder {
             try numeric(type, dates: false)
             return AggregateExpression(p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.rawValue)
         }
-        guard case .link(let target) = p.type, let table = try group.table(target) else { throw .query("'\(p.text(printer))' is not a list of links") }
+        guard case .link(let target) = p.type, let table = try group.table(target) else {
+            throw .query("'\(p.text(printer))' is not a list of links")
+        }
         var hops = p.hops
         switch p.tail {
         case .value(let c): hops.append(Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: ""))
         case .collection(let c, let shape, let steps) where steps.isEmpty || steps == [.all]:
-            hops.append(Hop(kind: shape == .list ? .list : (shape == .set ? .set : .dictionary), origin: p.end, column: c, target: target, index: nil, text: ""))
+            hops.append(
+                Hop(
+                    kind: shape == .list ? .list : (shape == .set ? .set : .dictionary), origin: p.end, column: c, target: target, index: nil,
+                    text: ""))
         case .object: break
         default: throw .query("'\(p.text(printer))' is not a list of links")
         }
         let name = alias(property, table)
-        guard let c = table.column(named: name), let facts = table.facts(c.key) else { throw .query("'\(table.className ?? table.name)' has no property '\(property)'") }
+        guard let c = table.column(named: name), let facts = table.facts(c.key) else {
+            throw .query("'\(table.className ?? table.name)' has no property '\(property)'")
+        }
         guard !facts.isCollection else { throw .query("collection aggregate not supported for a collection property") }
         let type = ValueType(facts)
         try numeric(type, dates: true)
         let values = PathExpression(
-            hops: hops, tail: type == .mixed ? .mixed(c.key, [], keys: false) : .value(c.key), end: target, type: type, isList: true, quantifier: nil, source: "")
+            hops: hops, tail: type == .mixed ? .mixed(c.key, [], keys: false) : .value(c.key), end: target, type: type, isList: true, quantifier: nil,
+            source: "")
         values.isByKey = kind == .average || kind == .sum && type != .int
         // A to-one link is a list of none or one; a missing object gives NULL, which aggregates skip.
         return AggregateExpression(values, kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.rawValue).\(name)")

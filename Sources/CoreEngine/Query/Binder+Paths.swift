@@ -6,7 +6,10 @@ extension Binder {
     }
     func argument(_ n: Int) throws(RealmError) -> QueryArgument {
         guard n < arguments.count else {
-            throw .queryArgument("Request for argument at index \(n) but \(arguments.isEmpty ? "no" : "only \(arguments.count)") argument\(arguments.count == 1 ? " is" : "s are") provided")
+            throw .queryArgument(
+                "Request for argument at index \(n) but "
+                    + "\(arguments.isEmpty ? "no" : "only \(arguments.count)") argument\(arguments.count == 1 ? " is" : "s are") provided"
+            )
         }
         return arguments[n]
     }
@@ -91,13 +94,17 @@ extension Binder {
                     continue
                 default: break
                 }
-                guard let column = t.column(named: name), let facts = t.facts(column.key) else { throw .query("'\(className(t))' has no property '\(written)'") }
+                guard let column = t.column(named: name), let facts = t.facts(column.key) else {
+                    throw .query("'\(className(t))' has no property '\(written)'")
+                }
                 texts.append(QueryPrinter.name(name))
                 if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return try done(tail.0, tail.1, isList: tail.2) }
             case .key(let k) where !hops.isEmpty:
                 // After a hop, ['name'] is .name.
                 let name = alias(Name(String(decoding: k, as: UTF8.self)), t)
-                guard let column = t.column(named: name), let facts = t.facts(column.key) else { throw .query("'\(className(t))' has no property '\(name)'") }
+                guard let column = t.column(named: name), let facts = t.facts(column.key) else {
+                    throw .query("'\(className(t))' has no property '\(name)'")
+                }
                 texts.append(QueryPrinter.name(name))
                 if let tail = try property(facts, steps, &i, &hops, &texts, &t) { return try done(tail.0, tail.1, isList: tail.2) }
             case .all where !hops.isEmpty: continue
@@ -109,9 +116,13 @@ extension Binder {
         throw .query("A key path must end in a property")
     }
     func backlink(_ className: Name, _ property: Name, _ t: Table) throws(RealmError) -> Hop {
-        guard let origin = try group.table(named: Tables.classPrefix + className), !className.hasPrefix(Tables.classPrefix) else { throw .query("No class '\(className)' in @links") }
+        guard let origin = try group.table(named: Tables.classPrefix + className), !className.hasPrefix(Tables.classPrefix) else {
+            throw .query("No class '\(className)' in @links")
+        }
         let name = alias(property, origin)
-        guard let c = origin.column(named: name) else { throw .query("No property '\(property)' found in type '\(className)' which links to type '\(t.className ?? t.name)'") }
+        guard let c = origin.column(named: name) else {
+            throw .query("No property '\(property)' found in type '\(className)' which links to type '\(t.className ?? t.name)'")
+        }
         guard c.type == .link || c.type == .mixed,
             let b = t.columns.first(where: { $0.isBacklink && $0.oppositeTable == origin.key && $0.oppositeColumn == c.key })
         else { throw .query("Property '\(name)' of type '\(className)' does not link to type '\(t.className ?? t.name)'") }
@@ -124,7 +135,9 @@ extension Binder {
     ) throws(RealmError) -> (PathTail, ValueType, Bool)? {
         let type = ValueType(f)
         let owner = t
-        func noIndex() -> RealmError { .query("Property '\(owner.className ?? owner.name).\(owner.column(f.key)?.name ?? "")' does not support index") }
+        func noIndex() -> RealmError {
+            .query("Property '\(owner.className ?? owner.name).\(owner.column(f.key)?.name ?? "")' does not support index")
+        }
         func index(_ s: PathStep) throws(RealmError) -> PathIndex? {
             switch s {
             case .index(let n): return .at(n)
@@ -284,7 +297,9 @@ extension Binder {
             if f.type == .link {
                 // A name that is a property of the target reads it of all values; else it is a key.
                 var x: PathIndex
-                if case .name(let n) = steps[i] { x = .key(Array(n.utf8)) } else {
+                if case .name(let n) = steps[i] {
+                    x = .key(Array(n.utf8))
+                } else {
                     guard let found = try index(steps[i]) else { throw noIndex() }
                     x = found
                 }
@@ -312,7 +327,9 @@ extension Binder {
             }
             // Values of any declared type may be stepped into as Mixed only when they are.
             var all: [PathIndex] = []
-            if case .name(let n) = steps[i] { all.append(.key(Array(n.utf8))) } else {
+            if case .name(let n) = steps[i] {
+                all.append(.key(Array(n.utf8)))
+            } else {
                 guard let x = try index(steps[i]) else { throw noIndex() }
                 switch x {
                 case .key, .all: all.append(x)

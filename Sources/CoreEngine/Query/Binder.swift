@@ -56,7 +56,9 @@ struct Binder {
         }
     }
 
-    mutating func compare(_ op: CompareOperator, _ fold: Bool, _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table) throws(RealmError) -> Condition {
+    mutating func compare(
+        _ op: CompareOperator, _ fold: Bool, _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table
+    ) throws(RealmError) -> Condition {
         if Self.isConstant(l) && Self.isConstant(r) { throw .query("Cannot compare two constants") }
         if op == .text { return try text(l, r, t) }
         let left: Expression, right: Expression
@@ -86,12 +88,16 @@ struct Binder {
         let l = left.type, r = right.type
         func mismatch(_ what: String) -> RealmError { isArgument ? .queryArgument(what) : .query(what) }
         if left.isConstant && right.isConstant { throw .query("Unsupported comparison between two constants") }
-        for side in [left, right] where side.quantifier != nil && !side.isList { throw .query("The keypath after '\(side.quantifier?.rawValue ?? "")' must contain a list") }
+        for side in [left, right] where side.quantifier != nil && !side.isList {
+            throw .query("The keypath after '\(side.quantifier?.rawValue ?? "")' must contain a list")
+        }
         if op == .in, !right.isList || Self.isStepOfMixed(right) { throw .queryArgument("The keypath following 'IN' must contain a list") }
         if Self.isValueCollection(left) && Self.isValueCollection(right) { throw .query("Two lists of values cannot be compared in order") }
         if l == .typeName || r == .typeName {
             guard l == r else { throw .queryArgument("Unsupported comparison operator \(op.rawValue) against type '@type' and a value") }
-            guard op == .equal || op == .notEqual || op == .in else { throw .query("Unsupported comparison operator '\(op.rawValue)' against type '@type'") }
+            guard op == .equal || op == .notEqual || op == .in else {
+                throw .query("Unsupported comparison operator '\(op.rawValue)' against type '@type'")
+            }
             return CompareCondition(op, folding: false, left, right)
         }
         let direct = left.directColumn
@@ -104,12 +110,21 @@ struct Binder {
             // A list of constants, against Mixed: one of them is enough.
             case .mixed where l == .mixed: isText = constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
             case .null: isText = op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
-            default: isText = right.isList && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull } ?? false)
+            default:
+                isText = right.isList && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull } ?? false)
             }
             let isDirect = direct != nil && constant.map { !$0.isList && (l == .mixed || r == l) } ?? false
             if !isText && !(isDirect && !op.isString) {
-                if r == .null || !op.isString { throw .query("Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', right side must be a string or binary type") }
-                throw mismatch("Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', right side must be a string or binary type")
+                if r == .null || !op.isString {
+                    throw .query(
+                        "Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', "
+                            + "right side must be a string or binary type"
+                    )
+                }
+                throw mismatch(
+                    "Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', "
+                        + "right side must be a string or binary type"
+                )
             }
         }
         if l.isLink || r.isLink {
@@ -117,23 +132,35 @@ struct Binder {
                 if op.isString { return CompareCondition(op, folding: fold, left, right) }
                 throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
             }
-            if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression, p.hops.isEmpty {
+            if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression,
+                p.hops.isEmpty
+            {
                 p.showsNullLinks = true
             }
             let other = l.isLink ? r : l
-            guard other.isLink || other == .null || other == .mixed else { throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'") }
-            if let constant, !constant.isList, constant.values.first?.isNull ?? false, Self.isLinkCollection(left) { throw .query("Cannot compare linklist ('\(left.text(QueryPrinter(group)))') with NULL") }
-            if let c = left as? ConstantExpression, !c.isList, c.values.first?.isNull ?? false, Self.isLinkCollection(right) { throw .query("Cannot compare linklist with NULL") }
+            guard other.isLink || other == .null || other == .mixed else {
+                throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
+            }
+            if let constant, !constant.isList, constant.values.first?.isNull ?? false, Self.isLinkCollection(left) {
+                throw .query("Cannot compare linklist ('\(left.text(QueryPrinter(group)))') with NULL")
+            }
+            if let c = left as? ConstantExpression, !c.isList, c.values.first?.isNull ?? false, Self.isLinkCollection(right) {
+                throw .query("Cannot compare linklist with NULL")
+            }
             // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
             if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
-                return CompareCondition(op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
+                return CompareCondition(
+                    op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
             }
             return CompareCondition(op, folding: false, left, right)
         }
         if !op.isString, !ValueType.comparable(l, r) {
-            if let list = (left.isConstant ? left : right) as? ConstantExpression, list.isList {} else {
+            if let list = (left.isConstant ? left : right) as? ConstantExpression, list.isList {
+            } else {
                 throw mismatch(
-                    isArgument ? "Cannot compare argument with type '\(r.name)' to type '\(l.name)'" : "Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
+                    isArgument
+                        ? "Cannot compare argument with type '\(r.name)' to type '\(l.name)'"
+                        : "Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
             }
         }
         if let direct, let constant, let path = left as? PathExpression {
@@ -203,7 +230,8 @@ struct Binder {
     mutating func text(_ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table) throws(RealmError) -> Condition {
         guard !Self.isConstant(l) else { throw .query("Invalid predicate: full-text search needs a property") }
         let left = try expression(l, t)
-        guard let path = left as? PathExpression, case .value(let column) = path.tail, path.type == .string, let table = try group.table(path.end) else {
+        guard let path = left as? PathExpression, case .value(let column) = path.tail, path.type == .string, let table = try group.table(path.end)
+        else {
             if let p = left as? PathExpression, case .mixed(_, let steps, false) = p.tail, steps.isEmpty {
                 throw RealmError(.illegalOperation, "Column has no fulltext index")
             }

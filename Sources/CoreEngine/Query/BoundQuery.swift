@@ -11,7 +11,10 @@ package final class BoundQuery {
     /// All rows without anybody having asked for them.
     private let isImplicit: Bool
 
-    init(_ table: TableKey, _ condition: Condition, _ orderings: [Ordering], _ arena: ConstantArena, parents: [BoundQuery] = [], isImplicit: Bool = false) {
+    init(
+        _ table: TableKey, _ condition: Condition, _ orderings: [Ordering], _ arena: ConstantArena, parents: [BoundQuery] = [],
+        isImplicit: Bool = false
+    ) {
         self.isImplicit = isImplicit
         self.table = table
         self.condition = condition
@@ -19,7 +22,9 @@ package final class BoundQuery {
         self.arena = arena
         self.parents = parents
     }
-    static func parse(_ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]) throws(RealmError) -> BoundQuery {
+    static func parse(
+        _ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]
+    ) throws(RealmError) -> BoundQuery {
         guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
         let syntax = try QueryParser.parse(text)
         let arena = ConstantArena()
@@ -46,7 +51,11 @@ package final class BoundQuery {
     /// Both conditions; the orderings one after the other.
     func and(_ other: BoundQuery, orderings: [Ordering]) -> BoundQuery {
         let condition: Condition
-        if isImplicit { condition = other.condition } else if other.isImplicit { condition = self.condition } else {
+        if isImplicit {
+            condition = other.condition
+        } else if other.isImplicit {
+            condition = self.condition
+        } else {
             condition = AndCondition([self.condition, other.condition])
         }
         return BoundQuery(table, condition, orderings, arena, parents: [self, other])
@@ -114,7 +123,9 @@ package final class BoundQuery {
             if case .sort(let keys)? = orderings.first, keys.count == 1 {
                 var wanted = Int.max
                 if orderings.count > 1, case .limit(let n) = orderings[1] { wanted = n }
-                if let sorted = try SortScan.run(t, condition, keys[0], limit: wanted) { return try RowOrderer(t).apply(Array(orderings.dropFirst()), sorted) }
+                if let sorted = try SortScan.run(t, condition, keys[0], limit: wanted) {
+                    return try RowOrderer(t).apply(Array(orderings.dropFirst()), sorted)
+                }
             }
             if limit > 0 {
                 let scan = ClusterScan(t)

@@ -111,7 +111,8 @@ enum ColumnTest {
         case (.integers(let a, let b, true), .integers(let c, let d, true)) where a == b && c == d: .neither(a, c)
         case (.nullableIntegers(let a, let b, false), .nullableIntegers(let c, let d, false)): .nullableIntegers(max(a, c), min(b, d), negated: false)
         case (.doubles(let a, let b, false), .doubles(let c, let d, false)): .doubles(max(a, c), min(b, d), negated: false)
-        case (.doubles(let a, let b, false), .doublesOrNaN(let d, false)), (.doublesOrNaN(let d, false), .doubles(let a, let b, false)): .doubles(a, min(b, d), negated: false)
+        case (.doubles(let a, let b, false), .doublesOrNaN(let d, false)), (.doublesOrNaN(let d, false), .doubles(let a, let b, false)):
+            .doubles(a, min(b, d), negated: false)
         case (.floats(let a, let b, false), .floats(let c, let d, false)): .floats(max(a, c), min(b, d), negated: false)
         default: nil
         }

@@ -293,7 +293,8 @@ final class CompareCondition: Condition {
         step = nil
         reach = nil
         isReachTried = false
-        guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail, let c = right as? ConstantExpression, !c.isList,
+        guard !types, let path = left as? PathExpression, !path.isList, case .value(let column) = path.tail, let c = right as? ConstantExpression,
+            !c.isList,
             let constant = c.values.first
         else { return }
         if let hop = path.hops.first {
@@ -462,7 +463,9 @@ struct FullTextQuery {
             }
             var tokens: [[UInt8]] = []
             tokens = try Array(rest).withBytes { (b) throws(RealmError) in FullTextTokenizer.sequence(b) }
-            guard tokens.count <= 1 else { throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'") }
+            guard tokens.count <= 1 else {
+                throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
+            }
             // A word of nothing but separators is the empty one, which stands in texts of nothing else.
             let token = tokens.first ?? []
             if isPrefix && token.isEmpty { isImpossible = true }

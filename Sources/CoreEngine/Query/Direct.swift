@@ -55,7 +55,9 @@ final class DirectCondition: Condition {
         default: 30
         }
     }
-    override func text(_ p: QueryPrinter) -> String { p.direct(path, op, folds || (foldsWritten && constant.isNull && op.isString && (type == .string || type == .binary)), right) }
+    override func text(_ p: QueryPrinter) -> String {
+        p.direct(path, op, folds || (foldsWritten && constant.isNull && op.isString && (type == .string || type == .binary)), right)
+    }
     override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
         var v = try table.rows.peek(key, column.index) ?? .null
         if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }
@@ -215,7 +217,9 @@ final class InCondition: Condition {
         }
     }
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
-        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else { return nil }
+        guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else {
+            return nil
+        }
         var all = Set<ObjKey>()
         for v in values { try index.findAll(v) { (k) throws(RealmError) in all.insert(k) } }
         return all.sorted()

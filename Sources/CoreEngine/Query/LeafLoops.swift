@@ -4,7 +4,9 @@
 /// All loops read exactly `count` elements from `first` on, which the caller has checked against the leaf.
 enum LeafLoops {
     /// Elements `[first, first + count)` of an integer leaf of any width.
-    static func within(_ n: Node, _ first: Int, _ count: Int, _ low: Int64, _ high: Int64, negated: Bool, _ mask: RowMask, _ unpacked: UnsafeMutablePointer<Int8>) {
+    static func within(
+        _ n: Node, _ first: Int, _ count: Int, _ low: Int64, _ high: Int64, negated: Bool, _ mask: RowMask, _ unpacked: UnsafeMutablePointer<Int8>
+    ) {
         switch n.width {
         case 64: within(n.payload.assumingMemoryBound(to: Int64.self) + first, count, low, high, negated, mask)
         case 32: within(n.payload.assumingMemoryBound(to: Int32.self) + first, count, low, high, negated, mask)
@@ -20,9 +22,21 @@ enum LeafLoops {
     static func unpack(_ n: Node, _ first: Int, _ count: Int, _ out: UnsafeMutablePointer<Int8>) {
         let p = n.payload.assumingMemoryBound(to: UInt8.self)
         switch n.width {
-        case 4: for i in 0..<count { let j = first &+ i; out[i] = Int8(truncatingIfNeeded: p[j >> 1] >> UInt8(truncatingIfNeeded: (j & 1) &* 4) & 15) }
-        case 2: for i in 0..<count { let j = first &+ i; out[i] = Int8(truncatingIfNeeded: p[j >> 2] >> UInt8(truncatingIfNeeded: (j & 3) &* 2) & 3) }
-        case 1: for i in 0..<count { let j = first &+ i; out[i] = Int8(truncatingIfNeeded: p[j >> 3] >> UInt8(truncatingIfNeeded: j & 7) & 1) }
+        case 4:
+            for i in 0..<count {
+                let j = first &+ i
+                out[i] = Int8(truncatingIfNeeded: p[j >> 1] >> UInt8(truncatingIfNeeded: (j & 1) &* 4) & 15)
+            }
+        case 2:
+            for i in 0..<count {
+                let j = first &+ i
+                out[i] = Int8(truncatingIfNeeded: p[j >> 2] >> UInt8(truncatingIfNeeded: (j & 3) &* 2) & 3)
+            }
+        case 1:
+            for i in 0..<count {
+                let j = first &+ i
+                out[i] = Int8(truncatingIfNeeded: p[j >> 3] >> UInt8(truncatingIfNeeded: j & 7) & 1)
+            }
         default: for i in 0..<count { out[i] = 0 }
         }
     }

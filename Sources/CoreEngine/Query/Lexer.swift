@@ -228,7 +228,7 @@ struct Lexer {
                 j += 1 + sign + e
             }
         }
-        if (isFloat || n > 0), at(j) == 0x66 {
+        if isFloat || n > 0, at(j) == 0x66 {
             isFloat = true
             j += 1
         }

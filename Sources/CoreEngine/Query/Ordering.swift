@@ -52,7 +52,9 @@ extension Binder {
         var hops: [Hop] = []
         var texts: [String] = []
         var isInvalid = false
-        func unknown(_ what: String) -> RealmError { .query("No property '\(what)' found on object type '\(t.className ?? t.name)' specified in sort or distinct clause") }
+        func unknown(_ what: String) -> RealmError {
+            .query("No property '\(what)' found on object type '\(t.className ?? t.name)' specified in sort or distinct clause")
+        }
         var i = 0
         while i < steps.count {
             guard case .name(let written) = steps[i] else {

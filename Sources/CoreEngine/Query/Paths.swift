@@ -180,7 +180,9 @@ final class PathExpression: Expression {
             guard l.count > 0, case .typedLink(_, let k) = try l.get(l.count - 1) else { return nil }
             return k
         case (.dictionary(let d), .key(let name)?):
-            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }), case .typedLink(_, let k) = try d.value(i) else { return nil }
+            guard let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }), case .typedLink(_, let k) = try d.value(i) else {
+                return nil
+            }
             return k
         default: return nil
         }
@@ -196,7 +198,9 @@ final class PathExpression: Expression {
         return all
     }
     private func collection(_ table: Table, _ key: ObjKey, _ facts: ColumnFacts) throws(RealmError) -> CollectionContent? {
-        guard case .slot(let s)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape, let kind = facts.elementKind else { return nil }
+        guard case .slot(let s)? = try table.rows.peek(key, facts.key.index), let shape = facts.shape, let kind = facts.elementKind else {
+            return nil
+        }
         let root = s.isTagged ? Ref.null : s.ref
         let store = table.store
         if shape == .dictionary {
@@ -264,7 +268,9 @@ final class PathExpression: Expression {
         }
     }
     /// Elements of a typed collection that the steps lead to.
-    private func element(_ content: CollectionContent, _ steps: ArraySlice<PathIndex>, keys: Bool = false, _ out: ValueBuffer, level: Int) throws(RealmError) {
+    private func element(
+        _ content: CollectionContent, _ steps: ArraySlice<PathIndex>, keys: Bool = false, _ out: ValueBuffer, level: Int
+    ) throws(RealmError) {
         let first = steps.first ?? .all, rest = steps.dropFirst()
         switch (content, first) {
         case (.list(let l), .all):
@@ -281,7 +287,11 @@ final class PathExpression: Expression {
             }
         case (.list(let l), .at(let i)):
             if i < l.count {
-                if rest.isEmpty && !keys { out.values.append(try l.get(i)) } else { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
+                if rest.isEmpty && !keys {
+                    out.values.append(try l.get(i))
+                } else {
+                    try nested(try l.get(i), rest, keys: keys, out, level: level + 1)
+                }
             } else if rest.isEmpty, !keys, level == 0, l.count > 0 {
                 out.values.append(.null)
             }
@@ -292,7 +302,11 @@ final class PathExpression: Expression {
             }
         case (.dictionary(let d), .key(let name)):
             if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
-                if rest.isEmpty && !keys { out.values.append(try d.value(i)) } else { try nested(try d.value(i), rest, keys: keys, out, level: level + 1) }
+                if rest.isEmpty && !keys {
+                    out.values.append(try d.value(i))
+                } else {
+                    try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
+                }
             } else if rest.isEmpty, !keys, d.count > 0 {
                 out.values.append(.null)
             }

@@ -18,7 +18,8 @@ extension QueryParser {
         case .openBrace: return .list(try list(), nil)
         case .subquery: return try subquery()
         case .binary where ahead(1) != .openParen: return try property(nil)
-        case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument, .nextArgument, .base64, .string, .true,
+        case .null, .infinity, .nan, .natural, .number, .float, .timestamp, .uuid, .objectId, .link, .argument, .nextArgument, .base64, .string,
+            .true,
             .false, .obj, .binary:
             return .constant(try constant(), nil)
         default: return try property(nil)

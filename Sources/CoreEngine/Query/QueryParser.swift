@@ -198,7 +198,9 @@ struct QueryParser {
         let (op, position) = operations.removeLast()
         func wrong() -> RealmError { .querySyntax(text, "syntax error: operands of another kind are needed here", at: position) }
         func checked(_ depth: Int) throws(RealmError) -> Int {
-            guard depth <= QueryRoom.maxDepth else { throw RealmError.querySyntax(text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position) }
+            guard depth <= QueryRoom.maxDepth else {
+                throw RealmError.querySyntax(text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
+            }
             return depth
         }
         if case .not = op {
@@ -206,11 +208,12 @@ struct QueryParser {
             operands.append(.predicate(.not(p), depth: try checked(d + 1)))
             return
         }
-        let isAnd: Bool? = switch op {
-        case .and: true
-        case .or: false
-        default: nil
-        }
+        let isAnd: Bool? =
+            switch op {
+            case .and: true
+            case .or: false
+            default: nil
+            }
         if let isAnd {
             guard let (r, b) = Self.predicate(operands.popLast()) else { throw wrong() }
             if case .chain(let c)? = operands.last, c.isAnd == isAnd {

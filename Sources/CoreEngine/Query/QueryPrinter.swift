@@ -121,7 +121,8 @@ final class QueryPrinter {
         // Of lists of links, == asks for any element and IN compares the whole list; everywhere else they are the same.
         if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) { op = .equal }
         // Against a Mixed, one element is as good as a list of it.
-        if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1, list.quantifier == nil || list.quantifier == .any, !op.isString, !c.folds,
+        if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1, list.quantifier == nil || list.quantifier == .any,
+            !op.isString, !c.folds,
             c.left.type == .mixed, c.left.directColumn != nil
         {
             c.left.write(self)
@@ -129,7 +130,8 @@ final class QueryPrinter {
             return
         }
         // Some link is this one: that is what a list of links means anyway.
-        if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList, let path = c.left as? PathExpression, path.hops.isEmpty {
+        if c.left.quantifier == .any, c.left.type.isLink, c.right.isConstant, !c.right.isList, let path = c.left as? PathExpression, path.hops.isEmpty
+        {
             out.append(contentsOf: path.text(self).dropFirst("ANY ".count))
         } else {
             c.left.write(self)
@@ -258,7 +260,9 @@ extension Decimal128 {
         let (coefficient, exponent) = parts
         let digits = String(coefficient)
         let sign = isNegative ? "-" : ""
-        if coefficient > UInt128(UInt64.max) { return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude) }
+        if coefficient > UInt128(UInt64.max) {
+            return (isNegative ? "-" : "+") + digits + "E" + (exponent < 0 ? "-" : "+") + String(exponent.magnitude)
+        }
         // Plain digits would be read as an integer, which saturates.
         if exponent == 0 { return sign + digits + (coefficient > UInt128(Int64.max) ? "E0" : "") }
         let point = digits.utf8.count + exponent

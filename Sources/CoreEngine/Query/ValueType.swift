@@ -104,14 +104,16 @@ struct TypeNames: OptionSet {
     let rawValue: UInt32
     static let null = TypeNames(rawValue: 1), int = TypeNames(rawValue: 2), bool = TypeNames(rawValue: 4), string = TypeNames(rawValue: 8)
     static let binary = TypeNames(rawValue: 16), date = TypeNames(rawValue: 32), float = TypeNames(rawValue: 64), double = TypeNames(rawValue: 128)
-    static let decimal = TypeNames(rawValue: 256), link = TypeNames(rawValue: 512), objectId = TypeNames(rawValue: 1024), uuid = TypeNames(rawValue: 2048)
+    static let decimal = TypeNames(rawValue: 256), link = TypeNames(rawValue: 512), objectId = TypeNames(rawValue: 1024),
+        uuid = TypeNames(rawValue: 2048)
     static let dictionary = TypeNames(rawValue: 4096), list = TypeNames(rawValue: 8192)
 
     private static let table: [(TypeNames, [String])] = [
         (.null, ["null"]), (.int, ["int", "integer", "int16", "int32", "int64", "short", "long", "byte", "char"]), (.bool, ["bool", "boolean"]),
         (.string, ["string"]), (.binary, ["binary", "data", "bytearray", "byte[]", "bindata"]), (.date, ["date", "datetimeoffset", "timestamp"]),
         (.float, ["float"]), (.double, ["double"]), (.decimal, ["decimal128", "decimal"]), (.link, ["objectlink", "link"]), (.objectId, ["objectid"]),
-        (.uuid, ["uuid", "guid"]), ([.int, .float, .double, .decimal], ["numeric"]), (.dictionary, ["object", "dictionary"]), (.list, ["array", "list"]),
+        (.uuid, ["uuid", "guid"]), ([.int, .float, .double, .decimal], ["numeric"]), (.dictionary, ["object", "dictionary"]),
+        (.list, ["array", "list"]),
         ([.list, .dictionary], ["collection"]),
     ]
     init(rawValue: UInt32) { self.rawValue = rawValue }

@@ -190,7 +190,8 @@ struct CommitWriter {
         var new = old < 1 << 20 ? 2 * old : old + (1 << 20)
         new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {
-            throw RealmError(.maximumFileSizeExceeded, "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
+            throw RealmError(
+                .maximumFileSizeExceeded, "The file cannot grow beyond \(file.space.fileCapacity) bytes while it is open", path: file.path)
         }
         if new > physicalSize {
             // Blocks that are allocated now, as zeros, make the flushes of the next small commits cheap overwrites.
@@ -230,7 +231,9 @@ struct CommitWriter {
         func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
             guard chunk.offset >= last else { throw .corrupt("free space overlaps space that was freed", at: chunk.offset) }
             // Only the rests of pages are neighbours that can be merged.
-            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != slot, previous.at + previous.size == chunk.offset {
+            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != slot,
+                previous.at + previous.size == chunk.offset
+            {
                 entries[entries.count - 1].size += chunk.size
             } else {
                 entries.append((chunk.offset, chunk.size, version))
@@ -294,6 +297,7 @@ struct CommitWriter {
         output.sink.tail = recordSize
         try output.flush()
         return Result(
-            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: output.sink.content.map { ($0, output.sink.extents) }, recordAt: leavesRecord ? end : 0)
+            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: output.sink.content.map { ($0, output.sink.extents) },
+            recordAt: leavesRecord ? end : 0)
     }
 }

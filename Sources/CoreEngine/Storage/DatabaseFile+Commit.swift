@@ -48,7 +48,8 @@ extension DatabaseFile {
             do throws(RealmError) { try settle(flushing != .never) } catch let second {
                 throw RealmError(
                     .commitOutcomeUnknown,
-                    "The commit failed (\(error.message)), and it could not be taken back (\(second.message)): whether it will be there after the file "
+                    "The commit failed (\(error.message)), and it could not be taken back "
+                        + "(\(second.message)): whether it will be there after the file "
                         + "was opened anew is unknown", path: path)
             }
             throw error
@@ -136,9 +137,10 @@ extension DatabaseFile {
     }
     /// A commit that will be flushed with the group.
     func addToGroup(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int) throws(RealmError) {
-        var group = if let unflushed { unflushed } else {
-            UnflushedGroup(base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
-        }
+        var group =
+            if let unflushed { unflushed } else {
+                UnflushedGroup(base: base, recordAt: recordAt, header: try readHeader(again: false), newest: c, extents: [])
+            }
         group.newest = c
         group.extents = c.content.flatMap { new in group.extents.flatMap { CommitRecord.joined($0, new.extents) } }
         unflushed = group
@@ -164,7 +166,8 @@ extension DatabaseFile {
             headerState = .unknown
             throw RealmError(
                 .commitOutcomeUnknown,
-                "Commits that are visible could not be put on the disk (\(error.message)): whether they will be there after the file was opened anew is "
+                "Commits that are visible could not be put on the disk "
+                    + "(\(error.message)): whether they will be there after the file was opened anew is "
                     + "unknown. The next write transaction tries again", path: path)
         }
     }

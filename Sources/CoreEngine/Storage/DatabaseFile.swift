@@ -65,7 +65,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         var capacity = 64 << 30
         while capacity < max(size, room) * 4 { capacity *= 2 }
         let minimum = Format.roundUp(max(max(size, room) * 2, 64 << 20), to: Format.sectionSize)
-        do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch { throw error.with(path: path) }
+        do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch {
+            throw error.with(path: path)
+        }
         if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
     }
     /// A view of the same file of its own, for walks over all of it: it gives back the memory of what it has read as often as it likes.
@@ -234,7 +236,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             guard size > mapped else { return }
             try verifyWhole()
             let target = min(Format.roundUp(size, to: Format.sectionSize), space.fileCapacity)
-            guard target >= size else { throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: self.path) }
+            guard target >= size else {
+                throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: self.path)
+            }
             if pages == nil {
                 try space.mapFile(file.fd, offset: mapped, length: target - mapped)
             } else {
@@ -297,7 +301,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         var top = header.liveTopRef
         let streaming = header.isStreaming
         if streaming {
-            guard size >= Format.headerSize + Format.streamingFooterSize else { throw invalid("file is in streaming format but too small (\(size) bytes)") }
+            guard size >= Format.headerSize + Format.streamingFooterSize else {
+                throw invalid("file is in streaming format but too small (\(size) bytes)")
+            }
             try ensureMapped(size)
             let footerAt = size - Format.streamingFooterSize
             let store = NodeStore(space: space, fileLimit: size, pages: pages)
@@ -307,10 +313,14 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             let footer = space.base + footerAt
             top = footer.loadUnaligned(as: UInt64.self).littleEndian
             let magic = footer.loadUnaligned(fromByteOffset: 8, as: UInt64.self).littleEndian
-            guard magic == FileHeader.footerMagic else { throw invalid("file in streaming format has an invalid footer cookie (\(magic)): the file is probably truncated") }
+            guard magic == FileHeader.footerMagic else {
+                throw invalid("file in streaming format has an invalid footer cookie (\(magic)): the file is probably truncated")
+            }
         }
         guard top % 8 == 0 else { throw invalid("top ref is not aligned (\(top))") }
-        guard top < UInt64(size) else { throw invalid("top ref is outside of the file (size: \(size), top ref: \(top)): the file is probably truncated") }
+        guard top < UInt64(size) else {
+            throw invalid("top ref is outside of the file (size: \(size), top ref: \(top)): the file is probably truncated")
+        }
         var state = State(
             header: header, physicalSize: size, topRef: .null, format: header.liveFormat, logicalSize: Format.headerSize, version: 1,
             historyType: 0, historySchemaVersion: 0, isStreaming: streaming)
@@ -373,7 +383,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         guard version < Self.versionLimit else { throw invalid("Impossible version number \(version)") }
         let slot11 = n.count > 11 ? try n.slot(11) : RefOrTagged(.null)
         return TopFields(
-            logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0, historySchemaVersion: try number(9) ?? 0, syncFileId: try number(10) ?? 0,
+            logicalSize: Int(logical), version: version, historyType: try number(7) ?? 0, historySchemaVersion: try number(9) ?? 0,
+            syncFileId: try number(10) ?? 0,
             names: names, tables: tables, history: try child(8),
             freeLists: (positions: try child(3), lengths: try child(4), versions: try child(5)),
             evacuation: slot11.subtree ?? .null, slotCount: n.count)
@@ -417,7 +428,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     func emptyForMemory() throws(RealmError) {
         if try file.size() > 0, try readHeader().liveTopRef != 0 {
             throw RealmError(
-                .fileAlreadyExists, "There is a Realm file at path '\(path)' already: a Realm in memory would replace and remove it. Choose another path",
+                .fileAlreadyExists,
+                "There is a Realm file at path '\(path)' already: a Realm in memory would replace and remove it. Choose another path",
                 path: path)
         }
         try file.truncate(to: 0)
@@ -430,7 +442,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         defer { start.deallocate() }
         Platform.zero(start, 2 * 4096)
         let size = try file.size()
-        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize), try file.read(into: start, count: min(size, 2 * 4096), at: 0) > 0 else {
+        guard size > 0, size <= max(SealedForm.sizeWhenNew, Platform.pageSize), try file.read(into: start, count: min(size, 2 * 4096), at: 0) > 0
+        else {
             return false
         }
         // A plain file is a page that was written at once.

@@ -321,7 +321,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
                 // A large commit fills its memory from end to end.
                 if written > 1024, p * pageSize % AddressSpace.largePage < pageSize {
                     let from = Format.roundUp(p * pageSize, to: AddressSpace.largePage)
-                    if touched[p + 1].load(ordering: .relaxed) == 0 { space.preferLargePages(from: from, to: min(from + AddressSpace.largePage, s.committed), filled: false) }
+                    if touched[p + 1].load(ordering: .relaxed) == 0 {
+                        space.preferLargePages(from: from, to: min(from + AddressSpace.largePage, s.committed), filled: false)
+                    }
                 }
                 let t = touched[p].load(ordering: .relaxed)
                 if t == 0 { s.resident += 1 }
@@ -379,5 +381,7 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     }
     var residentBytes: Int { lock.with { $0.resident } * pageSize }
     /// Makes the form's calls that need the lock.
-    func withForm<R>(_ body: (any PageForm) throws(RealmError) -> R) throws(RealmError) -> R { try lock.with { (_) throws(RealmError) in try body(form) } }
+    func withForm<R>(_ body: (any PageForm) throws(RealmError) -> R) throws(RealmError) -> R {
+        try lock.with { (_) throws(RealmError) in try body(form) }
+    }
 }

@@ -150,7 +150,8 @@ final class NodeStore {
         // All ones for a slab node, whose refs may lead anywhere.
         let slabMask = Int64(slabStart &- 1 &- at) >> 63
         return Node(
-            address: address, ref: ref, count: header.count, width: header.width, flags: header.flags, refLimit: Int64(fileLimit) | slabMask & Int64.max)
+            address: address, ref: ref, count: header.count, width: header.width, flags: header.flags,
+            refLimit: Int64(fileLimit) | slabMask & Int64.max)
     }
     /// The way of encrypted files: first the pages of header and node.
     @inline(never) private func decrypted(_ ref: Ref) throws(RealmError) -> Node {

@@ -151,13 +151,16 @@ final class RealmForm: PageForm {
         if damaged.count >= Self.damagedLimit { damaged.removeAll() }
         damaged[page] = try entry(page).stamp
         if try entry(page).counter == 0 { throw failed("page \(page) has never been written to") }
-        throw failed("page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted")
+        throw failed(
+            "page \(page) in file of size \(try file.size()) failed the HMAC check. Either the encryption key is incorrect or data is corrupted")
     }
     /// Opens the ciphertext in the buffer with either half of its entry.
     private func open(_ page: Int, _ entry: Entry, into to: UnsafeMutableRawPointer) throws(RealmError) -> Bool {
         var mac: (UInt64, UInt64, UInt64, UInt64) = (0, 0, 0, 0)
         withUnsafeMutableBytes(of: &mac) { cipher.mac(buffer, into: $0.baseAddress!) }
-        func matches(_ other: UnsafeRawPointer) -> Bool { withUnsafeBytes(of: &mac) { Crypto.isEqual($0.baseAddress!, other, RealmPageCipher.macSize) } }
+        func matches(_ other: UnsafeRawPointer) -> Bool {
+            withUnsafeBytes(of: &mac) { Crypto.isEqual($0.baseAddress!, other, RealmPageCipher.macSize) }
+        }
         if matches(entry.mac) {
             try cipher.decrypt(buffer, into: to, counter: entry.counter, position: page * 4096)
             return true

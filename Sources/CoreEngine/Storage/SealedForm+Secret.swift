@@ -51,7 +51,8 @@ extension SealedForm {
             } catch let second {
                 throw RealmError(
                     .commitOutcomeUnknown,
-                    "The key could not be changed (\(error.message)), nor the old one put back (\(second.message)): keep both, either may open the file",
+                    "The key could not be changed (\(error.message)), nor the old one put back (\(second.message)): "
+                        + "keep both, either may open the file",
                     path: file.path)
             }
             throw error

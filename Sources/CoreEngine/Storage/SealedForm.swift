@@ -196,7 +196,8 @@ final class SealedForm: PageForm {
                 var root = isEven ? even : odd
                 // Neighbours, but for a flush that failed in another process and lost one record: then the announcements lead on.
                 guard root.sequence &- (isEven ? odd : even).sequence <= 3 else { continue }
-                if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted) {
+                if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted)
+                {
                     root = accepted.root
                 }
                 if expected != 0, root.header.liveTopRef != expected,
@@ -272,7 +273,9 @@ final class SealedForm: PageForm {
         return nil
     }
     private func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        guard g < Self.rootStamps else { throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path) }
+        guard g < Self.rootStamps else {
+            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
+        }
         if let s = groups[g], s.isChanged || s.stamp == root.stamps[g] { return s }
         let s = try load(.group, g, at: groupBlock(g), wanted: root.stamps[g])
         groups[g] = s
@@ -338,7 +341,8 @@ final class SealedForm: PageForm {
             // Pages are neighbours on disk as far as their table reaches.
             let run = min(count - done, Self.fanOut - page % Self.fanOut, Self.batch)
             for i in 0..<run {
-                stamps[done + i] = seal.seal(.page, page + i, from: from + (done + i) * Self.payload, count: Self.payload, into: buffer + i * Self.blockSize)
+                stamps[done + i] = seal.seal(
+                    .page, page + i, from: from + (done + i) * Self.payload, count: Self.payload, into: buffer + i * Self.blockSize)
             }
             try file.write(buffer, count: run * Self.blockSize, at: pageBlock(page) * Self.blockSize)
             noteWritten(page..<page + run)

@@ -196,7 +196,9 @@ struct CollectionEditor {
         let n = try tree.count()
         guard n > 0 else { return }
         log(.clear(oldSize: n))
-        if column.type == .link || column.type == .mixed { try table.removeLinks(inTree: root, kind: kind, from: object, column, cascading: &cascade) }
+        if column.type == .link || column.type == .mixed {
+            try table.removeLinks(inTree: root, kind: kind, from: object, column, cascading: &cascade)
+        }
         if isIndexed { for i in 0..<n { try table.indexes.eraseWord(word(try tree.get(i)), object, column.key.index) } }
         try tree.clear()
         root = tree.root
@@ -317,7 +319,9 @@ struct CollectionEditor {
     /// A new object of the class that the collection's links lead to.
     func createTarget() throws(RealmError) -> ObjKey {
         guard let target = try table.group.table(column.oppositeTable) else { throw .corrupt("link column without its target") }
-        guard target.primaryKey == nil else { throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
+        guard target.primaryKey == nil else {
+            throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed")
+        }
         return try target.createObject().key
     }
 }
@@ -357,13 +361,17 @@ extension Table {
     /// Opens the collection at `path` for change, runs `body` and writes the root back.
     ///
     /// - Throws: 2010 when the path leads to no collection of this shape (any more).
-    func edit<R>(_ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R) throws(RealmError) -> R {
+    func edit<R>(
+        _ path: CollectionPath, as shape: CollectionShape, _ body: (inout CollectionEditor) throws(RealmError) -> R
+    ) throws(RealmError) -> R {
         guard let c = facts(path.column), let value = try rows.get(path.object, path.column.index) else { throw Self.gone() }
         var cascade = Group.Cascade()
         let result: R
         if case .slot(let slot) = value {
             guard let outer = c.shape, outer == shape || !path.steps.isEmpty, let kind = c.elementKind else { throw Self.gone() }
-            guard outer != .dictionary || c.keyType == .string else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
+            guard outer != .dictionary || c.keyType == .string else {
+                throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written")
+            }
             let old = slot.subtree ?? .null
             let new: Ref
             if path.steps.isEmpty {

@@ -69,7 +69,9 @@ package final class ElementList {
         return try getOther(i)
     }
     @inline(never) private func getOther(_ i: Int) throws(RealmError) -> Mixed {
-        guard i >= 0, i < count else { throw RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements") }
+        guard i >= 0, i < count else {
+            throw RealmError(.indexOutOfBounds, "Requested index \(i) calling get() on a collection of \(count) elements")
+        }
         let at = visible?[i] ?? i
         if UInt(bitPattern: at &- first) >= UInt(bitPattern: leafCount) {
             forgetLeaf()
@@ -223,7 +225,10 @@ package struct ElementDictionary {
             return
         }
         if format < 23 {
-            let columns = [ClusterTree.Column(kind: .string, initial: .null, ownsTrees: false), ClusterTree.Column(kind: .mixed, initial: .null, ownsTrees: false)]
+            let columns = [
+                ClusterTree.Column(kind: .string, initial: .null, ownsTrees: false),
+                ClusterTree.Column(kind: .mixed, initial: .null, ownsTrees: false),
+            ]
             let rows = ClusterTree(store, root: root, columns: columns)
             var keyed: [(ObjKey, Bytes)] = []
             try rows.forEachKey { (k) throws(RealmError) in

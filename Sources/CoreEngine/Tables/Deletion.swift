@@ -219,7 +219,9 @@ extension Table {
         if c.type == .link && !c.oppositeColumn.raw.isMax {
             column = c.oppositeColumn
         } else {
-            guard let found = target.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == c.key }) else { return }
+            guard let found = target.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == c.key }) else {
+                return
+            }
             column = found.key
         }
         try target.removeBacklink(k, column, origin: key)

@@ -188,7 +188,9 @@ final class Group {
     }
     /// Removes a table with its columns; 2003 while another table has links to it. Its slot keeps the tag of the next table there.
     func removeTable(_ t: Table) throws(RealmError) {
-        guard !t.isLinkTarget else { throw RealmError(.crossTableLinkTarget, "Cannot remove '\(t.name)' because it is the target of link columns of other tables") }
+        guard !t.isLinkTarget else {
+            throw RealmError(.crossTableLinkTarget, "Cannot remove '\(t.name)' because it is the target of link columns of other tables")
+        }
         let index = t.tableIndex, key = t.key
         try t.destroyAll()
         slots[index] = RefOrTagged(tagged: UInt64((key.raw >> 16 &+ 1) & 0x7FFF))

@@ -48,7 +48,9 @@ extension Table {
             if let single = v.number, Int64(single) == origin.raw { _ = try rows.set(key, column.index, .slot(RefOrTagged(.null))) }
             return
         }
-        guard let i = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw), let row = try rows.locateForWriting(key) else { return }
+        guard let i = try BPlusTree(store, kind: .int, root: root).firstIndex(ofInteger: origin.raw), let row = try rows.locateForWriting(key) else {
+            return
+        }
         var tree = BPlusTree(store, kind: .int, root: try splitOversized(root))
         let count = try tree.count()
         // The last entry takes the place of the one that goes.

@@ -46,8 +46,9 @@ extension Table {
     func addBacklinkColumn(origin: Table, originColumn: ColKey) throws(RealmError) -> ColKey {
         let key = newColKey(.backlink, [])
         try insert(
-            Column(key: key, type: .backlink, attributes: [], name: "", oppositeTable: origin.key, oppositeColumn: originColumn,
-                   specType: Int64(ColumnType.backlink.rawValue)))
+            Column(
+                key: key, type: .backlink, attributes: [], name: "", oppositeTable: origin.key, oppositeColumn: originColumn,
+                specType: Int64(ColumnType.backlink.rawValue)))
         return key
     }
     /// The backlink column for (`origin`, `column`), made on first use. Format: logical §8.5.
@@ -84,13 +85,17 @@ extension Table {
     }
     /// Removes a public column with everything that belongs to it at both ends; embedded objects that it owns go too.
     func removeColumn(_ key: ColKey) throws(RealmError) {
-        guard let c = column(key), !c.isBacklink else { throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)") }
+        guard let c = column(key), !c.isBacklink else {
+            throw RealmError(.invalidProperty, "Class '\(className ?? name)' has no property with key \(key.raw)")
+        }
         if c.type == .link || c.type == .mixed {
             // Targets forget the links, and embedded ones lose their owner, before the column goes.
             if let target = try group.table(c.oppositeTable), target.isEmbedded { try clearColumn(c) }
             for i in group.liveIndexes {
                 let other = try group.table(at: i)
-                guard let b = other.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key }) else { continue }
+                guard let b = other.columns.first(where: { $0.isBacklink && $0.oppositeTable == self.key && $0.oppositeColumn == key }) else {
+                    continue
+                }
                 try other.remove(b.key)
             }
         }
@@ -111,7 +116,9 @@ extension Table {
     }
     func renameColumn(_ key: ColKey, to new: Name) throws(RealmError) {
         guard new.utf8.count <= 63 else { throw RealmError(.invalidName, "The name '\(new)' is longer than 63 bytes") }
-        guard column(named: new) == nil, !new.isEmpty else { throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already") }
+        guard column(named: new) == nil, !new.isEmpty else {
+            throw RealmError(.invalidName, "Class '\(className ?? name)' has a property named '\(new)' already")
+        }
         guard spec.change(key, { $0.name = new }) else { return }
         group.log?.columnRenamed(self.key, key)
     }
@@ -194,7 +201,8 @@ extension Table {
         guard key != primaryKey else { return }
         if let key {
             guard let c = column(key), !c.isCollection, [.int, .string, .objectId, .uuid].contains(c.type) else {
-                throw RealmError(.illegalOperation, "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key")
+                throw RealmError(
+                    .illegalOperation, "Property '\(className ?? name).\(column(key)?.name ?? "")' is of a type that cannot be a primary key")
             }
         }
         if let old = primaryKey, let c = column(old), !c.attributes.contains(.indexed), try index(of: c.index) != nil { try removeIndex(c.index) }
@@ -213,7 +221,8 @@ extension Table {
                 seen += 1
             }
             guard seen <= 1 else {
-                throw RealmError(.migrationFailed, "Primary key property '\(className ?? name).\(column(pk)?.name ?? "")' has duplicate values after migration.")
+                throw RealmError(
+                    .migrationFailed, "Primary key property '\(className ?? name).\(column(pk)?.name ?? "")' has duplicate values after migration.")
             }
         }
     }

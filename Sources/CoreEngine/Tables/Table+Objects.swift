@@ -44,7 +44,9 @@ extension Table {
     }
     /// Throws unless `value` may be stored in column `c`.
     func check(_ value: Mixed, for c: ColumnFacts) throws(RealmError) {
-        if c.isCollection || c.type == .backlink { throw RealmError(.typeMismatch, "Property \(describe(c)) is a collection: it cannot be set as a value") }
+        if c.isCollection || c.type == .backlink {
+            throw RealmError(.typeMismatch, "Property \(describe(c)) is a collection: it cannot be set as a value")
+        }
         try checkValue(value, c, nullAllowed: c.isNullable)
     }
     /// Throws unless `value` may be an element of the collection in column `c`.
@@ -53,7 +55,9 @@ extension Table {
         case .list, .dictionary:
             guard c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do") }
             guard shape != .set else { throw RealmError(.illegalOperation, "The set \(describe(c)) cannot hold collections") }
-            guard level < Self.maxNesting else { throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Self.maxNesting) deep") }
+            guard level < Self.maxNesting else {
+                throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Self.maxNesting) deep")
+            }
         default: try checkValue(value, c, nullAllowed: c.isNullable && !(c.type == .link && shape != .dictionary))
         }
     }
@@ -68,11 +72,17 @@ extension Table {
             try checkLink(t, k, for: c)
             return
         case .string(let b):
-            guard b.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(b.count) bytes is too big for property \(describe(c))") }
+            guard b.count <= Format.maxStringSize else {
+                throw RealmError(.limitExceeded, "A string of \(b.count) bytes is too big for property \(describe(c))")
+            }
         case .binary(let b):
-            guard b.count <= Format.maxBlobSize else { throw RealmError(.limitExceeded, "Binary data of \(b.count) bytes is too big for property \(describe(c))") }
+            guard b.count <= Format.maxBlobSize else {
+                throw RealmError(.limitExceeded, "Binary data of \(b.count) bytes is too big for property \(describe(c))")
+            }
         case .timestamp(let t):
-            guard t.isValid else { throw RealmError(.invalidArgument, "Seconds and nanoseconds of a timestamp must have one sign, and |nanoseconds| < 10⁹") }
+            guard t.isValid else {
+                throw RealmError(.invalidArgument, "Seconds and nanoseconds of a timestamp must have one sign, and |nanoseconds| < 10⁹")
+            }
         case .list, .dictionary:
             guard c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) holds no collections: only Mixed values do") }
             return
@@ -83,10 +93,14 @@ extension Table {
     }
     private func checkLink(_ t: TableKey, _ k: ObjKey, for c: ColumnFacts) throws(RealmError) {
         guard c.type == .link || c.type == .mixed else { throw RealmError(.typeMismatch, "Property \(describe(c)) does not take a link") }
-        guard c.type == .mixed || t == c.oppositeTable else { throw RealmError(.typeMismatch, "Property \(describe(c)) links to objects of another class") }
+        guard c.type == .mixed || t == c.oppositeTable else {
+            throw RealmError(.typeMismatch, "Property \(describe(c)) links to objects of another class")
+        }
         guard let target = try group.table(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
         guard !target.isEmbedded else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an embedded object") }
-        guard target.kind != .asymmetric else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class") }
+        guard target.kind != .asymmetric else {
+            throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class")
+        }
         guard try target.isValid(k) else { throw RealmError(.noSuchObject, "The object that property \(describe(c)) should link to does not exist") }
     }
 
@@ -213,7 +227,9 @@ extension Table {
     /// A new object in a link property. An embedded one that stood there goes; on a link to a top-level class the old one stays.
     func setNewTarget(_ key: ObjKey, _ c: ColumnFacts) throws(RealmError) -> ObjKey {
         guard let target = try group.table(c.oppositeTable) else { throw .corrupt("link column without its target") }
-        guard target.primaryKey == nil else { throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed") }
+        guard target.primaryKey == nil else {
+            throw RealmError(.illegalOperation, "Class '\(target.className ?? target.name)' has a primary key: a value for it is needed")
+        }
         let new = try target.createObject().key
         _ = try setLink(key, c, new)
         return new
@@ -221,7 +237,9 @@ extension Table {
 
     /// Adds to an integer property without reading it through the caller. Null and non-integers are errors.
     func addInteger(_ key: ObjKey, _ c: ColumnFacts, _ delta: Int64) throws(RealmError) -> Bool {
-        guard !c.isCollection, c.type == .int || c.type == .mixed else { throw RealmError(.illegalOperation, "Property \(describe(c)) is not an integer") }
+        guard !c.isCollection, c.type == .int || c.type == .mixed else {
+            throw RealmError(.illegalOperation, "Property \(describe(c)) is not an integer")
+        }
         guard let old = try get(key, c) else { return false }
         guard case .int(let v) = old else { throw RealmError(.illegalOperation, "Property \(describe(c)) holds no integer to add to") }
         return try set(key, c, .int(v &+ delta))

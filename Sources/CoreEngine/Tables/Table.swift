@@ -129,7 +129,8 @@ final class Table {
         let indexes = try s.makeRefs([]).ref, tables = try s.makeIntegers().ref, cols = try s.makeIntegers().ref
         let zero = RefOrTagged(.null)
         return try s.makeRefs([
-            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes), RefOrTagged(tagged: 0), RefOrTagged(tagged: 0),
+            RefOrTagged(spec), zero, RefOrTagged(rows), RefOrTagged(tagged: UInt64(key.raw)), RefOrTagged(indexes), RefOrTagged(tagged: 0),
+            RefOrTagged(tagged: 0),
             RefOrTagged(tables), RefOrTagged(cols), zero, zero, zero, RefOrTagged(tagged: kind.rawValue), zero,
         ]).ref
     }

@@ -47,7 +47,8 @@ struct TableSpec {
             guard (i < names.count) == (type != .backlink) else { throw .corrupt("public columns after backlink columns", at: ref.offset) }
             let specType = types.get(i)
             var c = Column(
-                key: key, type: type == .linkList ? .link : type, attributes: ColumnAttributes(rawValue: Int(truncatingIfNeeded: attributes.get(i) & 0x1FF)),
+                key: key, type: type == .linkList ? .link : type,
+                attributes: ColumnAttributes(rawValue: Int(truncatingIfNeeded: attributes.get(i) & 0x1FF)),
                 name: i < names.count ? try s.name(names, i) : "", specType: specType)
             if c.isDictionary, specType >> 16 == 0 { c.keyType = .int }
             if let tables, c.index < tables.count { c.oppositeTable = TableKey(UInt32(truncatingIfNeeded: tables.get(c.index)) & 0x7FFF_FFFF) }

@@ -147,8 +147,9 @@ extension Database {
                 // The new file counts, whatever the folder says; until it says so for good, nothing is written.
                 isNameCertain = (try? FileSystem.synchronizeFolder(of: name)) != nil
                 if isNameCertain { lockFile.shared.isUncertain = false }
-                lockFile.shared.publish(SharedState.Version(
-                    number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
+                lockFile.shared.publish(
+                    SharedState.Version(
+                        number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
                 lockFile.shared.database = identity
                 lockFile.hold(claim)
                 noteIdentity(identity)
@@ -158,7 +159,8 @@ extension Database {
             guard isNameCertain || keepsForm || !isDurable else {
                 throw RealmError(
                     .commitOutcomeUnknown,
-                    "The file has its new key, but its folder could not be written to the disk: after a failure of power it may be the old file, with the "
+                    "The file has its new key, but its folder could not be written to the disk: "
+                        + "after a failure of power it may be the old file, with the "
                         + "old key. Keep both", path: path)
             }
             return true

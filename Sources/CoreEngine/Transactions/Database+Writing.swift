@@ -122,7 +122,9 @@ extension Database {
     /// - Parameter others: another process has written since this one last did.
     private func recoverHeader(_ others: Bool) throws(RealmError) {
         guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
-        if let pages = file.pages, !newest.topRef.isNull { try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) } }
+        if let pages = file.pages, !newest.topRef.isNull {
+            try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) }
+        }
         try file.verifyLength(newest.logicalSize)
         if let failed = file.unsettled {
             // Another process may have gone on from either state meanwhile.
@@ -139,7 +141,7 @@ extension Database {
         let header = try file.readHeader()
         try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else {
-            if others, case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {
+            if others, case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {
                 try file.select(found)
                 lockFile.shared.publish(SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
             }
@@ -148,17 +150,18 @@ extension Database {
         let state = try file.validate(readOnly: false)
         if state.version == newest.number + 1 {
             lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
-        } else if case let (found, isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
+        } else if case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
             // The first to open it after a crash could not write.
             try file.select(found)
         } else {
             throw RealmError(
-                .fileOperationFailed, "The content of the Realm file at path '\(path)' was replaced while it was open: close it everywhere and open it again",
+                .fileOperationFailed,
+                "The content of the Realm file at path '\(path)' was replaced while it was open: close it everywhere and open it again",
                 path: path)
         }
     }
-    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header, and the file's name, is put on the
-    /// disk. A flush that failed may have left something else there, which leads to nodes that this transaction would write over.
+    /// Before the first write of a session, and after a commit that did not end: what the system shows of the header, and the file's name, is put
+    /// on the disk. A flush that failed may have left something else there, which leads to nodes that this transaction would write over.
     private func confirmHeader() throws(RealmError) {
         guard let lockFile, durability == .full, lockFile.shared.isUncertain else { return }
         try file.confirmHeader()
@@ -177,7 +180,8 @@ extension Database {
 
     /// The oldest pin of a version, the first time that the holder of the write lock asks for it.
     func firstWarning(of version: UInt64) -> SharedState.Mark? {
-        guard let lockFile, let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }), mark != warnedOf
+        guard let lockFile, let mark = lockFile.shared.marks(isDead: { lockFile.isDead($0) }).first(where: { $0.version == version }),
+            mark != warnedOf
         else { return nil }
         warnedOf = mark
         return mark
@@ -188,11 +192,14 @@ extension Database {
     func verifySession(_ pin: Pin?) throws(RealmError) {
         try verifyWhole()
         if let pin, pin.isIntact, newestVersion == pin.version { return }
-        throw RealmError(.brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
+        throw RealmError(
+            .brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
     }
     /// Makes a commit the newest version: flushes, selects, publishes. Steps: docs/commit-and-locking.md.
     /// - Parameters: as of `DatabaseFile.commit`.
-    func publish(_ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool) throws(RealmError) -> SharedState.Version {
+    func publish(
+        _ c: CommitWriter.Result, onto base: CommitRecord, recordAt: Int, flushing isFlushed: Bool
+    ) throws(RealmError) -> SharedState.Version {
         // What lies in the file by now may have been made from zeros, or lie where a reader that was not seen looks.
         try verifyWhole()
         if !isFlushed, durability == .full, !file.isEncrypted {

@@ -113,7 +113,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         encryption: Encryption? = nil
     ) throws(RealmError) -> Database {
         try open(
-            canonical: try FileSystem.canonical(given), access: access, durability: durability, flushesTwice: flushesTwice, upgrades: upgrades, encryption: encryption)
+            canonical: try FileSystem.canonical(given), access: access, durability: durability, flushesTwice: flushesTwice, upgrades: upgrades,
+            encryption: encryption)
     }
     static func open(
         canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?
@@ -126,7 +127,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         return try atGate(path) { () throws(RealmError) in
             if let db = registered(at: path), !db.users.with({ $0.isAbandoned }) {
                 guard db.durability == durability else {
-                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different durability or in-memory settings", path: path)
+                    throw RealmError(
+                        .mismatchedConfig, "Realm at path '\(path)' already opened with different durability or in-memory settings", path: path)
                 }
                 guard db.file.encryption == encryption else {
                     throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
@@ -161,7 +163,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     }
     /// The open database of this process whose file is at `path`, under whatever name it was opened.
     private static func registered(at path: String) -> Database? {
-        guard let identity = try? FileSystem.identity(path), let db = registry.with({ $0.database(identity) }), db.belongsToThisProcess else { return nil }
+        guard let identity = try? FileSystem.identity(path), let db = registry.with({ $0.database(identity) }), db.belongsToThisProcess else {
+            return nil
+        }
         return db
     }
     private static func upgraded(
@@ -216,7 +220,8 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         try Self.checkFormat(state, path: path, writing: false, upgrades: false)
         identity = try file.file.identity()
         lockFile = nil
-        fixed = SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize)
+        fixed = SharedState.Version(
+            number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize)
         format = state.format == 0 ? Format.currentVersion : state.format
         removesLockFile = false
     }
@@ -294,8 +299,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
                     (state, isSelected) = try file.newestState(readOnly: false)
                 }
                 if writing, try file.align(state) { state = try file.validate(readOnly: false) }
-                shared.publish(SharedState.Version(
-                    number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
+                shared.publish(
+                    SharedState.Version(
+                        number: state.version, topRef: state.topRef, logicalSize: state.isStreaming ? state.physicalSize : state.logicalSize))
                 shared.durability.store(UInt64(durability.rawValue))
                 // What is known of the header so far stays known until another process writes.
                 if writing { shared.lastWriter.store(shared.owner) }
@@ -360,7 +366,9 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         }
         guard state.format == Format.currentVersion || upgrades else {
             throw RealmError(
-                .formatUpgradeRequired, "The Realm file format must be allowed to be upgraded in order to proceed: the file has format \(state.format), \(Format.currentVersion) is needed for writing",
+                .formatUpgradeRequired,
+                "The Realm file format must be allowed to be upgraded in order to proceed: "
+                    + "the file has format \(state.format), \(Format.currentVersion) is needed for writing",
                 path: path)
         }
     }
@@ -434,11 +442,14 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
     func verifyFormat() throws(RealmError) {
         guard let now = try upgradedFormat() else { return }
         throw RealmError(
-            .incompatibleSession, "The Realm file at path '\(path)' was upgraded from format \(format) to \(now) while it was open: open it again", path: path)
+            .incompatibleSession, "The Realm file at path '\(path)' was upgraded from format \(format) to \(now) while it was open: open it again",
+            path: path)
     }
     /// The format that the file has now, where it is not the one in which it is read here.
     func upgradedFormat() throws(RealmError) -> UInt8? {
-        guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat, now != 0, now != format else { return nil }
+        guard format != Format.currentVersion, lockFile != nil, case let now = try file.readHeader().liveFormat, now != 0, now != format else {
+            return nil
+        }
         return now
     }
     /// Pins the newest version, in a reader slot.

@@ -63,7 +63,9 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                         break
                     }
                 }
-                guard state.owner != 0 else { throw RealmError(.limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath) }
+                guard state.owner != 0 else {
+                    throw RealmError(.limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath)
+                }
                 state.clearSlots(of: state.owner)
                 // Whoever had the byte before may have died in the middle of a commit: this is another writer.
                 _ = state.lastWriter.exchange(from: state.owner, to: 0)
@@ -88,7 +90,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             guard error.code == .permissionDenied, let rights = FileSystem.rights(path) else { throw error }
             throw RealmError(
                 .permissionDenied,
-                "\(error.message). It is the lock file of user \(rights.user), group \(rights.group), and may be removed when nobody has the Realm file "
+                "\(error.message). It is the lock file of user \(rights.user), group \(rights.group), "
+                    + "and may be removed when nobody has the Realm file "
                     + "open",
                 path: path)
         }
@@ -226,7 +229,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
         }
         throw RealmError(
             .incompatibleSession,
-            "Realm file at path '\(databasePath)' is open under another name (a hard link, another mount), or was open when its lock file was removed: "
+            "Realm file at path '\(databasePath)' is open under another name (a hard link, another mount), "
+                + "or was open when its lock file was removed: "
                 + "close it there first", path: databasePath)
     }
     /// Whether a session of this library, in whatever process, uses the database file.
@@ -240,18 +244,21 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             if FileSystem.isDirectory(folder) { throw replaced() }
             throw RealmError(
                 .fileOperationFailed,
-                "The folder '\(folder)' of the Realm file was renamed, moved or removed while the file was open: close it everywhere and open it again",
+                "The folder '\(folder)' of the Realm file was renamed, moved or removed while the file was open: "
+                    + "close it everywhere and open it again",
                 path: databasePath)
         }
         guard try FileSystem.identity(file.path) == identity else {
             throw RealmError(
-                .incompatibleSession, "The lock file of '\(databasePath)' was removed or replaced while the Realm file was open: close it everywhere and open it again",
+                .incompatibleSession,
+                "The lock file of '\(databasePath)' was removed or replaced while the Realm file was open: close it everywhere and open it again",
                 path: databasePath)
         }
     }
     private func replaced() -> RealmError {
         RealmError(
-            .fileOperationFailed, "The Realm file at path '\(databasePath)' was removed or replaced while it was open: close it everywhere and open it again",
+            .fileOperationFailed,
+            "The Realm file at path '\(databasePath)' was removed or replaced while it was open: close it everywhere and open it again",
             path: databasePath)
     }
 

@@ -140,7 +140,9 @@ package final class Transaction {
             try database.file.ensureMapped(v.logicalSize)
             store.move(toFileLimit: v.logicalSize, version: v.number, top: v.topRef)
             let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
-            guard top.version == v.number else { throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path) }
+            guard top.version == v.number else {
+                throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
+            }
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId
         }
@@ -280,7 +282,8 @@ package final class Transaction {
     private func write(_ next: UInt64, flushing: Bool) throws(RealmError) -> SharedState.Version {
         let file = database.file
         guard next < DatabaseFile.versionLimit else {
-            throw RealmError(.limitExceeded, "The file has reached the last version number: move its objects to a file that is made anew", path: database.path)
+            throw RealmError(
+                .limitExceeded, "The file has reached the last version number: move its objects to a file that is made anew", path: database.path)
         }
         // What a file that was cut still holds is not to be built upon.
         try file.verifyLength(logicalSize)
@@ -302,9 +305,13 @@ package final class Transaction {
         slots[10] = RefOrTagged(tagged: 0)
         if !topRef.isNull {
             let top = try file.topFields(store, topRef, physicalSize: store.fileLimit)
-            guard top.logicalSize == logicalSize else { throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path) }
+            guard top.logicalSize == logicalSize else {
+                throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
+            }
             lists = top.freeLists
-            guard top.slotCount < 5 || (!lists.positions.isNull && !lists.lengths.isNull) else { throw .corrupt("top array without free-space lists", at: topRef.offset) }
+            guard top.slotCount < 5 || (!lists.positions.isNull && !lists.lengths.isNull) else {
+                throw .corrupt("top array without free-space lists", at: topRef.offset)
+            }
             history = top.historyType == History.Kind.inRealm ? top.history : .null
             if top.historyType != History.Kind.inRealm { try store.destroy(top.history) }
             slots[10] = RefOrTagged(tagged: top.syncFileId)
@@ -316,7 +323,8 @@ package final class Transaction {
         history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
         var free = try FreeSpace(
-            store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned), groupStart: file.unflushed.map { $0.base.baseVersion + 1 },
+            store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned),
+            groupStart: file.unflushed.map { $0.base.baseVersion + 1 },
             pageSize: file.isEncrypted ? file.pageSize : nil)
         let recordPlace = FileChunk(offset: recordAt, size: CommitRecord.size)
         if topRef.isNull, leavesRecord, recordPlace.end <= physical {

@@ -99,7 +99,9 @@ struct BPlusTree {
         let n = try s.node(ref)
         if !n.isInner {
             let count = try kind.count(s, ref)
-            guard first + count <= limit, count > 0 || limit == 0 || depth == 0 else { throw .corrupt("element counts do not add up", at: ref.offset) }
+            guard first + count <= limit, count > 0 || limit == 0 || depth == 0 else {
+                throw .corrupt("element counts do not add up", at: ref.offset)
+            }
             goOn = try body(ref, first, count)
             first += count
             return

@@ -24,7 +24,8 @@ extension ClusterTree {
         let compact = depth < 7 && split.key == 1 << UInt64(8 * (depth + 1))
         let first = compact ? Ref.null : try store.makeUnsigned([0, split.key]).ref
         let newRoot = try store.makeRefs(
-            [RefOrTagged(first), RefOrTagged(tagged: depth + 1), RefOrTagged(tagged: total), RefOrTagged(top.ref), RefOrTagged(split.ref)], inner: true)
+            [RefOrTagged(first), RefOrTagged(tagged: depth + 1), RefOrTagged(tagged: total), RefOrTagged(top.ref), RefOrTagged(split.ref)],
+            inner: true)
         setRoot(newRoot.ref)
         return true
     }
@@ -44,7 +45,8 @@ extension ClusterTree {
         var key: UInt64
     }
     private func insert(
-        _ n: inout Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, depth: Int, initial: (column: Int, value: Mixed)?, _ inserted: inout Bool
+        _ n: inout Node, _ key: UInt64, base: UInt64, low: UInt64, high: UInt64, depth: Int, initial: (column: Int, value: Mixed)?,
+        _ inserted: inout Bool
     ) throws(RealmError) -> Split? {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: n.ref.offset) }
         guard n.isInner else { return try insertInLeaf(n, key, base: base, low: low, high: high, initial: initial, &inserted) }
@@ -323,24 +325,26 @@ extension ClusterTree {
         var all = columns
         while all.count <= index { all.append(nil) }
         all[index] = column
-        setRoot(try eachLeaf(root, depth: 0) { (n, count) throws(RealmError) in
-            var n = n
-            while n.count < index + 2 { try store.insertSlot(&n, n.count, RefOrTagged(.null)) }
-            var leaf = try column.kind.create(store)
-            for i in 0..<count { leaf = try column.kind.insert(store, leaf, i, column.initial) }
-            store.setSlot(n, index + 1, leaf)
-            return n.ref
-        })
+        setRoot(
+            try eachLeaf(root, depth: 0) { (n, count) throws(RealmError) in
+                var n = n
+                while n.count < index + 2 { try store.insertSlot(&n, n.count, RefOrTagged(.null)) }
+                var leaf = try column.kind.create(store)
+                for i in 0..<count { leaf = try column.kind.insert(store, leaf, i, column.initial) }
+                store.setSlot(n, index + 1, leaf)
+                return n.ref
+            })
         setColumns(all)
     }
     /// Frees a column's leaves; the slot becomes 0, or goes when it is the last.
     func removeColumn(_ index: Int) throws(RealmError) {
-        setRoot(try eachLeaf(root, depth: 0) { (n, _) throws(RealmError) in
-            var n = n
-            try store.destroy(try n.child(index + 1))
-            if index + 2 == n.count { try store.eraseSlots(&n, index + 1) } else { store.setSlot(n, index + 1, .null) }
-            return n.ref
-        })
+        setRoot(
+            try eachLeaf(root, depth: 0) { (n, _) throws(RealmError) in
+                var n = n
+                try store.destroy(try n.child(index + 1))
+                if index + 2 == n.count { try store.eraseSlots(&n, index + 1) } else { store.setSlot(n, index + 1, .null) }
+                return n.ref
+            })
         var all = columns
         all[index] = nil
         if index == all.count - 1 { all.removeLast() }

@@ -5,7 +5,11 @@ extension SearchIndex {
         guard let data = IndexData(v) else { return }
         let wasSound = store.isChecked() && isSound(near: v)
         var ref = root
-        _ = try erase(&ref, 0, depth: 0) { data.chunk($0) } remove: { (entry, _) throws(RealmError) in try self.remove(entry, key) }
+        _ = try erase(&ref, 0, depth: 0) {
+            data.chunk($0)
+        } remove: { (entry, _) throws(RealmError) in
+            try self.remove(entry, key)
+        }
         try lower(&ref)
         root = ref
         assert(!wasSound || isSound(near: v), "an erasure broke the index")

@@ -109,7 +109,9 @@ struct SearchIndex {
                 continue
             }
             guard keys.get(position) == Int64(chunk) else {
-                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity, (n.count &+ 1) &* 8 <= store.capacity(n) else { return (nil, false) }
+                guard let inserting, n.ref.offset >= store.slabStart, keys.count < capacity, (n.count &+ 1) &* 8 <= store.capacity(n) else {
+                    return (nil, false)
+                }
                 var node = n, chunks = keys
                 try store.insertInteger(&chunks, position, Int64(chunk))
                 store.setSlot(node, 0, chunks.ref)
@@ -256,7 +258,9 @@ struct SearchIndex {
     }
 
     /// The entry that results from adding `key` to an existing one.
-    private func add(_ entry: RefOrTagged, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int) throws(RealmError) -> RefOrTagged {
+    private func add(
+        _ entry: RefOrTagged, _ data: IndexData, _ v: Mixed, _ key: ObjKey, _ offset: Int, depth: Int
+    ) throws(RealmError) -> RefOrTagged {
         if entry.isTagged {
             let other = ObjKey(Int64(entry.integer))
             let stored = try value(other)

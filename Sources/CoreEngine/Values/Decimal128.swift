@@ -73,8 +73,9 @@ public struct Decimal128: Hashable, Sendable {
             self.init(low: 0, high: v & 0xFC00_0000_0000_0000)
         } else if v & 0x6000_0000_0000_0000 == 0x6000_0000_0000_0000 {
             let coefficient = UInt64(0x20_0000_0000_0000) | v & 0x7_FFFF_FFFF_FFFF
-            self.init(negative: v >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
-                      exponent: Int(v >> 51 & 0x3FF) - 398)
+            self.init(
+                negative: v >> 63 != 0, coefficient: coefficient > 9_999_999_999_999_999 ? 0 : UInt128(coefficient),
+                exponent: Int(v >> 51 & 0x3FF) - 398)
         } else {
             self.init(negative: v >> 63 != 0, coefficient: UInt128(v & 0x1F_FFFF_FFFF_FFFF), exponent: Int(v >> 53 & 0x3FF) - 398)
         }
