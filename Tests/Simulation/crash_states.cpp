@@ -149,7 +149,7 @@ struct Explorer {
         }
         world.clear();
         is_steady = seed % 2;
-        note_length = is_steady ? random.below(2000u << random.below(5)) : 0;
+        note_length = is_steady ? std::max<uint64_t>(2500, random.below(2000u << random.below(5))) : 0;
         writer->revive(world);
         spare->revive(world);
         world.before_call = [this](Process&, Call call) {

@@ -38,7 +38,7 @@ if [ "$long" = --long ]; then
     # Space that is used again one commit early, put into a copy of the sources.
     faulty=$out/faulty
     rm -rf "$faulty" && mkdir -p "$faulty/Tests"
-    cp -r Package.swift Sources include Scripts "$faulty" && cp -r Tests/CoreEngineTests "$faulty/Tests"
+    cp -r Package.swift Sources include Scripts "$faulty" && cp -r Tests/CoreEngine*Tests "$faulty/Tests"
     (cd "$faulty" && sed -i 's/let last = base.map .* ?? .max/let last = base ?? .max/' Sources/CoreEngine/Storage/FreeSpace.swift \
         && ! cmp -s Sources/CoreEngine/Storage/FreeSpace.swift ../../../../Sources/CoreEngine/Storage/FreeSpace.swift \
         && swift build --product CRealm --quiet) || exit 1
