@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench install clean tidy
 
 all: lib
 
@@ -90,6 +90,16 @@ test-swift:
 test-python: lib
 	@Scripts/need.sh python3 pytest
 	@$(PYTHON) -m pytest -q bindings/python/tests
+
+##   make wheel                      the Python package for pip, with the library inside, in .build/wheel; and its sdist
+wheel:
+	@Scripts/need.sh swift cc sodium openssl python3
+	@Scripts/wheel.sh
+
+##   make test-wheel [WITH=python3]  that wheel in a fresh environment, with the package's tests
+test-wheel:
+	@Scripts/need.sh swift cc sodium openssl python3
+	@Scripts/test-wheel.sh --all $(WITH)
 
 ##   make test-fixtures              files of other engines, histories
 test-fixtures: lib

@@ -61,6 +61,10 @@ def all_parts(fixtures):
                 PYTHON, "Tests/Crash/run.py", LIBRARY, "--seconds", option("CRASH_SECONDS", "2"), "--kills", "5", "--cipher", cipher]
     else:
         skipped.append("skipped: killed writers of encrypted files (Python's cryptography is not there)")
+    if found("Scripts/wheel.sh", "--tools"):
+        parts["wheel"] = ["Scripts/test-wheel.sh"]
+    else:
+        skipped.append("skipped: wheel (build and auditwheel cannot be installed from PyPI)")
     if not found("sh", "-c", "command -v doxygen"):
         del parts["documents of the C API"]
         skipped.append("skipped: documents of the C API (doxygen is not there)")

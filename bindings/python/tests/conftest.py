@@ -2,6 +2,7 @@
 end, and the folder with files that other implementations wrote."""
 
 import gc
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = PACKAGE_ROOT.parents[1]
-sys.path.insert(0, str(PACKAGE_ROOT))
+if not os.environ.get("CREALM_TEST_INSTALLED"):
+    sys.path.insert(0, str(PACKAGE_ROOT))
 
 import crealm  # noqa: E402
 

@@ -22,7 +22,8 @@ from pathlib import Path
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+if not os.environ.get("CREALM_TEST_INSTALLED"):
+    sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import crealm  # noqa: E402
 
