@@ -33,7 +33,6 @@ found=$(Scripts/rooms --check --if-built) || { complain "an arrow between rooms 
 found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
 found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
 found=$(Scripts/lint.sh --changed 2>&1) || complain "Swift files that are not formatted: make format" "$found"
-found=$(Scripts/lint.sh --changed 2>&1) || complain "Swift files that are not formatted: make format" "$found"
 found=$(python3 Benchmarks/run.py --check) || complain "the benchmarks' page, picture and numbers are not of one measurement" "$found"
 [ "$failed" = 0 ] && echo "  ok"
 echo "$((failed == 0)) passed, $failed failed"

@@ -1,14 +1,6 @@
 import CRealmHeaders
 import CoreEngine
 
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// What a pointer handed to C refers to. One final class per kind; the base carries the kind, so that a handle of another kind is told apart
 /// without trusting its class.
 ///
@@ -53,14 +45,14 @@ struct ObjectPool {
 
     static var current: ObjectPool? {
         @inline(__always) get {
-            if let p = pthread_getspecific(ThreadSlots.objectPool) { return ObjectPool(words: p.assumingMemoryBound(to: UInt.self)) }
+            if let p = ThreadSlots.objectPool.pointer { return ObjectPool(words: p.assumingMemoryBound(to: UInt.self)) }
             return make()
         }
     }
     @inline(never) private static func make() -> ObjectPool? {
         let words = UnsafeMutablePointer<UInt>.allocate(capacity: capacity + 1)
         words.initialize(repeating: 0, count: capacity + 1)
-        guard pthread_setspecific(ThreadSlots.objectPool, words) == 0 else {
+        guard ThreadSlots.objectPool.set(words) else {
             words.deallocate()
             return nil
         }

@@ -49,47 +49,30 @@ func categories(of code: Int32) -> UInt32 {
     }
 }
 
-/// Per-thread pointers; their destructors run when the thread ends.
+/// What the library keeps for each thread.
 enum ThreadSlots {
-    static let error: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key) { p in
-            #if canImport(Darwin)
-                Unmanaged<ErrorSlot>.fromOpaque(p).release()
-            #else
-                if let p { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
-            #endif
-        }
-        return key
-    }()
-    static let objectPool: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key) { p in
-            #if canImport(Darwin)
-                ObjectPool.destroy(p)
-            #else
-                if let p { ObjectPool.destroy(p) }
-            #endif
-        }
-        return key
-    }()
-    static let userCode: pthread_key_t = {
-        var key = pthread_key_t()
-        pthread_key_create(&key, nil)
-        return key
-    }()
+    private static let error = ThreadSlot { p in
+        if let p = p as UnsafeMutableRawPointer? { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
+    }
+    static let objectPool = ThreadSlot { p in
+        if let p = p as UnsafeMutableRawPointer? { ObjectPool.destroy(p) }
+    }
+    /// The pointer that a callback registered just before it failed; the program's.
+    static let userCode = ThreadSlot()
 
-    static var current: ErrorSlot? {
-        pthread_getspecific(error).map { Unmanaged<ErrorSlot>.fromOpaque($0).takeUnretainedValue() }
-    }
+    static var current: ErrorSlot? { error.pointer.map { Unmanaged<ErrorSlot>.fromOpaque($0).takeUnretainedValue() } }
     static func set(_ slot: ErrorSlot?) {
-        if let old = pthread_getspecific(error) { Unmanaged<ErrorSlot>.fromOpaque(old).release() }
-        pthread_setspecific(error, slot.map { UnsafeRawPointer(Unmanaged.passRetained($0).toOpaque()) })
+        let earlier = error.pointer
+        let new = slot.map { Unmanaged.passRetained($0) }
+        guard error.set(new?.toOpaque()) else {
+            new?.release()
+            return
+        }
+        if let earlier { Unmanaged<ErrorSlot>.fromOpaque(earlier).release() }
     }
-    /// Takes the pointer that a callback registered just before it failed.
     static func takeUserCode() -> UnsafeMutableRawPointer? {
-        let p = pthread_getspecific(userCode)
-        pthread_setspecific(userCode, nil)
+        let p = userCode.pointer
+        userCode.set(nil)
         return p
     }
 }
@@ -164,5 +147,5 @@ public func realm_get_async_error(_ error: OpaquePointer?, _ out: UnsafeMutableP
 }
 @_cdecl("realm_register_user_code_callback_error")
 public func realm_register_user_code_callback_error(_ userCode: UnsafeMutableRawPointer?) {
-    pthread_setspecific(ThreadSlots.userCode, userCode)
+    ThreadSlots.userCode.set(userCode)
 }

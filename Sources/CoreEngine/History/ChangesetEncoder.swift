@@ -116,62 +116,38 @@ final class ChangesetEncoder: MutationLog {
         newest[table.index] = object.raw
     }
 
-    override func tableAdded(_ table: TableKey) {
+    /// Instructions on a table as a whole name it themselves, and end what was selected.
+    private func changeTable(_ code: UInt8, _ table: TableKey) {
         reserve(32)
-        put(ChangesetCode.insertTable)
+        put(code)
         put(Int64(table.raw))
         selectedTable = nil
         setColumn = .null
         selectedCollection = nil
     }
-    override func columnAdded(_ table: TableKey, _ column: ColKey) {
+    /// An instruction on something in a table.
+    private func put(_ code: UInt8, _ table: TableKey, _ key: Int64) {
         reserve(64)
         select(table)
-        put(ChangesetCode.insertColumn)
-        put(column.raw)
+        put(code)
+        put(key)
     }
-    override func columnErased(_ table: TableKey, _ column: ColKey) {
-        reserve(64)
-        select(table)
-        put(ChangesetCode.eraseColumn)
-        put(column.raw)
-    }
+    override func tableAdded(_ table: TableKey) { changeTable(ChangesetCode.insertTable, table) }
+    override func columnAdded(_ table: TableKey, _ column: ColKey) { put(ChangesetCode.insertColumn, table, column.raw) }
+    override func columnErased(_ table: TableKey, _ column: ColKey) { put(ChangesetCode.eraseColumn, table, column.raw) }
     override func objectCreated(_ table: TableKey, _ object: ObjKey) {
-        reserve(64)
-        select(table)
-        put(ChangesetCode.createObject)
-        put(object.raw)
+        put(ChangesetCode.createObject, table, object.raw)
         setNewest(table, object)
     }
     /// Nothing is said: embedded objects cannot be observed.
     override func embeddedCreated(_ table: TableKey, _ object: ObjKey) { setNewest(table, object) }
-    override func tableErased(_ table: TableKey) {
-        reserve(32)
-        put(ChangesetCode.eraseTable)
-        put(Int64(table.raw))
-        selectedTable = nil
-        setColumn = .null
-        selectedCollection = nil
-    }
-    override func columnRenamed(_ table: TableKey, _ column: ColKey) {
-        reserve(64)
-        select(table)
-        put(ChangesetCode.renameColumn)
-        put(column.raw)
-    }
+    override func tableErased(_ table: TableKey) { changeTable(ChangesetCode.eraseTable, table) }
+    override func columnRenamed(_ table: TableKey, _ column: ColKey) { put(ChangesetCode.renameColumn, table, column.raw) }
     override func typedLinkChanged(_ table: TableKey, _ column: ColKey, target: TableKey) {
-        reserve(64)
-        select(table)
-        put(ChangesetCode.typedLinkChange)
-        put(column.raw)
+        put(ChangesetCode.typedLinkChange, table, column.raw)
         put(Int64(target.raw))
     }
-    override func objectRemoved(_ table: TableKey, _ object: ObjKey) {
-        reserve(64)
-        select(table)
-        put(ChangesetCode.removeObject)
-        put(object.raw)
-    }
+    override func objectRemoved(_ table: TableKey, _ object: ObjKey) { put(ChangesetCode.removeObject, table, object.raw) }
     override func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
         if isNewest(table, object) { return }
         reserve(64)
@@ -204,23 +180,16 @@ final class ChangesetEncoder: MutationLog {
         if isNewest(place.table, place.object) { return }
         reserve(96 + place.path.count * 10)
         select(place)
+        let code: UInt8, number: Int
         switch change {
-        case .insert(let i):
-            put(ChangesetCode.collectionInsert)
-            put(Int64(i))
-        case .set(let i):
-            put(ChangesetCode.collectionSet)
-            put(Int64(i))
-        case .erase(let i):
-            put(ChangesetCode.collectionErase)
-            put(Int64(i))
-        case .move(let from, let to):
-            put(ChangesetCode.collectionMove)
-            put(Int64(from))
-            put(Int64(to))
-        case .clear(let size):
-            put(ChangesetCode.collectionClear)
-            put(Int64(size))
+        case .insert(let i): (code, number) = (ChangesetCode.collectionInsert, i)
+        case .set(let i): (code, number) = (ChangesetCode.collectionSet, i)
+        case .erase(let i): (code, number) = (ChangesetCode.collectionErase, i)
+        case .move(let from, _): (code, number) = (ChangesetCode.collectionMove, from)
+        case .clear(let size): (code, number) = (ChangesetCode.collectionClear, size)
         }
+        put(code)
+        put(Int64(number))
+        if case .move(_, let to) = change { put(Int64(to)) }
     }
 }

@@ -2,15 +2,19 @@
 ///
 /// Thread rule: that of the Realm. Reading a collection whose owner is gone shows it empty; methods that throw say 2010 then.
 
+extension Realm {
+    fileprivate func elements(of path: CollectionPath) throws(RealmError) -> ElementList {
+        guard case .list(let l)? = try collection(path) else { throw invalidated() }
+        return l
+    }
+}
+
 /// A list: elements keep the order they were put in.
 public struct RealmList: RandomAccessCollection, Sendable {
     public let realm: Realm
     let path: CollectionPath
 
-    private func content() throws(RealmError) -> ElementList {
-        guard case .list(let l)? = try realm.collection(path) else { throw realm.invalidated() }
-        return l
-    }
+    private func content() throws(RealmError) -> ElementList { try realm.elements(of: path) }
     /// Whether the list still exists.
     public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
     public var startIndex: Int { 0 }
@@ -115,10 +119,7 @@ public struct RealmSet: RandomAccessCollection, Sendable {
     public let realm: Realm
     let path: CollectionPath
 
-    private func content() throws(RealmError) -> ElementList {
-        guard case .list(let l)? = try realm.collection(path) else { throw realm.invalidated() }
-        return l
-    }
+    private func content() throws(RealmError) -> ElementList { try realm.elements(of: path) }
     public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
     public var startIndex: Int { 0 }
     public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }

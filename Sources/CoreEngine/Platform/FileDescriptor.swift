@@ -440,17 +440,9 @@ enum FileSystem {
             let target = try FileDescriptor(path: part, access: .createNew, permissions: Int32(try source.permissions() & 0o777))
             defer { target.close() }
             target.setRights(try source.rights())
-            let buffer = try HiddenMemory(1 << 20)
-            defer { withExtendedLifetime(buffer) {} }
-            var at = 0
-            while at < size {
-                let n = try source.read(into: buffer.base, count: min(buffer.count, size - at), at: at)
-                guard n > 0 else { break }
-                try target.write(buffer.base, count: n, at: at)
-                at += n
-            }
+            let copied = try target.copyBytes(of: source, size, at: 0)
             try target.synchronizeData()
-            guard at == size, system.rename(part, to) == 0 else {
+            guard copied == size, system.rename(part, to) == 0 else {
                 try remove(part)
                 return false
             }

@@ -39,14 +39,7 @@ extension Binder {
             let walk = PathExpression(hops: hops, tail: .object, end: target, type: p.type, isList: true, quantifier: nil, source: "")
             return SubqueryExpression(walk, target: target, inner, source: p.text(QueryPrinter(group)))
         case .arithmetic(let op, let a, let b):
-            let left: Expression, right: Expression
-            if Self.isConstant(a) {
-                right = try expression(b, t)
-                left = try constant(a, hint: right, nil)
-            } else {
-                left = try expression(a, t)
-                right = Self.isConstant(b) ? try constant(b, hint: left, nil) : try expression(b, t)
-            }
+            let (left, right) = try sides(a, b, nil, t)
             for side in [left, right] {
                 guard side.type.isNumeric || side.type == .mixed else {
                     throw .queryArgument("Cannot perform '\(op.rawValue)' operation on '\(left.type.name)' and '\(right.type.name)'")

@@ -61,15 +61,19 @@ struct Binder {
     ) throws(RealmError) -> Condition {
         if Self.isConstant(l) && Self.isConstant(r) { throw .query("Cannot compare two constants") }
         if op == .text { return try text(l, r, t) }
-        let left: Expression, right: Expression
-        if Self.isConstant(l) {
-            right = try expression(r, t)
-            left = try constant(l, hint: right, op)
-        } else {
-            left = try expression(l, t)
-            right = Self.isConstant(r) ? try constant(r, hint: left, op) : try expression(r, t)
-        }
+        let (left, right) = try sides(l, r, op, t)
         return try compare(op, fold, left, right, isArgument: Self.isArgument(l) || Self.isArgument(r))
+    }
+    /// Both sides of an operator. A constant takes its type from the other side; not both are constants.
+    mutating func sides(
+        _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ op: CompareOperator?, _ t: Table
+    ) throws(RealmError) -> (left: Expression, right: Expression) {
+        if Self.isConstant(l) {
+            let right = try expression(r, t)
+            return (try constant(l, hint: right, op), right)
+        }
+        let left = try expression(l, t)
+        return (left, Self.isConstant(r) ? try constant(r, hint: left, op) : try expression(r, t))
     }
     /// Only tells what is wrong with the query.
     mutating func geoWithin(_ e: ExpressionSyntax, _ n: Int?, _ t: Table) throws(RealmError) -> Condition {

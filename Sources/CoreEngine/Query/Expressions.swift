@@ -394,7 +394,7 @@ final class ArithmeticExpression: Expression {
                 return .int(i == .min && j == -1 ? .min : i / j)
             }
         case (.decimal, _), (_, .decimal):
-            guard let d = x.decimalOperand, let e = y.decimalOperand else { return .null }
+            guard let d = x.asDecimal, let e = y.asDecimal else { return .null }
             switch op {
             case .add: return .decimal(d + e)
             case .subtract: return .decimal(d - e)
@@ -419,15 +419,6 @@ final class ArithmeticExpression: Expression {
     }
 }
 extension Mixed {
-    fileprivate var decimalOperand: Decimal128? {
-        switch self {
-        case .decimal(let d): d
-        case .int(let i): Decimal128(i)
-        case .float(let f): Decimal128(rounding: Double(f), digits: 7)
-        case .double(let d): Decimal128(rounding: d, digits: 15)
-        default: nil
-        }
-    }
     fileprivate var doubleOperand: Double? {
         switch self {
         case .int(let i): Double(i)

@@ -241,7 +241,7 @@ struct RowOrderer {
             return x < y
         }
         if limit < rows.count / 4 {
-            order = Heap.smallest(limit, of: rows.count, by: less)
+            order = Smallest.indices(limit, of: rows.count, by: less)
         } else {
             order.sort(by: less)
         }
@@ -268,40 +268,5 @@ struct RowOrderer {
         var kept: [Int] = []
         for i in order.indices where i == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[i - 1]], $0[order[i]]) }) { kept.append(order[i]) }
         return kept.sorted().map { rows[$0] }
-    }
-}
-
-/// The least `limit` of 0 … `count − 1`, in order, without sorting the rest.
-enum Heap {
-    static func smallest(_ limit: Int, of count: Int, by less: (Int, Int) -> Bool) -> [Int] {
-        guard limit > 0 else { return [] }
-        // The greatest of those kept is at the root.
-        var heap: [Int] = []
-        heap.reserveCapacity(limit)
-        func down(_ start: Int) {
-            var i = start
-            while true {
-                var j = i * 2 + 1
-                if j >= heap.count { return }
-                if j + 1 < heap.count, less(heap[j], heap[j + 1]) { j += 1 }
-                if !less(heap[i], heap[j]) { return }
-                heap.swapAt(i, j)
-                i = j
-            }
-        }
-        for x in 0..<count {
-            if heap.count < limit {
-                heap.append(x)
-                var i = heap.count - 1
-                while i > 0, less(heap[(i - 1) / 2], heap[i]) {
-                    heap.swapAt(i, (i - 1) / 2)
-                    i = (i - 1) / 2
-                }
-            } else if less(x, heap[0]) {
-                heap[0] = x
-                down(0)
-            }
-        }
-        return heap.sorted(by: less)
     }
 }

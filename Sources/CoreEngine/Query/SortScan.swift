@@ -116,10 +116,9 @@ enum SortScan {
         /// Place among the rows: the earlier comes first among equals.
         var place: Int
     }
-    /// The `limit` first rows by a string, kept in a heap whose root is the last of them.
+    /// The `limit` first rows by a string, found without sorting the rest.
     private static func strings(_ t: Table, _ condition: Condition, _ key: SortKey, limit: Int) throws(RealmError) -> [ObjKey] {
         guard limit > 0 else { return [] }
-        var heap: [Text] = []
         var place = 0
         let ascending = key.ascending
         func order(_ a: Bytes?, _ b: Bytes?) -> Int {
@@ -131,17 +130,7 @@ enum SortScan {
             let o = order(x.bytes, y.bytes)
             return o == 0 ? x.place < y.place : (ascending ? o < 0 : o > 0)
         }
-        func sink() {
-            var i = 0
-            while true {
-                var j = i * 2 + 1
-                if j >= heap.count { return }
-                if j + 1 < heap.count, precedes(heap[j], heap[j + 1]) { j += 1 }
-                if !precedes(heap[i], heap[j]) { return }
-                heap.swapAt(i, j)
-                i = j
-            }
-        }
+        var first = Smallest<Text>(limit)
         let scan = ClusterScan(t)
         try scan.run(condition) { (mask) throws(RealmError) in
             let ref = try scan.columnLeaf(key.column)
@@ -149,25 +138,16 @@ enum SortScan {
             for row in 0..<scan.count where mask[row] != 0 {
                 let b = try leaf.text(t.store, row)
                 place += 1
-                if heap.count == limit {
-                    // A later equal does not come before the root.
-                    let o = order(b, heap[0].bytes)
+                if let last = first.greatest {
+                    // A later equal does not come before the last of those kept.
+                    let o = order(b, last.bytes)
                     if ascending ? o >= 0 : o <= 0 { continue }
-                    heap[0] = Text(bytes: b, key: scan.key(row), place: place)
-                    sink()
-                    continue
                 }
-                heap.append(Text(bytes: b, key: scan.key(row), place: place))
-                var i = heap.count - 1
-                while i > 0, precedes(heap[(i - 1) / 2], heap[i]) {
-                    heap.swapAt(i, (i - 1) / 2)
-                    i = (i - 1) / 2
-                }
+                first.take(Text(bytes: b, key: scan.key(row), place: place), by: precedes)
             }
             return true
         }
-        heap.sort(by: precedes)
-        return heap.map(\.key)
+        return first.sorted(by: precedes).map(\.key)
     }
 }
 

@@ -95,7 +95,8 @@ extension Mixed {
         }
     }
 
-    private var asDecimal: Decimal128? {
+    /// A number in decimal form, rounded to the digits that its type holds; nil where there is no number.
+    var asDecimal: Decimal128? {
         switch self {
         case .decimal(let d): d
         case .int(let i): Decimal128(i)

@@ -1,0 +1,49 @@
+/// The smallest of what it takes, at most `limit`, found without sorting the rest: a heap whose root is the greatest of those kept.
+struct Smallest<Element> {
+    private let limit: Int
+    private var heap: [Element] = []
+
+    /// - Parameter limit: at least 1.
+    init(_ limit: Int) { self.limit = limit }
+
+    /// The greatest of those kept when there are `limit`: what is not less is not taken. nil: there is room.
+    @inline(__always) var greatest: Element? { heap.count < limit ? nil : heap[0] }
+    @inline(__always) mutating func take(_ new: Element, by less: (Element, Element) -> Bool) {
+        if heap.count < limit {
+            heap.append(new)
+            rise(by: less)
+        } else if less(new, heap[0]) {
+            heap[0] = new
+            sink(by: less)
+        }
+    }
+    func sorted(by less: (Element, Element) -> Bool) -> [Element] { heap.sorted(by: less) }
+
+    private mutating func rise(by less: (Element, Element) -> Bool) {
+        var i = heap.count - 1
+        while i > 0, less(heap[(i - 1) / 2], heap[i]) {
+            heap.swapAt(i, (i - 1) / 2)
+            i = (i - 1) / 2
+        }
+    }
+    private mutating func sink(by less: (Element, Element) -> Bool) {
+        var i = 0
+        while true {
+            var j = i * 2 + 1
+            if j >= heap.count { return }
+            if j + 1 < heap.count, less(heap[j], heap[j + 1]) { j += 1 }
+            if !less(heap[i], heap[j]) { return }
+            heap.swapAt(i, j)
+            i = j
+        }
+    }
+}
+extension Smallest where Element == Int {
+    /// The least `limit` of 0 … `count − 1`, in order.
+    static func indices(_ limit: Int, of count: Int, by less: (Int, Int) -> Bool) -> [Int] {
+        guard limit > 0 else { return [] }
+        var kept = Smallest(limit)
+        for x in 0..<count { kept.take(x, by: less) }
+        return kept.sorted(by: less)
+    }
+}
