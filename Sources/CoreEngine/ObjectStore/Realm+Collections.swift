@@ -29,6 +29,34 @@ extension Realm {
         guard let c = try table(path.table).facts(path.column) else { throw invalidated() }
         return c
     }
+    /// Class that the links of a collection lead to; nil when it holds values.
+    func linkTarget(_ path: CollectionPath) throws(RealmError) -> TableKey? {
+        guard let c = try table(path.table).facts(path.column), c.type == .link, path.steps.isEmpty else { return nil }
+        return c.oppositeTable
+    }
+    func elementType(_ path: CollectionPath) throws(RealmError) -> ValueType {
+        let c = try elementFacts(path)
+        if c.shape == .dictionary && path.steps.isEmpty {
+            switch c.type {
+            case .int: return .int
+            case .float: return .float
+            case .double: return .double
+            case .decimal: return .decimal
+            case .timestamp: return .timestamp
+            case .bool: return .bool
+            case .string: return .string
+            case .binary: return .binary
+            case .objectId: return .objectId
+            case .uuid: return .uuid
+            default: return .mixed
+            }
+        }
+        return ValueType(c)
+    }
+    func shape(_ path: CollectionPath) throws(RealmError) -> CollectionShape {
+        guard path.steps.isEmpty, let c = try table(path.table).facts(path.column), let s = c.shape else { return .list }
+        return s
+    }
     /// Throws 3001 or 3002 unless `value` could be an element of the collection.
     package func checkElement(_ value: Mixed, of path: CollectionPath) throws(RealmError) {
         let c = try elementFacts(path)

@@ -237,4 +237,21 @@ extension Realm {
         let c = try facts(t, column)
         guard try changing({ () throws(RealmError) in try t.addInteger(object, c, delta) }) else { throw invalidated() }
     }
+    /// Deletes many objects of a class.
+    func delete(_ table: TableKey, _ keys: [ObjKey]) throws(RealmError) {
+        let t = try self.table(table)
+        _ = try writing()
+        try changing { () throws(RealmError) in try t.group.delete(t, keys) }
+    }
+    /// Index of an object in key order.
+    func objectIndex(_ table: TableKey, _ key: ObjKey) throws(RealmError) -> Int? {
+        let t = try self.table(table)
+        var low = 0, high = try t.count()
+        while low < high {
+            let mid = (low + high) / 2
+            if try t.rows.key(at: mid) < key { low = mid + 1 } else { high = mid }
+        }
+        guard low < (try t.count()), try t.rows.key(at: low) == key else { return nil }
+        return low
+    }
 }

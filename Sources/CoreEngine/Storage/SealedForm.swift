@@ -20,7 +20,7 @@ final class SealedForm: PageForm {
     static let firstGroup = 4
     static let rootSize = 512
     static let rootPayload = rootSize - PageSeal.overhead
-    private static let rootStamps = (rootPayload - 48) / 8
+    static let rootStamps = (rootPayload - 48) / 8
     /// Both key blocks and both root records: every commit changes one of these.
     static let mark = [0..<2 * blockSize, 2 * blockSize..<2 * blockSize + rootSize, 3 * blockSize..<3 * blockSize + rootSize]
     /// Behind the root record in its block.
@@ -31,7 +31,7 @@ final class SealedForm: PageForm {
     static let announcedRuns = (announcementPayload - rootPayload - 8) / 8
     /// Bytes of a file to which nothing was committed yet: its first page is the last thing in it.
     static var sizeWhenNew: Int { (firstGroup + 5) * blockSize }
-    private static let pageLimit = rootStamps * fanOut * fanOut
+    static let pageLimit = rootStamps * fanOut * fanOut
 
     /// The stamps of 507 pages or tables.
     final class Stamps {
@@ -80,11 +80,11 @@ final class SealedForm: PageForm {
     /// Pages that the commit in progress wrote, nil when there are too many to announce.
     private var writtenRuns: [Range<Int>]? = []
     private var grownTo = 0
-    private var tables: [Int: Stamps] = [:]
-    private var groups: [Int: Stamps] = [:]
+    var tables: [Int: Stamps] = [:]
+    var groups: [Int: Stamps] = [:]
     var changedTables: [Int] = []
     /// Tables of the coming commit that are written already and not in memory: their stamps.
-    private var released: [Int: UInt64] = [:]
+    var released: [Int: UInt64] = [:]
     private var changedGroups: [Int] = []
     private let memory: HiddenMemory
     var buffer: UnsafeMutableRawPointer { memory.base }
@@ -178,137 +178,6 @@ final class SealedForm: PageForm {
     func end(of pages: Int) -> Int { pages == 0 ? Self.firstGroup : pageBlock(pages - 1) + 1 }
 
     func damaged(_ what: String) -> RealmError { RealmError(.decryptionFailed, "Encrypted Realm file is damaged: \(what)", path: file.path) }
-
-    // MARK: Root
-
-    func root() throws(RealmError) -> Root {
-        if let known { return known }
-        var records: (Root?, Root?) = (nil, nil)
-        // Another process may be in the middle of a write: that passes.
-        for attempt in 0..<20 {
-            if attempt > 0 { Platform.sleep(microseconds: 1000) }
-            guard try file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize) == 2 * Self.blockSize else {
-                throw RealmError(.invalidDatabase, "the encrypted file is truncated")
-            }
-            records = (record(0), record(1))
-            if let even = records.0, let odd = records.1 {
-                let isEven = even.sequence > odd.sequence
-                var root = isEven ? even : odd
-                // Neighbours, but for a flush that failed in another process and lost one record: then the announcements lead on.
-                guard root.sequence &- (isEven ? odd : even).sequence <= 3 else { continue }
-                if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted)
-                {
-                    root = accepted.root
-                }
-                if expected != 0, root.header.liveTopRef != expected,
-                    let lost = try lastSuccessor(of: root, until: { $0.header.liveTopRef == self.expected }), lost.root.header.liveTopRef == expected
-                {
-                    accepted = lost
-                    root = lost.root
-                }
-                known = root
-                return root
-            }
-        }
-        // A torn record, where the disk writes less than a sector at a time.
-        if let only = records.0 ?? records.1, records.0 == nil || records.1 == nil, let next = try successor(of: only) {
-            accepted = next
-            known = next.root
-            return next.root
-        }
-        throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
-    }
-    /// The record in slot `slot` of the blocks in the buffer.
-    private func record(_ slot: Int) -> Root? {
-        let block = buffer + slot * Self.blockSize
-        let end = Self.rootSize + Self.announcementSize
-        var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        return plain.withUnsafeMutableBytes { p -> Root? in
-            guard Platform.isZero(block + end, Self.blockSize - end), seal.open(.root, slot, block, count: Self.rootPayload, into: p.baseAddress!),
-                let r = decode(p.baseAddress!), r.sequence & 1 == UInt64(slot)
-            else { return nil }
-            return r
-        }
-    }
-    func decode(_ p: UnsafeRawPointer) -> Root? {
-        func word(_ at: Int) -> UInt64 { UInt64(littleEndian: p.loadUnaligned(fromByteOffset: at, as: UInt64.self)) }
-        var r = Root()
-        r.sequence = word(0)
-        r.header = FileHeader(bytes: p + 8)
-        r.pageCount = Int(truncatingIfNeeded: word(32))
-        for i in 0..<Self.rootStamps { r.stamps[i] = word(48 + i * 8) }
-        guard r.pageCount >= 0, r.pageCount <= Self.pageLimit else { return nil }
-        return r
-    }
-    func encode(_ r: Root, into p: UnsafeMutableRawPointer) {
-        Platform.zero(p, Self.rootPayload)
-        p.storeBytes(of: r.sequence.littleEndian, as: UInt64.self)
-        r.header.encode(into: p + 8)
-        p.storeBytes(of: UInt64(r.pageCount).littleEndian, toByteOffset: 32, as: UInt64.self)
-        for i in 0..<Self.rootStamps { p.storeBytes(of: r.stamps[i].littleEndian, toByteOffset: 48 + i * 8, as: UInt64.self) }
-    }
-    func writeRoot(_ r: Root) throws(RealmError) {
-        var plain = [UInt8](repeating: 0, count: Self.rootPayload)
-        plain.withUnsafeMutableBytes { encode(r, into: $0.baseAddress!) }
-        let slot = Int(r.sequence & 1)
-        let isNew = try file.size() < (3 + slot) * Self.blockSize
-        Platform.zero(buffer, Self.blockSize)
-        _ = plain.withUnsafeBytes { seal.seal(.root, slot, from: $0.baseAddress!, count: Self.rootPayload, into: buffer) }
-        try file.write(buffer, count: isNew ? Self.blockSize : Self.rootSize, at: (2 + slot) * Self.blockSize)
-    }
-
-    // MARK: Stamps
-
-    /// Reads the stamps that `wanted` names from the pair of blocks at `block`; nil when neither block is the one.
-    private func load(_ kind: PageSeal.Kind, _ number: Int, at block: Int, wanted: UInt64) throws(RealmError) -> Stamps? {
-        let s = Stamps()
-        guard wanted != 0 else { return s }
-        guard try file.read(into: buffer, count: 2 * Self.blockSize, at: block * Self.blockSize) == 2 * Self.blockSize else { return nil }
-        for slot in 0..<2 where PageSeal.stamp(buffer + slot * Self.blockSize) == wanted {
-            guard seal.open(kind, number, buffer + slot * Self.blockSize, count: Self.payload, into: s.values) else { return nil }
-            s.slot = slot
-            s.stamp = wanted
-            return s
-        }
-        return nil
-    }
-    private func group(_ g: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        guard g < Self.rootStamps else {
-            throw RealmError(.maximumFileSizeExceeded, "An encrypted file holds at most \(Self.rootStamps) GB", path: file.path)
-        }
-        if let s = groups[g], s.isChanged || s.stamp == root.stamps[g] { return s }
-        let s = try load(.group, g, at: groupBlock(g), wanted: root.stamps[g])
-        groups[g] = s
-        return s
-    }
-    func table(_ t: Int, _ root: Root) throws(RealmError) -> Stamps? {
-        if let s = tables[t], s.isChanged { return s }
-        let wanted: UInt64
-        if !released.isEmpty, let stamp = released[t] {
-            wanted = stamp
-        } else if root.isSmall {
-            wanted = t < Self.rootStamps ? root.stamps[t] : 0
-        } else {
-            guard let group = try group(t / Self.fanOut, root) else { return nil }
-            wanted = group.values[t % Self.fanOut]
-        }
-        if let s = tables[t], s.stamp == wanted { return s }
-        let s = try load(.table, t, at: tableBlock(t), wanted: wanted)
-        tables[t] = s
-        return s
-    }
-    /// The table of a page. Its blocks may have been written twice since the root was read: then the root is read again.
-    func table(ofPage page: Int) throws(RealmError) -> Stamps {
-        var tries = 0
-        while true {
-            let root = try root()
-            if let s = try table(page / Self.fanOut, root) { return s }
-            guard changedTables.isEmpty, released.isEmpty else { throw damaged("a table of stamps does not authenticate") }
-            known = nil
-            tries = try self.root().sequence == root.sequence ? tries + 1 : 0
-            guard tries < 3 else { throw damaged("a table of stamps (for page \(page)) does not authenticate") }
-        }
-    }
 
     // MARK: Pages
 

@@ -7,7 +7,7 @@
 struct BPlusTree {
     let store: NodeStore
     let kind: LeafKind
-    private(set) var root: Ref
+    var root: Ref
     /// Leaf capacity; smaller in tests.
     var capacity = Format.treeCapacity
 
@@ -30,7 +30,7 @@ struct BPlusTree {
         if !n.isInner { return try kind.count(s, ref) }
         return try innerTotal(s, n)
     }
-    private static func innerTotal(_ s: NodeStore, _ n: Node) throws(RealmError) -> Int {
+    static func innerTotal(_ s: NodeStore, _ n: Node) throws(RealmError) -> Int {
         guard n.count >= 3 else { throw .corrupt("inner tree node without children", at: n.ref.offset) }
         let total = try n.slot(n.count - 1)
         // Eight bytes of file hold at most 1000 elements (of width 0), whatever the node claims.
@@ -240,7 +240,7 @@ struct BPlusTree {
     }
 
     /// Where child `c` starts.
-    private func start(of c: Int, in n: Node) throws(RealmError) -> Int {
+    func start(of c: Int, in n: Node) throws(RealmError) -> Int {
         if c == 0 { return 0 }
         let first = try n.slot(0)
         if first.isTagged {
@@ -257,7 +257,7 @@ struct BPlusTree {
         guard i < offsets.count, v <= UInt64(limit) else { throw .corrupt("tree offsets out of order", at: offsets.ref.offset) }
         return Int(v)
     }
-    private func makeGeneral(_ n: Node) throws(RealmError) {
+    func makeGeneral(_ n: Node) throws(RealmError) {
         let first = try n.slot(0)
         guard first.isTagged else { return }
         let children = n.count - 2
@@ -266,7 +266,7 @@ struct BPlusTree {
         let offsets = try store.makeUnsigned((1..<max(children, 1)).map { UInt64($0) * first.integer }, bound: UInt64(total))
         store.setSlot(n, 0, offsets.ref)
     }
-    private func addToOffsets(_ n: Node, from c: Int, by delta: Int) throws(RealmError) {
+    func addToOffsets(_ n: Node, from c: Int, by delta: Int) throws(RealmError) {
         let first = try n.slot(0)
         guard !first.isTagged else { return }
         var offsets = try store.integers(first.ref)
@@ -276,7 +276,7 @@ struct BPlusTree {
         store.setSlot(n, 0, offsets.ref)
     }
 
-    // MARK: Setting, erasing
+    // MARK: Setting, moving
 
     mutating func set(_ i: Int, _ v: Mixed) throws(RealmError) {
         root = try set(root, i, v, depth: 0)
@@ -314,159 +314,5 @@ struct BPlusTree {
             try insert(at, try store.stable(value))
         }
         try erase(source)
-    }
-
-    // MARK: Stable keys of nested collections
-
-    /// Index of the nested collection with this stable key, nil when there is none (any more). Trees of Mixed values.
-    func index(ofKey key: Int64) throws(RealmError) -> Int? {
-        var found: Int?
-        try forEachLeaf { (leaf, first, _) throws(RealmError) in
-            if let i = try MixedLeaf.index(store, leaf, ofKey: key) { found = first + i }
-            return found == nil
-        }
-        return found
-    }
-    func key(_ i: Int) throws(RealmError) -> Int64 {
-        let (leaf, index) = try Self.leaf(store, root, i)
-        return try MixedLeaf.key(store, leaf, index)
-    }
-    mutating func setKey(_ i: Int, _ key: Int64) throws(RealmError) { root = try setKey(root, i, key, depth: 0) }
-    private func setKey(_ ref: Ref, _ i: Int, _ key: Int64, depth: Int) throws(RealmError) -> Ref {
-        guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
-        let n = try store.node(ref)
-        if !n.isInner { return try MixedLeaf.setKey(store, ref, i, key) }
-        let (c, within) = try Self.childIndex(store, n, i)
-        let new = try setKey(try n.child(c + 1), within, key, depth: depth + 1)
-        let w = try store.writableRefs(n)
-        store.setSlot(w, c + 1, new)
-        return w.ref
-    }
-    /// A new key for a nested collection at `i`: random, not zero, and unlike all others of this tree. Small trees take small keys, so that
-    /// the array of keys stays narrow. Format: logical §6.11.
-    mutating func assignKey(_ i: Int) throws(RealmError) {
-        let count = try count()
-        let bits = count < 16 ? 8 : (count < 4096 ? 16 : 32)
-        var key = Int64(bitPattern: Crypto.randomWord()) >> Int64(64 - bits)
-        while true {
-            if key != 0, try index(ofKey: key) == nil { break }
-            key = key == (1 << (bits - 1)) - 1 ? -(1 << (bits - 1)) : key + 1
-        }
-        try setKey(i, key)
-    }
-
-    mutating func erase(_ i: Int) throws(RealmError) {
-        let wasSound = store.isChecked() && isSound(near: i)
-        try eraseElement(i)
-        assert(!wasSound || isSound(near: i), "an erasure broke the tree")
-    }
-    private mutating func eraseElement(_ i: Int) throws(RealmError) {
-        let n = try store.node(root)
-        if !n.isInner {
-            root = try kind.erase(store, root, i)
-            return
-        }
-        let context = n.context
-        _ = try erase(&root, i, depth: 0)
-        // A root with one child gives way to it.
-        while true {
-            let top = try store.node(root)
-            guard top.isInner, top.count == 3 else { break }
-            let child = try top.child(1)
-            let first = try top.slot(0)
-            if !first.isTagged { try store.free(first.ref) }
-            store.free(top)
-            root = child
-        }
-        if context && kind == .objKey {
-            var top = try store.node(root)
-            if !top.context {
-                top = top.isInner ? try store.writableRefs(top) : try store.writable(top)
-                store.setFlags(&top, context: true)
-                root = top.ref
-            }
-        }
-    }
-    /// Returns the size of the subtree (children or elements) afterwards; 0 means empty.
-    private func erase(_ ref: inout Ref, _ i: Int, depth: Int) throws(RealmError) -> Int {
-        guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
-        var n = try store.node(ref)
-        guard n.isInner else {
-            ref = try kind.erase(store, ref, i)
-            return try kind.count(store, ref)
-        }
-        n = try store.writableRefs(n)
-        ref = n.ref
-        try makeGeneral(n)
-        let total = try Self.innerTotal(store, n)
-        guard i < total else { throw .corrupt("tree index out of range", at: ref.offset) }
-        let children = n.count - 2
-        let (c, within) = try Self.childIndex(store, n, i)
-        var child = try n.child(c + 1)
-        let size = try erase(&child, within, depth: depth + 1)
-        store.setSlot(n, c + 1, child)
-        store.setSlot(n, n.count - 1, RefOrTagged(tagged: total - 1))
-        try addToOffsets(n, from: c, by: -1)
-        if size == 0 {
-            if children == 1 { return 0 }
-            try store.destroy(child)
-            var offsets = try store.integers(try n.child(0))
-            try store.eraseUnsigned(&offsets, min(c, children - 2))
-            store.setSlot(n, 0, offsets.ref)
-            try store.eraseSlots(&n, c + 1)
-            ref = n.ref
-            return children - 1
-        }
-        if size < capacity / 2 && c + 1 < children {
-            let sibling = try n.child(c + 2)
-            if size + (try nodeSize(sibling)) < capacity * 3 / 4 {
-                try merge(&child, sibling, firstCount: try Self.count(store, kind, child))
-                store.setSlot(n, c + 1, child)
-                var offsets = try store.integers(try n.child(0))
-                try store.eraseUnsigned(&offsets, c)
-                store.setSlot(n, 0, offsets.ref)
-                try store.eraseSlots(&n, c + 2)
-                ref = n.ref
-                return children - 1
-            }
-        }
-        return children
-    }
-    private func nodeSize(_ ref: Ref) throws(RealmError) -> Int {
-        let n = try store.node(ref)
-        return n.isInner ? n.count - 2 : try kind.count(store, ref)
-    }
-    /// Moves everything of `sibling` to the end of `child` and frees what is left of it.
-    private func merge(_ child: inout Ref, _ sibling: Ref, firstCount: Int) throws(RealmError) {
-        var a = try store.node(child)
-        var b = try store.node(sibling)
-        guard a.isInner == b.isInner else { throw .corrupt("tree of uneven depth", at: child.offset) }
-        if !a.isInner {
-            var from = sibling
-            try kind.moveTail(store, from: &from, start: 0, to: &child)
-            try store.destroy(from)
-            return
-        }
-        a = try store.writableRefs(a)
-        b = try store.writableRefs(b)
-        try makeGeneral(a)
-        try makeGeneral(b)
-        var offsets = try store.integers(try a.child(0))
-        let other = try store.integers(try b.child(0))
-        let secondCount = try Self.innerTotal(store, b)
-        try store.insertUnsigned(&offsets, offsets.count, UInt64(firstCount))
-        for j in 0..<other.count { try store.insertUnsigned(&offsets, offsets.count, other.getUnsigned(j) &+ UInt64(firstCount)) }
-        store.setSlot(a, 0, offsets.ref)
-        for j in 1..<(b.count - 1) { try store.insertSlot(&a, a.count - 1, try b.slot(j)) }
-        store.setSlot(a, a.count - 1, RefOrTagged(tagged: firstCount + secondCount))
-        store.free(other)
-        store.free(b)
-        child = a.ref
-    }
-
-    /// Empties the tree.
-    mutating func clear() throws(RealmError) {
-        try store.destroy(root)
-        root = try kind.create(store)
     }
 }

@@ -1,0 +1,52 @@
+/// A query with the Realm it belongs to and where its rows come from.
+package final class ObjectQuery {
+    package let realm: Realm
+    let bound: BoundQuery
+    package let source: ResultSet.Source
+
+    init(_ realm: Realm, _ bound: BoundQuery, _ source: ResultSet.Source) {
+        self.realm = realm
+        self.bound = bound
+        self.source = source
+    }
+    package convenience init(_ realm: Realm, _ table: TableKey, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
+        let bound = try BoundQuery.parse(text, try realm.reading().group, table, realm.queryNames, arguments)
+        self.init(realm, bound, .table(table))
+    }
+    /// On the objects of a list or set.
+    package convenience init(in path: CollectionPath, _ realm: Realm, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
+        guard let t = try realm.linkTarget(path) else { throw RealmError(.illegalOperation, "Queries on collections of values are not supported") }
+        let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
+        self.init(realm, bound, .collection(path))
+    }
+    /// On the rows of results, whose ordering is not taken over.
+    package convenience init(of results: ResultSet, _ text: String, _ arguments: [QueryArgument]) throws(RealmError) {
+        guard let t = results.table else { throw RealmError(.illegalOperation, "Queries on results of values are not supported") }
+        let realm = results.realm
+        let bound = try BoundQuery.parse(text, try realm.reading().group, t, realm.queryNames, arguments)
+        self.init(realm, results.query.and(bound, orderings: bound.orderings), results.source)
+    }
+    /// AND of both, orderings one after the other.
+    package func appending(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ObjectQuery {
+        let other = try BoundQuery.parse(text, try realm.reading().group, bound.table, realm.queryNames, arguments)
+        var orderings = bound.orderings
+        for o in other.orderings { Ordering.append(o, to: &orderings) }
+        return ObjectQuery(realm, bound.and(other, orderings: orderings), source)
+    }
+    package func results() throws(RealmError) -> ResultSet {
+        return try ResultSet(realm, source, self)
+    }
+    package func count() throws(RealmError) -> Int { try results().count() }
+    package func first() throws(RealmError) -> (TableKey, ObjKey)? {
+        if case .table = source, bound.orderings.isEmpty {
+            let bound = realm.isFrozen ? bound.copied() : bound
+            guard let k = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
+            return (bound.table, k)
+        }
+        let r = try results()
+        guard try r.count() > 0 else { return nil }
+        return try r.object(0)
+    }
+    package func deleteAll() throws(RealmError) { try results().deleteAll() }
+    package func text() throws(RealmError) -> String { bound.text(try realm.reading().group) }
+}

@@ -1,0 +1,87 @@
+/// Full-text search: all words, none of the excluded ones; the index answers, once per run. Rules: query-language §12.
+final class TextCondition: Condition {
+    private let path: PathExpression
+    private let column: ColKey
+    private let words: Bytes
+    private let arena: ConstantArena
+    private var hits: [ObjKey] = []
+    private let buffer = ValueBuffer()
+    init(_ path: PathExpression, _ column: ColKey, _ words: Bytes, _ arena: ConstantArena) {
+        self.path = path
+        self.column = column
+        self.words = words
+        self.arena = arena
+    }
+    override func copied() -> Condition { TextCondition(path.ownPath(), column, words, arena) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
+    override func text(_ p: QueryPrinter) -> String { "\(path.text(p)) TEXT \(p.constant(.string(words), .string))" }
+    override var cost: Int { 2 }
+    override func prepare(_ group: Group) throws(RealmError) {
+        try path.prepare(group)
+        guard let t = try group.table(path.end) else { return }
+        hits = try FullTextQuery(words).search(t, column)
+    }
+    override func matches(_ table: Table, _ key: ObjKey) throws(RealmError) -> Bool {
+        if path.hops.isEmpty { return isHit(key) }
+        var found = false
+        try path.walk(0, table, key) { (k) throws(RealmError) in if !found, isHit(k) { found = true } }
+        return found
+    }
+    private func isHit(_ key: ObjKey) -> Bool {
+        var low = 0, high = hits.count
+        while low < high {
+            let mid = (low + high) / 2
+            if hits[mid] < key { low = mid + 1 } else { high = mid }
+        }
+        return low < hits.count && hits[low] == key
+    }
+    override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { path.hops.isEmpty ? hits : nil }
+}
+
+/// The words of a search text.
+struct FullTextQuery {
+    private var included: [[UInt8]] = [], prefixes: [[UInt8]] = [], excluded: [[UInt8]] = []
+    private var isEmpty = true
+    /// A prefix without any letter is found nowhere.
+    private var isImpossible = false
+
+    init(_ text: Bytes) throws(RealmError) {
+        for word in text.split(whereSeparator: { $0 == 0x20 || ($0 >= 0x09 && $0 <= 0x0D) }) {
+            isEmpty = false
+            var rest = word
+            let isExcluded = rest.first == UInt8(ascii: "-")
+            if isExcluded { rest = rest.dropFirst() }
+            var isPrefix = false
+            if rest.last == UInt8(ascii: "*") {
+                rest = rest.dropLast()
+                isPrefix = !isExcluded
+            }
+            var tokens: [[UInt8]] = []
+            tokens = try Array(rest).withBytes { (b) throws(RealmError) in FullTextTokenizer.sequence(b) }
+            guard tokens.count <= 1 else {
+                throw RealmError(.invalidArgument, "A search word holds a separator: '\(String(decoding: word, as: UTF8.self))'")
+            }
+            // A word of nothing but separators is the empty one, which stands in texts of nothing else.
+            let token = tokens.first ?? []
+            if isPrefix && token.isEmpty { isImpossible = true }
+            if isExcluded { excluded.append(token) } else if isPrefix { prefixes.append(token) } else { included.append(token) }
+        }
+        if isEmpty { throw RealmError(.invalidArgument, "Missing search token") }
+        for w in excluded where included.contains(w) || prefixes.contains(w) {
+            throw RealmError(.invalidArgument, "You can't include and exclude the same token")
+        }
+    }
+
+    func search(_ t: Table, _ column: ColKey) throws(RealmError) -> [ObjKey] {
+        if isImpossible { return [] }
+        guard let index = try t.index(of: column.index) else { return [] }
+        var result: Set<ObjKey>?
+        func keep(_ keys: [ObjKey]) { result = result.map { $0.intersection(keys) } ?? Set(keys) }
+        for w in included { keep(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        for p in prefixes { keep(try p.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
+        var all: Set<ObjKey>
+        if let result { all = result } else { all = Set(try t.allKeys()) }
+        for w in excluded { all.subtract(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        return all.sorted()
+    }
+}
