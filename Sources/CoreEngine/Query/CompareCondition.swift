@@ -1,3 +1,4 @@
+/// How two values compare. NULL and values of types that do not compare are equal to nothing but themselves, and stand in no order.
 enum Comparison {
     /// Rule E of query-language §6.
     static func holds(_ op: CompareOperator, _ a: Mixed, _ b: Mixed) -> Bool {

@@ -100,7 +100,7 @@ extension Database {
     /// in this process, and nobody opens it here meanwhile: what is at its path and what is known of that change together.
     private func alone(_ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError) -> Bool {
         let lockFile = try ownSession()
-        return try Self.atGate(path) { () throws(RealmError) in
+        return try DatabaseRegistry.atGate(path) { () throws(RealmError) in
             try lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return false }
                 // Takes note of a version that a writer left behind when it died.
@@ -152,7 +152,7 @@ extension Database {
                         number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
                 lockFile.shared.database = identity
                 lockFile.hold(claim)
-                noteIdentity(identity)
+                DatabaseRegistry.change(self, to: identity)
                 lockFile.shared.initialised.store(1)
             }
             user.fileChanged()

@@ -1,0 +1,84 @@
+/// Opening a file: an object that this process has already, or a new one.
+///
+/// A file has one object in a process, whatever names it is opened under; who opens it again must ask for the same. States and versions that
+/// nobody changes (immutable, snapshot) have an object each, and no session.
+extension Database {
+    /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
+    /// backup; where `upgrades` forbids that, it is refused (1024).
+    public static func open(
+        path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false, upgrades: Bool = true,
+        encryption: Encryption? = nil
+    ) throws(RealmError) -> Database {
+        try open(
+            canonical: try FileSystem.canonical(given), access: access, durability: durability, flushesTwice: flushesTwice, upgrades: upgrades,
+            encryption: encryption)
+    }
+    static func open(
+        canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?
+    ) throws(RealmError) -> Database {
+        switch access {
+        case .immutable: return try Database(immutable: path, encryption)
+        case .snapshot: return try Database(snapshot: path, encryption)
+        case .readWrite, .readOnly: break
+        }
+        return try DatabaseRegistry.atGate(path) { () throws(RealmError) in
+            if let db = DatabaseRegistry.database(at: path), !db.isAbandoned {
+                guard db.durability == durability else {
+                    throw RealmError(
+                        .mismatchedConfig, "Realm at path '\(path)' already opened with different durability or in-memory settings", path: path)
+                }
+                guard db.file.encryption == encryption else {
+                    throw RealmError(.mismatchedConfig, "Realm at path '\(path)' already opened with different encryption key.", path: path)
+                }
+                try db.verifyWhole()
+                let isEnough = if case .readWrite = access { db.isWritable } else { try db.upgradedFormat() == nil }
+                if isEnough {
+                    // From now on as its most careful user asks.
+                    if flushesTwice { db.flushesTwice.with { $0 = true } }
+                    return db
+                }
+            }
+            do throws(RealmError) {
+                let db = try upgraded(path, access, durability, upgrades, encryption)
+                if flushesTwice { db.flushesTwice.with { $0 = true } }
+                DatabaseRegistry.register(db)
+                return db
+            } catch {
+                guard case .readOnly = access, error.code == .permissionDenied else { throw error }
+                throw RealmError(
+                    .permissionDenied,
+                    "\(error.message). Reading a file that others may write takes part in its lock file; open it as immutable if nobody writes to it",
+                    path: error.path ?? path)
+            }
+        }
+    }
+    private static func upgraded(
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
+    ) throws(RealmError) -> Database {
+        if let db = try upgrading(path, access, durability, upgrades, encryption) { return db }
+        return try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption)
+    }
+    /// nil when the file was of an older format: it is upgraded then, and must be opened again.
+    private static func upgrading(
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
+    ) throws(RealmError) -> Database? {
+        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption)
+        guard db.isWritable, db.format != Format.currentVersion else { return db }
+        try FormatUpgrade.run(db)
+        return nil
+    }
+    convenience init(immutable path: String, _ encryption: Encryption?) throws(RealmError) {
+        let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
+        try self.init(file, fixedAt: try file.newestState(readOnly: true).state, .immutable)
+    }
+    convenience init(snapshot path: String, _ encryption: Encryption?) throws(RealmError) {
+        let source = try FileDescriptor(path: path, access: .readOnly)
+        let copy = try PrivateCopy.take(of: source, path: path, encryption)
+        // What a record leads to may be a commit on its way to the disk, which can still fail: it counts when nobody has the file open.
+        if LockFile.isClaimed(source), let state = try RealmError.unlessDamaged({ () throws(RealmError) in try copy.validate(readOnly: true) }) {
+            try self.init(copy, fixedAt: state, .snapshot)
+        } else {
+            try self.init(copy, fixedAt: try copy.newestState(readOnly: true).state, .snapshot)
+        }
+    }
+}

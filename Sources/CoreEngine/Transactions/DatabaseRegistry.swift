@@ -1,0 +1,71 @@
+/// The open databases of this process, by file whatever its name, and a gate for each path.
+///
+/// One thread at a time opens, replaces or removes the file at a path: it stands in the gate of that path. The registry itself is not held
+/// meanwhile: deriving a key or upgrading a file takes its time. A database that is gone leaves an entry without one.
+///
+/// Thread rule: any.
+enum DatabaseRegistry {
+    private struct Entry {
+        let identity: FileIdentity
+        weak var database: Database?
+    }
+    private final class Gate: Sendable {
+        let lock = Lock(initial: ())
+        /// A thread of the parent process never comes out in its child.
+        let generation = ForkGuard.generation
+    }
+    /// A process has few files open: the lists are searched from end to end.
+    private struct Content {
+        private var files: [Entry] = []
+        /// With the number of threads at each.
+        private var gates: [(path: Name, gate: Gate, users: Int)] = []
+
+        func database(_ identity: FileIdentity) -> Database? { files.first { $0.identity == identity }?.database }
+        /// The entry of a database that is gone makes room.
+        mutating func register(_ database: Database, as identity: FileIdentity) {
+            files.removeAll { $0.database == nil || $0.identity == identity }
+            files.append(Entry(identity: identity, database: database))
+        }
+        mutating func unregister(_ identity: FileIdentity) { files.removeAll { $0.identity == identity } }
+
+        mutating func comeToGate(_ path: Name) -> Gate {
+            gates.removeAll { $0.gate.generation != ForkGuard.generation }
+            if let i = gates.firstIndex(where: { $0.path == path }) {
+                gates[i].users += 1
+                return gates[i].gate
+            }
+            let gate = Gate()
+            gates.append((path, gate, 1))
+            return gate
+        }
+        mutating func leaveGate(_ path: Name) {
+            guard let i = gates.firstIndex(where: { $0.path == path }) else { return }
+            gates[i].users -= 1
+            if gates[i].users == 0 { gates.remove(at: i) }
+        }
+    }
+    private static let content = Lock(initial: Content(), of: .databases)
+
+    /// Runs `body` while no other thread opens, replaces or removes the file at `path`. Never inside a transaction.
+    static func atGate<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let gate = content.with { $0.comeToGate(Name(path)) }
+        defer { content.with { $0.leaveGate(Name(path)) } }
+        return try gate.lock.with { (_) throws(RealmError) in try body() }
+    }
+    /// The open database of this process whose file is at `path`, under whatever name it was opened.
+    static func database(at path: String) -> Database? {
+        guard let identity = try? FileSystem.identity(path), let db = content.with({ $0.database(identity) }), db.belongsToThisProcess else {
+            return nil
+        }
+        return db
+    }
+    static func register(_ db: Database) { content.with { $0.register(db, as: db.identity) } }
+    /// The file of `db` is another one now.
+    static func change(_ db: Database, to new: FileIdentity) {
+        content.with { c in
+            if c.database(db.identity) === db { c.unregister(db.identity) }
+            db.identity = new
+            if c.database(new) == nil { c.register(db, as: new) }
+        }
+    }
+}
