@@ -38,6 +38,7 @@ private final class FakeForm: PageForm {
     func commit() throws(RealmError) {}
     func withdraw(_ header: FileHeader) throws(RealmError) {}
     func forget() { forgotten += 1 }
+    func isInFile() -> Bool { true }
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm { self }
     func sibling(in file: FileDescriptor) throws(RealmError) -> any PageForm { self }
     func release() {}

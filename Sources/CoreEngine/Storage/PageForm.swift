@@ -49,6 +49,20 @@ protocol PageForm: AnyObject {
     /// Completes what a crash left half-written, after `readHeader` found it so. Only while nobody else writes.
     func repair() throws(RealmError)
 
+    /// Whether what this form opened is still there, as far as its start shows: in this form, with this very key block where it has one. Until the
+    /// session is joined others may make the file, or change its key.
+    func isInFile() throws(RealmError) -> Bool
+    /// Ends the making of a file whose first page was written and committed: only now it counts as one.
+    func finishCreation() throws(RealmError)
+    /// Ends a change of key that a crash interrupted: from now on only the secret by which this form opened the file does so. Only while nobody
+    /// else opens the file or changes its key.
+    func settleSecret() throws(RealmError)
+    /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the old one or the new one.
+    /// - Returns: false where the key of the pages is the secret itself: then nothing was done.
+    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool
+
+    /// The same form, opened again in `file` without deriving its keys; nil when they are not those of what is there now.
+    func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)?
     /// Another instance with the same keys, for reading the same file through `file`.
     func reader(of file: FileDescriptor) throws(RealmError) -> any PageForm
     /// The same form with the same keys for another, empty file.
@@ -67,6 +81,10 @@ extension PageForm {
     func findSuccessor() throws(RealmError) -> UInt64? { nil }
     func rewriteSuccessor() throws(RealmError) {}
     func adoptSuccessor() throws(RealmError) {}
+    func finishCreation() throws(RealmError) {}
+    func settleSecret() throws(RealmError) {}
+    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool { false }
+    func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)? { nil }
 }
 
 extension FileDescriptor {

@@ -81,6 +81,7 @@ final class RealmForm: PageForm {
         if durable { try file.synchronizeData() }
         return form
     }
+    func isInFile() throws(RealmError) -> Bool { try !SealedForm.recognises(file) }
     /// Bytes of a file to which nothing was committed yet.
     static var sizeWhenNew: Int { fileSize(of: 1) }
     deinit {

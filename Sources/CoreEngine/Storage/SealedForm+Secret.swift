@@ -25,14 +25,11 @@ extension SealedForm {
             try file.synchronizeData()
         }
     }
-    /// Ends a change of key that a crash interrupted: from now on only the secret by which this form opened the file does so. Only while nobody
-    /// else opens the file or changes its key.
     func settleSecret() throws(RealmError) {
         let (first, second) = try readKeyBlocks()
         if first != second { try spreadKeyBlock() }
     }
-    /// Another key or passphrase for the file; its pages stay as they are. Durable when it returns; a crash leaves the old one or the new one.
-    func changeSecret(_ e: Encryption) throws(RealmError) {
+    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
         // The copies may differ, and the second may be the only one that the present secret opens.
         try spreadKeyBlock()
         let new = try keyBlock.rewrapped(dataKey, e)
@@ -58,5 +55,6 @@ extension SealedForm {
             throw error
         }
         keyBlock = new
+        return true
     }
 }

@@ -104,6 +104,14 @@ final class SealedForm: PageForm {
         try writeKeyBlock(keyBlock, 0)
     }
     static func recognises(_ head: UnsafeRawBufferPointer) -> Bool { KeyBlock.isPresent(in: head) }
+    static func recognises(_ file: FileDescriptor) throws(RealmError) -> Bool {
+        var head: UInt64 = 0
+        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
+            guard let start = h.baseAddress else { return false }
+            _ = try file.read(into: start, count: h.count, at: 0)
+            return recognises(UnsafeRawBufferPointer(h))
+        }
+    }
 
     /// Makes the form of an empty file: no data page yet. `finishCreation` follows the first commit.
     static func create(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
@@ -123,12 +131,12 @@ final class SealedForm: PageForm {
         }
         return form
     }
-    /// - Parameter earlier: an earlier look at the file with the same secret; its keys serve while the key block is the same.
-    static func open(_ file: FileDescriptor, _ e: Encryption, earlier: SealedForm? = nil) throws(RealmError) -> SealedForm {
+    func reopened(in file: FileDescriptor) throws(RealmError) -> (any PageForm)? {
+        guard try isKeyBlock(in: file) else { return nil }
+        return try SealedForm(file, keyBlock, dataKey, keys).checked()
+    }
+    static func open(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
         let (first, second) = try keyBlocks(of: file)
-        if let earlier, earlier.keyBlock == first || earlier.keyBlock == second {
-            return try SealedForm(file, earlier.keyBlock, earlier.dataKey, earlier.keys).checked()
-        }
         var block = first
         if first != second, try first.unwrap(e) == nil { block = second }
         guard let dataKey = try block.unwrap(e) else {
@@ -156,8 +164,12 @@ final class SealedForm: PageForm {
         }
         return (first, second)
     }
-    /// Whether the key block by which this form opened the file still is in it.
-    func isKeyBlockInFile() throws(RealmError) -> Bool {
+    func isInFile() throws(RealmError) -> Bool {
+        guard try Self.recognises(file) else { return false }
+        return try RealmError.unlessDamaged { () throws(RealmError) in try isKeyBlock(in: file) } ?? false
+    }
+    /// Whether the key block by which this form opened its file is in `file`.
+    private func isKeyBlock(in file: FileDescriptor) throws(RealmError) -> Bool {
         let (first, second) = try Self.keyBlocks(of: file)
         return keyBlock == first || keyBlock == second
     }

@@ -1,0 +1,86 @@
+/// Making a file, and changing its form: from nothing, from the streaming form, after a crash, to another secret.
+///
+/// Thread rule: while nobody else has the file open, or under the locks that each names.
+extension DatabaseFile {
+    /// Makes an empty database of a file of size 0. Format: storage §1.2.
+    /// - Parameter model: its form and keys are taken instead of what `encryption` says.
+    func initialize(durable: Bool, like model: DatabaseFile? = nil) throws(RealmError) {
+        let mine = file
+        if let form = try model?.pages?.withForm({ (form) throws(RealmError) in try form.sibling(in: mine) }) {
+            return try initialize(form, durable)
+        }
+        guard let encryption else {
+            var page = [UInt8](repeating: 0, count: Platform.pageSize)
+            page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+            try write(page, at: 0)
+            if durable {
+                try file.synchronizeData()
+                headerState = .onDisk
+            }
+            return
+        }
+        if encryption.cipher == .realm { return try adopt(try RealmForm.create(file, encryption, durable: durable)) }
+        try initialize(try SealedForm.create(file, encryption), durable)
+    }
+    private func initialize(_ form: any PageForm, _ durable: Bool) throws(RealmError) {
+        try adopt(form)
+        // Realm's form is made with its first page.
+        guard try form.pageCount == 0 else { return }
+        try resize(to: form.pageSize, filled: true)
+        var page = [UInt8](repeating: 0, count: form.pageSize)
+        page.withUnsafeMutableBytes { FileHeader().encode(into: $0.baseAddress!) }
+        try write(page, at: 0)
+        try put(FileHeader(), flipped: 0, logicalSize: 0, durable: durable)
+        try form.finishCreation()
+        if durable { try file.synchronizeData() }
+    }
+    /// Empties what an earlier session in memory left, when its process died: such files have no snapshot on the disk.
+    func emptyForMemory() throws(RealmError) {
+        if try file.size() > 0, try readHeader().liveTopRef != 0 {
+            throw RealmError(
+                .fileAlreadyExists,
+                "There is a Realm file at path '\(path)' already: a Realm in memory would replace and remove it. Choose another path",
+                path: path)
+        }
+        try file.truncate(to: 0)
+    }
+    /// Turns a streaming file into a normal one, in two ordered steps. Format: storage §1.3.
+    func convertFromStreaming(_ state: State) throws(RealmError) {
+        var header = state.header
+        header.topRefs.1 = UInt64(state.topRef.offset)
+        header.formats.1 = header.formats.0
+        try put(header, flipped: header.flags | 1, logicalSize: state.logicalSize, durable: true)
+    }
+    /// Completes what a crash left half-written, before anything is written. Only while nobody else writes.
+    func repair() throws(RealmError) { try pages?.withForm { (form) throws(RealmError) in try form.repair() } }
+    /// Ends a change of key that a crash interrupted. Only while nobody else opens the file.
+    func settleSecret() throws(RealmError) {
+        try pages?.withForm { (form) throws(RealmError) in try form.settleSecret() }
+    }
+    /// Another secret for a file whose pages stay as they are; false when it is in a form that has none of its own.
+    func changeSecret(_ e: Encryption) throws(RealmError) -> Bool {
+        guard let pages, try pages.withForm({ (form) throws(RealmError) in try form.changeSecret(e) }) else { return false }
+        secret.with { $0 = e }
+        return true
+    }
+
+    /// Cuts what lies beyond the logical end, or completes the last page. Only while nobody else has the file open. Format: storage §5.4.
+    /// Whether anything changed.
+    func align(_ state: State) throws(RealmError) -> Bool {
+        var wanted = Format.roundUp(state.logicalSize, to: pageSize)
+        if isEncrypted {
+            try cutRemainder()
+            try repair()
+            guard wanted > state.physicalSize else { return false }
+            try resize(to: wanted, filled: false)
+            return true
+        }
+        let size = try file.size()
+        if state.topRef.isNull { wanted = Format.roundUp(size, to: Platform.pageSize) }
+        guard wanted != size else { return false }
+        // The header on the disk may still lead to what is cut off.
+        if wanted < size { try confirmHeader() }
+        try file.truncate(to: wanted)
+        return true
+    }
+}
