@@ -234,6 +234,10 @@ extension Schema {
         } else if p.type == .linkingObjects && p.linkOrigin.isEmpty {
             problems.append("Property \(name) of type '\(p.typeText)' must have an origin property name.")
         }
+        checkTarget(p, name, in: c, &problems)
+    }
+    /// The class that a property leads to, and the property of that class from which it comes.
+    private func checkTarget(_ p: Property, _ name: String, in c: ObjectSchema, _ problems: inout [String]) {
         guard p.type == .object || p.type == .linkingObjects else {
             if !p.linkTarget.isEmpty { problems.append("Property \(name) of type '\(p.typeText)' cannot have an object type.") }
             return

@@ -124,25 +124,7 @@ extension Binder {
             return hint == .decimal ? (.decimal(Decimal128(v)), .decimal) : (.int(v), .int)
         case .float(let s):
             if hint == .typeName { throw Self.noTypeName }
-            if s.hasSuffix("f") {
-                let f = Float(Self.complete(String(s.dropLast()))) ?? 0
-                if hint == .int, f.isInfinite { return try Self.beyondDouble(String(s.dropLast())) }
-                if f.isInfinite, !hint.isNumeric, hint != .mixed { throw .query("Infinity not supported for \(hint.name)") }
-                if hint == .int, let i = Int64(exactly: f) { return (.int(i), .int) }
-                return (.float(f), .float)
-            }
-            let text = Self.complete(s)
-            let d = Double(text) ?? 0
-            switch hint {
-            case .int:
-                if d.isInfinite { return try Self.beyondDouble(s) }
-                if let i = Int64(exactly: d) { return (.int(i), .int) }
-            case .float: return (.float(Float(text) ?? Float(d)), .float)
-            case .decimal: if let x = Decimal128(text: s.utf8) { return (.decimal(x), .decimal) }
-            case .double, .mixed: break
-            default: if d.isInfinite { throw .query("Infinity not supported for \(hint.name)") }
-            }
-            return (.double(d), .double)
+            return try Self.fraction(s, hint)
         case .string(let b): return try convert(.string(arena.keep(b)), hint: hint, isLiteral: true, source: nil)
         case .base64(let s): return try convert(.string(arena.keep(QueryParser.base64(s) ?? [])), hint: hint, isLiteral: true, source: nil)
         case .binary(let b): return (.binary(arena.keep(b)), .binary)
@@ -154,25 +136,13 @@ extension Binder {
             let raw = Self.hex(s)
             return (.objectId(raw.withUnsafeBytes { ObjectId(bytes: $0.baseAddress!) }), .objectId)
         case .link(let s):
-            if s.hasPrefix("O") {
-                let number = QueryParser.integer(String(s.dropFirst())) ?? -1
-                // No object has the largest key: that is how an object that is not there is written.
-                let key = number == .max ? ObjKey.null : ObjKey(number)
-                if case .link(let t) = hint { return (.typedLink(t, key), .link(t)) }
-                return (.typedLink(.null, key), .link(.null))
-            }
-            let parts = s.dropFirst().split(separator: ":")
-            let t = TableKey(UInt32(parts.first ?? "") ?? TableKey.null.raw)
-            return (.typedLink(t, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(t))
+            return Self.link(s, hint)
         case .argument(let n):
             guard case .value(let v) = try argument(n) else { throw .query("A list argument cannot be compared here") }
             return try convert(arena.keep(v), hint: hint, isLiteral: false, source: n)
         case .object(let className, let key):
             let name = Name(String(decoding: className, as: UTF8.self))
-            let table: Table
-            if let t = try group.table(named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name) {
-                table = t
-            } else {
+            guard let table = try group.table(named: name.hasPrefix(Tables.classPrefix) ? name : Tables.classPrefix + name) else {
                 throw .query("Unknown object type '\(name)'")
             }
             guard let pk = table.primaryKey, let facts = table.facts(pk) else { throw .query("Class '\(name)' has no primary key") }
@@ -180,6 +150,41 @@ extension Binder {
             let found = try table.find(primaryKey: v)
             return (.typedLink(table.key, found ?? .null), .link(table.key))
         }
+    }
+    /// A number with a point or an exponent; with an `f` behind it a float.
+    private static func fraction(_ s: String, _ hint: ValueType) throws(RealmError) -> (Mixed, ValueType) {
+        if s.hasSuffix("f") {
+            let f = Float(complete(String(s.dropLast()))) ?? 0
+            if hint == .int, f.isInfinite { return try beyondDouble(String(s.dropLast())) }
+            if f.isInfinite, !hint.isNumeric, hint != .mixed { throw .query("Infinity not supported for \(hint.name)") }
+            if hint == .int, let i = Int64(exactly: f) { return (.int(i), .int) }
+            return (.float(f), .float)
+        }
+        let text = complete(s)
+        let d = Double(text) ?? 0
+        switch hint {
+        case .int:
+            if d.isInfinite { return try beyondDouble(s) }
+            if let i = Int64(exactly: d) { return (.int(i), .int) }
+        case .float: return (.float(Float(text) ?? Float(d)), .float)
+        case .decimal: if let x = Decimal128(text: s.utf8) { return (.decimal(x), .decimal) }
+        case .double, .mixed: break
+        default: if d.isInfinite { throw .query("Infinity not supported for \(hint.name)") }
+        }
+        return (.double(d), .double)
+    }
+    /// `O5`, an object of the class that the other side links to; `L2:5`, one of the class with key 2.
+    private static func link(_ s: String, _ hint: ValueType) -> (Mixed, ValueType) {
+        if s.hasPrefix("O") {
+            let number = QueryParser.integer(String(s.dropFirst())) ?? -1
+            // No object has the largest key: that is how an object that is not there is written.
+            let key = number == .max ? ObjKey.null : ObjKey(number)
+            if case .link(let t) = hint { return (.typedLink(t, key), .link(t)) }
+            return (.typedLink(.null, key), .link(.null))
+        }
+        let parts = s.dropFirst().split(separator: ":")
+        let t = TableKey(UInt32(parts.first ?? "") ?? TableKey.null.raw)
+        return (.typedLink(t, ObjKey(Int64(parts.last ?? "") ?? -1)), .link(t))
     }
     /// A number that only a decimal holds, against integers.
     private static func beyondDouble(_ s: String) throws(RealmError) -> (Mixed, ValueType) {

@@ -104,60 +104,13 @@ struct Binder {
             }
             return CompareCondition(op, folding: false, left, right)
         }
-        let direct = left.directColumn
-        let constant = right as? ConstantExpression
-        if op.isString || fold {
-            let isText: Bool
-            switch r {
-            case .string, .binary: isText = true
-            case .mixed where !(right.isList && right.isConstant) || l.isLink: isText = true
-            // A list of constants, against Mixed: one of them is enough.
-            case .mixed where l == .mixed: isText = constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
-            case .null: isText = op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
-            default:
-                isText = right.isList && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull } ?? false)
-            }
-            let isDirect = direct != nil && constant.map { !$0.isList && (l == .mixed || r == l) } ?? false
-            if !isText && !(isDirect && !op.isString) {
-                if r == .null || !op.isString {
-                    throw .query(
-                        "Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', "
-                            + "right side must be a string or binary type"
-                    )
-                }
-                throw mismatch(
-                    "Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', "
-                        + "right side must be a string or binary type"
-                )
-            }
+        if op.isString || fold, !Self.isText(op, left, right), op.isString || !Self.isAgainstConstant(left, right) {
+            let what =
+                "Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', "
+                + "right side must be a string or binary type"
+            throw r == .null || !op.isString ? .query(what) : mismatch(what)
         }
-        if l.isLink || r.isLink {
-            guard op == .equal || op == .notEqual || op == .in else {
-                if op.isString { return CompareCondition(op, folding: fold, left, right) }
-                throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
-            }
-            if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression,
-                p.hops.isEmpty
-            {
-                p.showsNullLinks = true
-            }
-            let other = l.isLink ? r : l
-            guard other.isLink || other == .null || other == .mixed else {
-                throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
-            }
-            if let constant, !constant.isList, constant.values.first?.isNull ?? false, Self.isLinkCollection(left) {
-                throw .query("Cannot compare linklist ('\(left.text(QueryPrinter(group)))') with NULL")
-            }
-            if let c = left as? ConstantExpression, !c.isList, c.values.first?.isNull ?? false, Self.isLinkCollection(right) {
-                throw .query("Cannot compare linklist with NULL")
-            }
-            // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
-            if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
-                return CompareCondition(
-                    op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
-            }
-            return CompareCondition(op, folding: false, left, right)
-        }
+        if l.isLink || r.isLink { return try compareLinks(op, fold, left, right, mismatch) }
         if !op.isString, !ValueType.comparable(l, r) {
             if let list = (left.isConstant ? left : right) as? ConstantExpression, list.isList {
             } else {
@@ -167,16 +120,67 @@ struct Binder {
                         : "Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
             }
         }
-        if let direct, let constant, let path = left as? PathExpression {
-            if constant.isList {
-                if op == .equal || op == .in, !constant.values.isEmpty, l != .mixed, constant.quantifier == nil || constant.quantifier == .any {
-                    return InCondition(path, direct, constant)
-                }
-            } else if l == .mixed || r == l || r == .null {
-                return DirectCondition(path, direct, op, folding: fold, constant)
-            }
+        return Self.direct(op, fold, left, right) ?? CompareCondition(op, folding: fold, left, right)
+    }
+    /// Whether the right side is text or bytes, as far as can be told: what the string operators and [c] compare with.
+    private static func isText(_ op: CompareOperator, _ left: Expression, _ right: Expression) -> Bool {
+        let l = left.type, constant = right as? ConstantExpression
+        switch right.type {
+        case .string, .binary: return true
+        case .mixed where !(right.isList && right.isConstant) || l.isLink: return true
+        // A list of constants, against Mixed: one of them is enough.
+        case .mixed where l == .mixed: return constant?.values.contains { ValueType($0) == .string || ValueType($0) == .binary } ?? false
+        case .null: return op.isString ? l != .mixed : l == .string || l == .binary || l == .mixed || l.isLink
+        default:
+            return right.isList && (constant?.values.allSatisfy { ValueType($0) == .string || ValueType($0) == .binary || $0.isNull } ?? false)
         }
-        return CompareCondition(op, folding: fold, left, right)
+    }
+    /// Whether a property of the class itself is compared with one constant of its type.
+    private static func isAgainstConstant(_ left: Expression, _ right: Expression) -> Bool {
+        guard left.directColumn != nil, let constant = right as? ConstantExpression else { return false }
+        return !constant.isList && (left.type == .mixed || right.type == left.type)
+    }
+    private func compareLinks(
+        _ op: CompareOperator, _ fold: Bool, _ left: Expression, _ right: Expression, _ mismatch: (String) -> RealmError
+    ) throws(RealmError) -> Condition {
+        let l = left.type, r = right.type
+        guard op == .equal || op == .notEqual || op == .in else {
+            if op.isString { return CompareCondition(op, folding: fold, left, right) }
+            throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
+        }
+        if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression,
+            p.hops.isEmpty
+        {
+            p.showsNullLinks = true
+        }
+        let other = l.isLink ? r : l
+        guard other.isLink || other == .null || other == .mixed else {
+            throw mismatch("Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
+        }
+        let constant = right as? ConstantExpression
+        if let constant, !constant.isList, constant.values.first?.isNull ?? false, Self.isLinkCollection(left) {
+            throw .query("Cannot compare linklist ('\(left.text(QueryPrinter(group)))') with NULL")
+        }
+        if let c = left as? ConstantExpression, !c.isList, c.values.first?.isNull ?? false, Self.isLinkCollection(right) {
+            throw .query("Cannot compare linklist with NULL")
+        }
+        // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
+        if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
+            return CompareCondition(op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
+        }
+        return CompareCondition(op, folding: false, left, right)
+    }
+    /// The faster condition for a property of the class itself against constants; nil where there is none.
+    private static func direct(_ op: CompareOperator, _ fold: Bool, _ left: Expression, _ right: Expression) -> Condition? {
+        guard let column = left.directColumn, let constant = right as? ConstantExpression, let path = left as? PathExpression else { return nil }
+        let l = left.type, r = right.type
+        if constant.isList {
+            guard op == .equal || op == .in, !constant.values.isEmpty, l != .mixed, constant.quantifier == nil || constant.quantifier == .any else {
+                return nil
+            }
+            return InCondition(path, column, constant)
+        }
+        return l == .mixed || r == l || r == .null ? DirectCondition(path, column, op, folding: fold, constant) : nil
     }
     static func isValueCollection(_ e: Expression) -> Bool {
         guard let p = e as? PathExpression, !p.type.isLink else { return e is ArithmeticExpression && e.isList }

@@ -167,81 +167,74 @@ extension QueryParser {
         }
     }
     private mutating func constant() throws(RealmError) -> ConstantSyntax {
-        let t = token
+        switch kind {
+        case .argument, .nextArgument: return .argument(try argumentNumber())
+        case .binary:
+            at += 1
+            return try binary()
+        case .obj:
+            at += 1
+            return try object()
+        default:
+            let constant = try literal(token)
+            at += 1
+            return constant
+        }
+    }
+    /// A constant that is one token.
+    private func literal(_ t: Token) throws(RealmError) -> ConstantSyntax {
         let s = spelling(t)
         switch t.kind {
-        case .argument, .nextArgument: return .argument(try argumentNumber())
-        case .null:
-            at += 1
-            return .null
-        case .true:
-            at += 1
-            return .true
-        case .false:
-            at += 1
-            return .false
-        case .nan:
-            at += 1
-            return .nan
-        case .infinity:
-            at += 1
-            return .infinity(negative: s.hasPrefix("-"))
-        case .natural, .number:
-            at += 1
-            return .number(s)
-        case .float:
-            at += 1
-            return .float(s)
-        case .timestamp:
-            at += 1
-            return .timestamp(s)
-        case .uuid:
-            at += 1
-            return .uuid(String(s.dropFirst(5).dropLast()))
-        case .objectId:
-            at += 1
-            return .objectId(String(s.dropFirst(4).dropLast()))
-        case .link:
-            at += 1
-            return .link(s)
-        case .string:
-            at += 1
-            return .string(Array(bytes[t.start + 1..<t.end - 1]))
+        case .null: return .null
+        case .true: return .true
+        case .false: return .false
+        case .nan: return .nan
+        case .infinity: return .infinity(negative: s.hasPrefix("-"))
+        case .natural, .number: return .number(s)
+        case .float: return .float(s)
+        case .timestamp: return .timestamp(s)
+        case .uuid: return .uuid(String(s.dropFirst(5).dropLast()))
+        case .objectId: return .objectId(String(s.dropFirst(4).dropLast()))
+        case .link: return .link(s)
+        case .string: return .string(quoted(t))
         case .base64:
-            at += 1
             let inner = String(s.dropFirst(4).dropLast())
             guard Self.base64(inner) != nil else { throw RealmError.querySyntax(text, "undecodable base64", at: t.start) }
             return .base64(inner)
-        case .binary:
-            at += 1
-            try expect(.openParen, "'('")
-            let content: [UInt8]
-            if kind == .string {
-                content = Array(bytes[token.start + 1..<token.end - 1])
-            } else if kind == .base64, let decoded = Self.base64(String(spelling(token).dropFirst(4).dropLast())) {
-                content = decoded
-            } else {
-                throw unexpected()
-            }
-            at += 1
-            try expect(.closeParen, "')'")
-            return .binary(content)
-        case .obj:
-            at += 1
-            try expect(.openParen, "'('")
-            guard kind == .string else { throw unexpected() }
-            let className = Array(bytes[token.start + 1..<token.end - 1])
-            at += 1
-            try expect(.comma, "','")
-            let key: ConstantSyntax
-            switch kind {
-            case .natural, .number, .string, .uuid, .objectId, .argument, .nextArgument: key = try constant()
-            default: throw unexpected()
-            }
-            try expect(.closeParen, "')'")
-            return .object(className: className, key: key)
         default: throw unexpected()
         }
+    }
+    /// What stands between the quotes.
+    private func quoted(_ t: Token) -> [UInt8] { Array(bytes[t.start + 1..<t.end - 1]) }
+    /// `binary('text')`, behind the word.
+    private mutating func binary() throws(RealmError) -> ConstantSyntax {
+        try expect(.openParen, "'('")
+        let content: [UInt8]
+        if kind == .string {
+            content = quoted(token)
+        } else if kind == .base64, let decoded = Self.base64(String(spelling(token).dropFirst(4).dropLast())) {
+            content = decoded
+        } else {
+            throw unexpected()
+        }
+        at += 1
+        try expect(.closeParen, "')'")
+        return .binary(content)
+    }
+    /// `obj('Class', key)`, behind the word.
+    private mutating func object() throws(RealmError) -> ConstantSyntax {
+        try expect(.openParen, "'('")
+        guard kind == .string else { throw unexpected() }
+        let className = quoted(token)
+        at += 1
+        try expect(.comma, "','")
+        let key: ConstantSyntax
+        switch kind {
+        case .natural, .number, .string, .uuid, .objectId, .argument, .nextArgument: key = try constant()
+        default: throw unexpected()
+        }
+        try expect(.closeParen, "')'")
+        return .object(className: className, key: key)
     }
     /// Steps over what follows GEOWITHIN; the number of an argument.
     mutating func skipGeo() throws(RealmError) -> Int? {

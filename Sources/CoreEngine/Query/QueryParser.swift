@@ -92,6 +92,31 @@ struct QueryParser {
             case .arithmetic(let o): o == .add || o == .subtract ? 5 : 6
             }
         }
+        /// The binary operator that a word or sign stands for.
+        init?(_ kind: Token.Kind) {
+            switch kind {
+            case .or: self = .or
+            case .and: self = .and
+            case .equal: self = .compare(.equal, false)
+            case .notEqual: self = .compare(.notEqual, false)
+            case .less: self = .compare(.less, false)
+            case .greater: self = .compare(.greater, false)
+            case .lessEqual: self = .compare(.lessEqual, false)
+            case .greaterEqual: self = .compare(.greaterEqual, false)
+            case .in: self = .compare(.in, false)
+            case .beginsWith: self = .compare(.beginsWith, false)
+            case .endsWith: self = .compare(.endsWith, false)
+            case .contains: self = .compare(.contains, false)
+            case .like: self = .compare(.like, false)
+            case .text: self = .compare(.text, false)
+            case .between: self = .between
+            case .plus: self = .arithmetic(.add)
+            case .minus: self = .arithmetic(.subtract)
+            case .times: self = .arithmetic(.multiply)
+            case .divide: self = .arithmetic(.divide)
+            default: return nil
+            }
+        }
     }
 
     /// A predicate up to a clause or the end of the text, or up to the bracket that closes a subquery.
@@ -123,59 +148,29 @@ struct QueryParser {
                 wantsOperand = false
                 continue
             }
-            let op: Operation
             switch kind {
-            case .or: op = .or
-            case .and: op = .and
-            case .equal: op = .compare(.equal, false)
-            case .notEqual: op = .compare(.notEqual, false)
-            case .less: op = .compare(.less, false)
-            case .greater: op = .compare(.greater, false)
-            case .lessEqual: op = .compare(.lessEqual, false)
-            case .greaterEqual: op = .compare(.greaterEqual, false)
-            case .in: op = .compare(.in, false)
-            case .beginsWith: op = .compare(.beginsWith, false)
-            case .endsWith: op = .compare(.endsWith, false)
-            case .contains: op = .compare(.contains, false)
-            case .like: op = .compare(.like, false)
-            case .text: op = .compare(.text, false)
-            case .between: op = .between
             case .geoWithin:
                 // Recognised so that it can be refused by its name.
                 guard case .value(let e, let depth, _)? = operands.popLast() else { throw unexpected() }
                 at += 1
                 operands.append(.predicate(.geoWithin(e, argument: try skipGeo()), depth: depth))
-                continue
-            case .plus: op = .arithmetic(.add)
-            case .minus: op = .arithmetic(.subtract)
-            case .times: op = .arithmetic(.multiply)
-            case .divide: op = .arithmetic(.divide)
             case .closeParen where open > 0:
-                while let top = operations.last {
-                    if case .open = top.op { break }
-                    try reduce(&operands, &operations)
-                }
-                operations.removeLast()
+                try closeBracket(&operands, &operations)
                 open -= 1
-                switch operands.removeLast() {
-                case .predicate(let p, let d): operands.append(.predicate(p, depth: d))
-                case .chain(let c): operands.append(.predicate(c.syntax, depth: c.depth))
-                case .value(let v, let d, _): operands.append(.value(v, depth: d, bracketed: true))
-                }
                 at += 1
-                continue
-            default: break loop
+            default:
+                guard let op = Operation(kind) else { break loop }
+                // All binary operators lean left; NOT stands before its operand and is never reduced here.
+                while let top = operations.last, top.op.precedence >= op.precedence { try reduce(&operands, &operations) }
+                let position = token.start
+                at += 1
+                if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in, take(.caseInsensitive) {
+                    operations.append((.compare(c, true), position))
+                } else {
+                    operations.append((op, position))
+                }
+                wantsOperand = true
             }
-            // All binary operators lean left; NOT stands before its operand and is never reduced here.
-            while let top = operations.last, top.op.precedence >= op.precedence { try reduce(&operands, &operations) }
-            let position = token.start
-            at += 1
-            if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in, take(.caseInsensitive) {
-                operations.append((.compare(c, true), position))
-            } else {
-                operations.append((op, position))
-            }
-            wantsOperand = true
         }
         if open > 0 { throw unexpected() }
         while !operations.isEmpty { try reduce(&operands, &operations) }
@@ -185,6 +180,19 @@ struct QueryParser {
             guard kind == close else { throw unexpected() }
         }
         return p
+    }
+    /// Reduces what stands behind the last open bracket to one operand.
+    private mutating func closeBracket(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)]) throws(RealmError) {
+        while let top = operations.last {
+            if case .open = top.op { break }
+            try reduce(&operands, &operations)
+        }
+        operations.removeLast()
+        switch operands.removeLast() {
+        case .predicate(let p, let d): operands.append(.predicate(p, depth: d))
+        case .chain(let c): operands.append(.predicate(c.syntax, depth: c.depth))
+        case .value(let v, let d, _): operands.append(.value(v, depth: d, bracketed: true))
+        }
     }
 
     static func predicate(_ o: Operand?) -> (PredicateSyntax, Int)? {
