@@ -219,58 +219,12 @@ struct CommitWriter {
         let extentEnd = extent.end
         extent = FileChunk(offset: 0, size: 0)
 
-        // Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values follow from the sizes.
         let recordSize = leavesRecord ? CommitRecord.size : 0
-        let total = free.usable.count + free.locked.count + freed.count + 1
-        var entries: [(at: Int, size: Int, version: UInt64)] = []
-        entries.reserveCapacity(total)
-        var u = 0, l = 0, f = 0, slot = -1
-        var last = 0
-        var largest = 0, newest: UInt64 = 0
-        var taken = 1
-        func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
-            guard chunk.offset >= last else { throw .corrupt("free space overlaps space that was freed", at: chunk.offset) }
-            // Only the rests of pages are neighbours that can be merged.
-            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != slot,
-                previous.at + previous.size == chunk.offset
-            {
-                entries[entries.count - 1].size += chunk.size
-            } else {
-                entries.append((chunk.offset, chunk.size, version))
-            }
-            last = chunk.end
-            largest = max(largest, entries[entries.count - 1].size)
-            newest = max(newest, version)
-            taken += 1
-        }
-        while taken < total || slot < 0 {
-            let a = u < free.usable.count ? free.usable[u].offset : Int.max
-            let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
-            let c = f < freed.count ? freed[f].offset : Int.max
-            let least = min(a, b, c)
-            if slot < 0 && start < least {
-                if leavesRecord {
-                    entries.append((start, recordSize, version + 1))
-                    newest = max(newest, version + 1)
-                }
-                slot = entries.count
-                entries.append((chunkEnd, extentEnd - start, 0))
-                largest = max(largest, extentEnd - start)
-            } else if least == a {
-                try add(free.usable[u], 0)
-                u += 1
-            } else if least == b {
-                try add(free.locked[l].chunk, free.locked[l].version)
-                l += 1
-            } else {
-                try add(freed[f], version)
-                f += 1
-            }
-        }
-        let count = entries.count
-        let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(entries[count - 1].at)))
-        let lengthWidth = Widths.minimal(for: Int64(largest))
-        let versionWidth = Widths.minimal(for: Int64(bitPattern: newest))
+        var lists = try mergedLists(around: start, unused: FileChunk(offset: chunkEnd, size: extentEnd - chunkEnd), version)
+        let count = lists.entries.count
+        let positionWidth = max(Widths.minimal(for: Int64(extentEnd)), Widths.minimal(for: Int64(lists.entries[count - 1].at)))
+        let lengthWidth = Widths.minimal(for: Int64(lists.largest))
+        let versionWidth = Widths.minimal(for: Int64(bitPattern: lists.newest))
         let lengthsAt = start + NodeHeader.size(count: count, width: positionWidth)
         let versionsAt = lengthsAt + NodeHeader.size(count: count, width: lengthWidth)
         let topAt = versionsAt + NodeHeader.size(count: count, width: versionWidth)
@@ -284,12 +238,12 @@ struct CommitWriter {
         let end = topAt + NodeHeader.size(count: top.count, width: topWidth)
         let rest = end + recordSize
         guard rest < chunkEnd else { throw .corrupt("free-space lists exceed their reserve") }
-        if leavesRecord { entries[slot - 1].at = end }
-        entries[slot] = (rest, extentEnd - rest, 0)
+        if leavesRecord { lists.entries[lists.rest - 1].at = end }
+        lists.entries[lists.rest] = (rest, extentEnd - rest, 0)
         // `place` accounted for the whole chunk; the buffer now receives only what is used of it.
-        try output.write(entries.map { Int64($0.at) }, width: positionWidth)
-        try output.write(entries.map { Int64($0.size) }, width: lengthWidth)
-        try output.write(entries.map { Int64(bitPattern: $0.version) }, width: versionWidth)
+        try output.write(lists.entries.map { Int64($0.at) }, width: positionWidth)
+        try output.write(lists.entries.map { Int64($0.size) }, width: lengthWidth)
+        try output.write(lists.entries.map { Int64(bitPattern: $0.version) }, width: versionWidth)
         // In one piece with the record.
         try output.makeRoom(end + recordSize - topAt)
         try output.write(top.map(\.raw), width: topWidth, flags: NodeHeader.hasRefsFlag)
@@ -299,5 +253,63 @@ struct CommitWriter {
         return Result(
             topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: output.sink.content.map { ($0, output.sink.extents) },
             recordAt: leavesRecord ? end : 0)
+    }
+    /// The free lists of the next version.
+    private struct MergedLists {
+        var entries: [(at: Int, size: Int, version: UInt64)] = []
+        /// Index of the entry for what is left of the last chunk; the record's, if there is one, stands before it.
+        var rest = -1
+        /// At most what the entries hold.
+        var largest = 0, newest: UInt64 = 0
+        private var last = 0
+
+        mutating func add(_ chunk: FileChunk, _ version: UInt64) throws(RealmError) {
+            guard chunk.offset >= last else { throw .corrupt("free space overlaps space that was freed", at: chunk.offset) }
+            // Only the rests of pages are neighbours that can be merged.
+            if version == 0, let previous = entries.last, previous.version == 0, entries.count - 1 != rest,
+                previous.at + previous.size == chunk.offset
+            {
+                entries[entries.count - 1].size += chunk.size
+            } else {
+                entries.append((chunk.offset, chunk.size, version))
+            }
+            last = chunk.end
+            largest = max(largest, entries[entries.count - 1].size)
+            newest = max(newest, version)
+        }
+    }
+    /// Everything but the final remainder: three sorted lists, merged. The remainder's place is known, its values follow from the sizes.
+    /// - Parameters:
+    ///   - start: of the chunk that the lists are written to; `unused` joins what is left of it.
+    private func mergedLists(around start: Int, unused: FileChunk, _ version: UInt64) throws(RealmError) -> MergedLists {
+        var lists = MergedLists()
+        let total = free.usable.count + free.locked.count + freed.count
+        lists.entries.reserveCapacity(total + 2)
+        var u = 0, l = 0, f = 0
+        while u + l + f < total || lists.rest < 0 {
+            let a = u < free.usable.count ? free.usable[u].offset : Int.max
+            let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
+            let c = f < freed.count ? freed[f].offset : Int.max
+            let least = min(a, b, c)
+            if lists.rest < 0 && start < least {
+                if leavesRecord {
+                    lists.entries.append((start, CommitRecord.size, version + 1))
+                    lists.newest = max(lists.newest, version + 1)
+                }
+                lists.rest = lists.entries.count
+                lists.entries.append((unused.offset, unused.end - start, 0))
+                lists.largest = max(lists.largest, unused.end - start)
+            } else if least == a {
+                try lists.add(free.usable[u], 0)
+                u += 1
+            } else if least == b {
+                try lists.add(free.locked[l].chunk, free.locked[l].version)
+                l += 1
+            } else {
+                try lists.add(freed[f], version)
+                f += 1
+            }
+        }
+        return lists
     }
 }

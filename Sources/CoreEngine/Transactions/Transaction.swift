@@ -299,31 +299,15 @@ package final class Transaction {
         let pinned = database.pinnedVersions(below: version)
         // Before the first byte is written: pages that a reader needs may look free.
         try database.verifySession(pin)
-        var lists = (positions: Ref.null, lengths: Ref.null, versions: Ref.null)
-        var history = Ref.null
-        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
-        slots[10] = RefOrTagged(tagged: 0)
-        if !topRef.isNull {
-            let top = try file.topFields(store, topRef, physicalSize: store.fileLimit)
-            guard top.logicalSize == logicalSize else {
-                throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
-            }
-            lists = top.freeLists
-            guard top.slotCount < 5 || (!lists.positions.isNull && !lists.lengths.isNull) else {
-                throw .corrupt("top array without free-space lists", at: topRef.offset)
-            }
-            history = top.historyType == History.Kind.inRealm ? top.history : .null
-            if top.historyType != History.Kind.inRealm { try store.destroy(top.history) }
-            slots[10] = RefOrTagged(tagged: top.syncFileId)
-            if !top.evacuation.isNull { try store.destroy(top.evacuation) }
-        }
+        let top = try topBefore()
         let leavesRecord = !file.isEncrypted && database.durability == .full
         var recordAt = try file.recordPlace(behind: topRef, store)
         guard let encoder else { throw RealmError(.brokenInvariant, "A commit without a changeset", path: database.path) }
-        history = try History.append(store, root: history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
+        let history = try History.append(
+            store, root: top.history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
         var free = try FreeSpace(
-            store, lists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned),
+            store, top.freeLists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned),
             groupStart: file.unflushed.map { $0.base.baseVersion + 1 },
             pageSize: file.isEncrypted ? file.pageSize : nil)
         let recordPlace = FileChunk(offset: recordAt, size: CommitRecord.size)
@@ -334,19 +318,40 @@ package final class Transaction {
         // Other engines leave no such place, or something else where it would be.
         if !free.isLocked(recordPlace, version: next) { recordAt = 0 }
         try store.free(topRef)
-        for r in [lists.positions, lists.lengths, lists.versions] { try store.free(r) }
+        for r in [top.freeLists.positions, top.freeLists.lengths, top.freeLists.versions] { try store.free(r) }
 
         var writer = try CommitWriter(
             store, file, free: free, logicalSize: used, physicalSize: physical, roots: [group.namesRef, group.tablesRef, history],
             leavesRecord: leavesRecord, recordAt: recordAt)
+        var slots = [RefOrTagged](repeating: RefOrTagged(.null), count: 11)
         slots[0] = RefOrTagged(try writer.write(group.namesRef))
         slots[1] = RefOrTagged(try writer.write(group.tablesRef))
         slots[7] = RefOrTagged(tagged: History.Kind.inRealm)
         slots[8] = RefOrTagged(try writer.write(history))
         slots[9] = RefOrTagged(tagged: History.schemaVersion)
+        slots[10] = RefOrTagged(tagged: top.syncFileId)
         let result = try writer.finish(slots: slots, version: next)
         if result.logicalSize > logicalSize, let oldest = pinned.first { noteCost(of: oldest, free, newSize: result.logicalSize) }
         return try database.publish(result, onto: CommitRecord(behind: topRef, version: version), recordAt: recordAt, flushing: flushing)
+    }
+
+    /// The top array that the commit builds upon; the very first has none. What it leads to that the next one does not have is destroyed: a
+    /// history of another kind, and what an evacuation of realm-core was about.
+    private func topBefore() throws(RealmError) -> DatabaseFile.TopFields {
+        guard !topRef.isNull else { return DatabaseFile.TopFields() }
+        var top = try database.file.topFields(store, topRef, physicalSize: store.fileLimit)
+        guard top.logicalSize == logicalSize else {
+            throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
+        }
+        guard top.slotCount < 5 || (!top.freeLists.positions.isNull && !top.freeLists.lengths.isNull) else {
+            throw .corrupt("top array without free-space lists", at: topRef.offset)
+        }
+        if top.historyType != History.Kind.inRealm {
+            try store.destroy(top.history)
+            top.history = .null
+        }
+        if !top.evacuation.isNull { try store.destroy(top.evacuation) }
+        return top
     }
 
     // MARK: The cost of readers
