@@ -6,18 +6,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, List, Optional, Tuple, Union
+from typing import Any, List, Optional, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Handle, Owner
 from ._library import lib
+from ._session import Session
 from ._store import located
 from .errors import DataError, QueryError, TypeMismatch
 from .schema import BoundClass
 from .values import RawTimestamp
-
-if TYPE_CHECKING:
-    from .database import Database
 
 # A text constant; "$0" or "$K0"; "$name".
 _TOKEN = re.compile(
@@ -38,7 +36,7 @@ class Query:
 
     __slots__ = ("text", "encoded", "arguments")
 
-    def __init__(self, db: Database, text: str, values: Tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def __init__(self, db: Session, text: str, values: Tuple[Any, ...], named: Mapping[str, Any]) -> None:
         if not isinstance(text, str):
             raise TypeError(f"A query is a text, not {type(text).__name__}")
         self.text = _numbered(text, len(values), list(named))
@@ -75,7 +73,7 @@ class Query:
             )
 
 
-def sort_text(db: Database, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
+def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
     """"age", "-age", ("age", "desc") or lists of them, as the library writes an ordering."""
     parts = []
     for key in _flat(keys):
@@ -91,7 +89,7 @@ def sort_text(db: Database, bound: Optional[BoundClass], keys: Tuple[Any, ...], 
     return ", ".join(parts)
 
 
-def distinct_text(db: Database, bound: Optional[BoundClass], paths: Tuple[Any, ...]) -> str:
+def distinct_text(db: Session, bound: Optional[BoundClass], paths: Tuple[Any, ...]) -> str:
     texts = [_stored_path(db, bound, path) for path in _flat(paths)]
     if not texts:
         raise TypeError("distinct() needs the name of a property")
@@ -152,14 +150,14 @@ def _arguments(count: int) -> str:
     return "1 argument" if count == 1 else f"{count} arguments"
 
 
-def _argument(db: Database, place: str, value: Any) -> Union[c.Encoded, List[c.Encoded]]:
+def _argument(db: Session, place: str, value: Any) -> Union[c.Encoded, List[c.Encoded]]:
     try:
         return [_single(db, v) for v in value] if _is_many(value) else _single(db, value)
     except DataError as error:
         raise located(error, place)
 
 
-def _single(db: Database, value: Any) -> c.Encoded:
+def _single(db: Session, value: Any) -> c.Encoded:
     if _is_many(value) or isinstance(value, Mapping):
         raise TypeMismatch(f"A {type(value).__name__} cannot be compared with here")
     if hasattr(value, "_realm_class") and getattr(value, "_db", None) is None:
@@ -190,7 +188,7 @@ def _pair(key: Tuple[Any, ...]) -> Tuple[Any, str]:
     return key[0], found
 
 
-def _stored_path(db: Database, bound: Optional[BoundClass], path: Any) -> str:
+def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
     """A path with the names that the file has. What is unknown stays, for the library to judge."""
     if not isinstance(path, str):
         raise TypeError(f"Names of properties are texts, not {type(path).__name__}")

@@ -14,11 +14,12 @@ value is one of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
-from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, List, Optional, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
+from ._session import Instance, LiveList, Row, Session
 from .errors import (
     ConstraintError,
     DataError,
@@ -31,11 +32,6 @@ from .errors import (
 )
 from .schema import BoundClass
 from .values import RawTimestamp
-
-if TYPE_CHECKING:
-    from .database import Database
-    from .models import Model
-    from .objects import Object
 
 # Values of these types stand for themselves; those of links and Any may bring others along.
 SIMPLE = frozenset(c.PROPERTY_TYPES) - {c.P_OBJECT, c.P_MIXED}
@@ -50,7 +46,7 @@ class Addition:
 
     __slots__ = ("bound", "source", "instance", "key", "values", "handle", "is_there")
 
-    def __init__(self, bound: BoundClass, source: Any, instance: Optional[Model]) -> None:
+    def __init__(self, bound: BoundClass, source: Any, instance: Optional[Instance]) -> None:
         self.bound = bound
         self.source = source  # Kept: Plan knows it by its id.
         self.instance = instance
@@ -90,16 +86,14 @@ Values = List[Tuple[c.PropertyFacts, Planned]]
 
 def is_list(value: object) -> bool:
     """Whether a value stands for a list inside Any."""
-    from .collections import List as ListView
-
-    return isinstance(value, (list, tuple, ListView)) and not isinstance(value, RawTimestamp)
+    return isinstance(value, (list, tuple, LiveList)) and not isinstance(value, RawTimestamp)
 
 
 class Plan:
     """What one change writes. `update` is for objects whose primary key is taken: "error" refuses,
     "all" writes every property, "modified" those that were given and differ."""
 
-    def __init__(self, db: Database, update: str = "error") -> None:
+    def __init__(self, db: Session, update: str = "error") -> None:
         if update not in UPDATES:
             raise DataError(f'update is "error", "modified" or "all", not {update!r}')
         self.db = db
@@ -149,9 +143,7 @@ class Plan:
         return c.encode(value, facts.type)
 
     def _mixed(self, facts: c.PropertyFacts, value: Any, depth: int) -> Planned:
-        from .objects import Object
-
-        if isinstance(value, Object):
+        if isinstance(value, Row):
             return self._link(value, None)
         if is_list(value):
             self._check_nesting(facts, depth)
@@ -171,18 +163,16 @@ class Plan:
             raise LimitExceeded(f"Collections inside collections go {MAX_NESTING} levels deep at most")
 
     def _object(self, facts: c.PropertyFacts, value: Any) -> Planned:
-        from .objects import Object
-
         target = self.db._named(facts.target)
         if target.schema.embedded:
             return self._embedded(target, value)
-        if isinstance(value, Object):
+        if isinstance(value, Row):
             return self._link(value, target)
         if isinstance(value, Mapping):
             return self.row(target, value)
         raise TypeMismatch(f"Needs an object of class {target.name}, not {type(value).__name__}")
 
-    def _link(self, value: Object, target: Optional[BoundClass]) -> Planned:
+    def _link(self, value: Row, target: Optional[BoundClass]) -> Planned:
         """A link to an object; `target` is the only class allowed, if there is one."""
         if value._db is None:
             bound = self.db._of_model(type(value))
@@ -207,9 +197,7 @@ class Plan:
         return c.encode(c.Link(value._class_key, value._key), c.P_OBJECT)
 
     def _embedded(self, target: BoundClass, value: Any) -> Inside:
-        from .objects import Object
-
-        if isinstance(value, Object):
+        if isinstance(value, Row):
             name = value.class_name
             if name != target.name:
                 raise TypeMismatch(f"Needs an object of class {target.name}, not of {name}")
@@ -223,7 +211,7 @@ class Plan:
 
     # Objects that come along
 
-    def instance(self, instance: Model) -> Addition:
+    def instance(self, instance: Instance) -> Addition:
         """A model instance that is not in a database yet, and everything it leads to."""
         bound = self.db._of_model(type(instance))
         found = self._of_source.get((bound.key, id(instance)))

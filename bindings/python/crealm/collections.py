@@ -29,13 +29,14 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, TypeVar
+from typing import Any, Callable, Dict, NoReturn, Optional, Tuple, Type, TypeVar
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
 from ._handle import Handle, resolved
 from ._library import lib
 from ._sequences import Cut, position_in
+from ._session import LiveList, Session
 from ._store import (
     SIMPLE,
     Plan,
@@ -63,9 +64,6 @@ from .observing import (
 from .results import Queryable, Results, results_of
 from .schema import BoundClass
 
-if TYPE_CHECKING:
-    from .database import Database
-
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
 _MISSING: Any = object()
@@ -82,7 +80,7 @@ class View(Observable, Freezable):
 
     def __init__(
         self,
-        db: Database,
+        db: Session,
         handle: Handle,
         property: c.PropertyFacts,
         class_key: int,
@@ -113,7 +111,7 @@ class View(Observable, Freezable):
         key = self._db._named(facts.target).key if facts.type == c.P_OBJECT else None
         return Subject(self._db, self._handle, self._kind, key, self._change)
 
-    def _resolved_in(self: V, db: Database) -> Optional[V]:
+    def _resolved_in(self: V, db: Session) -> Optional[V]:
         found = resolved(db._owner, self._handle, c.get_resolved, self._resolve_in)
         if found is None:
             return None
@@ -122,7 +120,7 @@ class View(Observable, Freezable):
     def _bound(self) -> BoundClass:
         return self._db._bound(self._class_key)
 
-    def _is_of(self, db: Database, class_key: int, owner: int, property: c.PropertyFacts) -> bool:
+    def _is_of(self, db: Session, class_key: int, owner: int, property: c.PropertyFacts) -> bool:
         """Whether this is the collection that a property of an object has now."""
         return (
             self._db is db
@@ -192,7 +190,7 @@ class View(Observable, Freezable):
         raise NotImplementedError
 
 
-class List(Queryable, View, MutableSequence[Any]):
+class List(Queryable, View, LiveList, MutableSequence[Any]):
     """A list property, or a list inside an Any value."""
 
     __slots__ = ()
@@ -764,3 +762,7 @@ class _Values(Queryable, Observable, ValuesView[Any]):
 
     def _subject(self, paths: Paths) -> Subject:
         return self._results()._subject(paths)
+
+
+# The kinds of views, by c.C_LIST and the like.
+VIEWS: Dict[int, Type[View]] = {c.C_LIST: List, c.C_SET: SetView, c.C_DICTIONARY: Dictionary}

@@ -10,13 +10,11 @@ frozen database is closed, or nobody has it nor anything of it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Optional, TypeVar
+from typing import Optional, TypeVar
 
 from ._handle import Handle
+from ._session import Session
 from .errors import InvalidatedError, UsageError
-
-if TYPE_CHECKING:
-    from .database import Database
 
 F = TypeVar("F", bound="Freezable")
 
@@ -25,7 +23,7 @@ class Freezable:
     """Objects, lists, sets, dictionaries, results and tables."""
 
     __slots__ = ()
-    _db: Database
+    _db: Session
     _handle: Handle
 
     def freeze(self: F) -> F:
@@ -49,6 +47,6 @@ class Freezable:
         """Whether it is of a frozen database."""
         return self._db is not None and self._db.is_frozen
 
-    def _resolved_in(self: F, db: Database) -> Optional[F]:
+    def _resolved_in(self: F, db: Session) -> Optional[F]:
         """The same in another database of the file; None when it is not there."""
         raise NotImplementedError

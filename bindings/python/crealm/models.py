@@ -68,6 +68,7 @@ from uuid import UUID
 from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
+from ._session import Session
 from .errors import NoSuchProperty, SchemaError, TypeMismatch
 from .objects import Object
 from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
@@ -75,7 +76,6 @@ from .values import Float32, ObjectId, Timestamp
 
 if TYPE_CHECKING:
     from .results import Results
-    from .database import Database
 
 if sys.version_info >= (3, 11):
     from typing import dataclass_transform
@@ -503,7 +503,7 @@ class Model(Object):
             and self._fields[name].default_factory is None
         )
 
-    def _settle(self, db: Database, handle: Handle, bound: BoundClass) -> None:
+    def _settle(self, db: Session, handle: Handle, bound: BoundClass) -> None:
         """Makes the instance an object of a database. Its values wait until the write is committed:
         a rollback brings them back."""
         db._added.append(self)  # First: after an interrupt the write knows it.

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, Any, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
+from typing import Any, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
 from ._handle import Handle, resolved
 from ._json import jsonable
 from ._library import lib
+from ._session import Row, Session
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
 from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
@@ -21,16 +22,13 @@ from .results import AllObjects, Results
 from .schema import BoundClass, ClassSchema
 from .values import RawTimestamp
 
-if TYPE_CHECKING:
-    from .database import Database
-
 T = TypeVar("T")
 O = TypeVar("O", bound="Object")  # noqa: E741
 
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
 
-class Object(Observable, Freezable):
+class Object(Observable, Freezable, Row):
     """One object: its properties are attributes, and items for names that no attribute can have.
 
     An object stays bound to its row while the database moves on. Once the row is deleted, reading
@@ -39,13 +37,13 @@ class Object(Observable, Freezable):
     """
 
     __slots__ = ("_db", "_handle", "_class_key", "_key")
-    _db: Database  # None for model instances that are in no database.
+    _db: Session  # None for model instances that are in no database.
     _handle: Handle
     _class_key: int
     _key: int
 
     @classmethod
-    def _wrap(cls: Type[O], db: Database, handle: Handle, class_key: int, key: int) -> O:
+    def _wrap(cls: Type[O], db: Session, handle: Handle, class_key: int, key: int) -> O:
         self = object.__new__(cls)
         assign = object.__setattr__
         assign(self, "_db", db)
@@ -189,7 +187,7 @@ class Object(Observable, Freezable):
 
         return Subject(self._db, self._handle, OBJECT, self._class_key, partial(object_change, name))
 
-    def _resolved_in(self: O, db: Database) -> Optional[O]:
+    def _resolved_in(self: O, db: Session) -> Optional[O]:
         self._bound()
         found = resolved(db._owner, self._handle, c.get_resolved, lib.realm_object_resolve_in)
         return None if found is None else self._wrap(db, found, self._class_key, self._key)
@@ -379,7 +377,7 @@ def _detach(value: Any, depth: int, seen: SetOf[Any]) -> Any:
     return value
 
 
-def _put(db: Database, handle: Handle, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
+def _put(db: Session, handle: Handle, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> None:
     """Writes a property of an object, with everything that has to come along."""
     plan = Plan(db)
     planned = plan.value(bound, facts, value)

@@ -19,7 +19,8 @@ from ._prototypes import (
     SCHEMA_MODE_IMMUTABLE,
     SCHEMA_MODE_READ_ONLY,
 )
-from .database import READING, Database
+from ._session import READING
+from .database import Database
 from .errors import DataError, Error, FileNotFound, PermissionDenied, SchemaError
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare

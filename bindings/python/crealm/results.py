@@ -15,7 +15,7 @@ import operator
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn, Optional, TypeVar, overload
+from typing import Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
 
 from . import _marshal as c
@@ -23,13 +23,11 @@ from ._handle import Handle, resolved
 from ._library import lib
 from ._query import Query, distinct_text, ordered, sort_text
 from ._sequences import Cut, position_in
+from ._session import Session
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
 from .frozen import Freezable
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
-
-if TYPE_CHECKING:
-    from .database import Database
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Results[Any]")
@@ -138,7 +136,7 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
 
     def __init__(
         self,
-        db: Database,
+        db: Session,
         handle: Handle,
         class_key: int,
         property: Optional[c.PropertyFacts] = None,
@@ -198,9 +196,7 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
 
     def _nested(self, kind: int, index: int) -> Any:
         """The view of a collection in a row of Any."""
-        from .collections import Dictionary, List
-
-        view: Any = List if kind == c.LIST else Dictionary
+        view = self._db._view_types[c.C_LIST if kind == c.LIST else c.C_DICTIONARY]
         get = lib.realm_results_get_list if kind == c.LIST else lib.realm_results_get_dictionary
         found = self._handle.find(get, index)
         if found is None:
@@ -273,7 +269,7 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
         key = self._class_key if self._property is None else None
         return Subject(self._db, self._handle, RESULTS, key, collection_change)
 
-    def _resolved_in(self: R, db: Database) -> Optional[R]:
+    def _resolved_in(self: R, db: Session) -> Optional[R]:
         found = resolved(db._owner, self._handle, c.get_pointer, lib.realm_results_resolve_in)
         return None if found is None else type(self)(db, found, self._class_key, self._property, self._depth)
 
@@ -410,7 +406,7 @@ class AllObjects(Results[T]):
 
 
 def results_of(
-    db: Database, handle: Handle, property: c.PropertyFacts, class_key: int, depth: int
+    db: Session, handle: Handle, property: c.PropertyFacts, class_key: int, depth: int
 ) -> Results[Any]:
     """Results for a handle to those of a collection, a property of a class."""
     if property.type == c.P_OBJECT:

@@ -10,23 +10,21 @@ import weakref
 from ctypes import byref, c_uint
 from inspect import iscoroutine
 from itertools import count
-from typing import TYPE_CHECKING, Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from . import _marshal as c
 from ._handle import outside_of_calls
 from ._library import lib
 from ._prototypes import BlockDue, Flushed, UserdataFreed
+from ._session import Session
 from .errors import ClosedError, CommitOutcomeUnknown, Error, UsageError
 from .observing import post, running_loop, thread_here
-
-if TYPE_CHECKING:
-    from .database import Database
 
 
 class AsyncWrite:
     """A function that waits for its write, or a write that waits for the disk."""
 
-    def __init__(self, db: Database, function: Callable[..., Any], arguments: Tuple[Any, ...]) -> None:
+    def __init__(self, db: Session, function: Callable[..., Any], arguments: Tuple[Any, ...]) -> None:
         loop = running_loop()
         if loop is None:
             raise UsageError("write_async() needs an event loop of asyncio", hint="Use `with db.write():`.")

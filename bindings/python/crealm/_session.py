@@ -1,0 +1,317 @@
+"""An open database, as what is read from it knows it: objects, collections, results and queries, which come
+from the modules between this one and `database`. Nothing here knows of those; what must be told apart is of
+a type of this module."""
+
+from __future__ import annotations
+
+import weakref
+from functools import partial
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Protocol, Set, Tuple, Type, Union
+
+from . import _marshal as c
+from ._handle import Handle, Owner
+from ._library import lib
+from .errors import DataError, Error, NoSuchClass, NotInWriteError, ReadOnlyError, UsageError
+from .observing import Watcher
+from .schema import BoundClass
+from .values import Float32
+
+STILL = ("immutable", "snapshot", "frozen")  # The modes that stay at one snapshot.
+READING = ("r", *STILL)  # The modes without writes.
+
+
+class Row:
+    """An object: of a database, or an instance of a model that is in none yet."""
+
+    __slots__ = ()
+    _db: Session  # None for model instances that are in no database.
+    _handle: Handle
+    _class_key: int
+    _key: int
+
+    @property
+    def class_name(self) -> str:
+        raise NotImplementedError
+
+    def _bound(self) -> BoundClass:
+        raise NotImplementedError
+
+    def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
+        raise NotImplementedError
+
+
+class Instance(Protocol):
+    """An instance of a model, which comes into a database and may have to go out again."""
+
+    def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]: ...
+
+    def _is_given(self, name: str) -> bool: ...
+
+    def _settle(self, db: Session, handle: Handle, bound: BoundClass) -> None: ...
+
+    def _stay(self) -> None: ...
+
+    def _return(self) -> None: ...
+
+
+class LiveList:
+    """The list of a database: given as a value it stands for what is in it."""
+
+    __slots__ = ()
+
+
+class Session:
+    """Reads the schema, keeps the state of the running write, and finds objects by their keys."""
+
+    _is_migrating = False
+    _object_type: Type[Any]  # Of objects whose class has no model.
+    _view_types: Mapping[int, Callable[..., Any]]  # Of collections, by c.C_LIST and the like.
+
+    def __init__(
+        self, owner: Owner, mode: str, models: Mapping[str, Type[Any]], *, is_dynamic: bool
+    ) -> None:
+        self._owner = owner
+        self._mode = mode
+        self._is_dynamic = is_dynamic
+        self._models = models
+        self._writing = False  # Whether the block of a write is running, as far as the package knows.
+        self._block: Optional[weakref.ref[Any]] = None  # What the block of the running write keeps: see Write.
+        self._async_writes: Set[Any] = set()  # Those that wait for their turn, or for the disk.
+        self._added = Added()
+        self._classes: Dict[int, BoundClass] = {}
+        self._by_name: Dict[str, BoundClass] = {}
+        self._finalizer = weakref.finalize(self, owner.close)
+        self._finalizer.atexit = False
+        self._at_exit = weakref.finalize(self, owner.close_at_exit)
+        owner.watcher = Watcher(weakref.WeakMethod(self._moved))
+        try:
+            owner.call(c.check, lib.realm_begin_read)
+            self._seen = owner.call(c.get_version)
+            self._read_schema()
+        except BaseException:
+            owner.close()
+            raise
+
+    # What it is
+
+    @property
+    def path(self) -> str:
+        """The absolute path of the file."""
+        return self._owner.path
+
+    @property
+    def mode(self) -> str:
+        """The mode it was opened with; "frozen" for what freeze() returns."""
+        return self._mode
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether it is what freeze() returned: for all threads, and always the same."""
+        return self._mode == "frozen"
+
+    @property
+    def is_closed(self) -> bool:
+        return self._owner.is_closed
+
+    @property
+    def is_writing(self) -> bool:
+        """Whether a `with db.write():` block, or a function of write_async(), is running."""
+        if self.is_closed or not self._owner.call(lib.realm_is_writable):
+            return False
+        # The library says the same of writes that wait.
+        return self._block is not None or not self._async_writes
+
+    @property
+    def version(self) -> int:
+        """The number of the snapshot; each commit makes a higher one."""
+        number: int = self._owner.call(c.get_version)
+        return number
+
+    # Snapshots and writes
+
+    def _shared_frozen(self) -> Session:
+        raise NotImplementedError
+
+    def _read_schema(self) -> None:
+        classes = [
+            BoundClass(facts, self._models.get(facts.name)) for facts in self._owner.call(c.read_schema)
+        ]
+        self._classes = {bound.key: bound for bound in classes}
+        self._by_name = {bound.name: bound for bound in classes}
+
+    def _moved(self) -> None:
+        """Takes notice of a new snapshot, which may have new classes and properties."""
+        version = self._owner.call(c.get_version)
+        if version != self._seen:
+            if self._is_dynamic:
+                self._read_schema()
+            self._seen = version
+
+    def _tell(self) -> None:
+        """Calls the functions of observers that have something to be told. No call may be in progress."""
+        self._owner.watcher.tell(self._owner)
+
+    def _enter_block(self) -> None:
+        """The library has begun a write."""
+        self._moved()
+        self._writing = True
+        self._tell()
+
+    def _end_write(self, block: "weakref.ref[Any]", is_committed: bool = False) -> None:
+        """Ends the write of a block, however far it came: what is not committed is rolled back. It may be
+        called again: after an interrupt it goes on, and for a block that is over it does nothing."""
+        owner = self._owner
+        if owner.depth or not owner.is_here:
+            owner.later.append(partial(self._end_write, block, is_committed))
+            return
+        if self.is_closed:
+            self._settle_write(block, is_committed)
+        else:
+            owner.call(_end, self, block, is_committed)
+
+    def _settle_write(self, block: "weakref.ref[Any]", is_committed: bool) -> None:
+        if self._block is not block:
+            return
+        if is_committed:
+            self._added.keep()
+        else:
+            self._added.take_back()
+        self._writing = False
+        self._block = None
+
+    # Classes and objects
+
+    def _named(self, name: str) -> BoundClass:
+        try:
+            return self._by_name[name]
+        except KeyError:
+            self._owner.check()
+            raise NoSuchClass(f"There is no class {name!r}", path=self.path) from None
+
+    def _bound(self, class_key: int) -> BoundClass:
+        try:
+            return self._classes[class_key]
+        except KeyError:
+            raise NoSuchClass("The object's class is not part of the schema", path=self.path) from None
+
+    def _class(self, kind: Any) -> BoundClass:
+        """The class of a name or of a model class."""
+        return self._of_model(kind) if isinstance(kind, type) else self._named(kind)
+
+    def _of_model(self, model: type) -> BoundClass:
+        name = getattr(model, "_realm_class", None)
+        if self._models.get(name) is not model:  # type: ignore[arg-type]
+            self._owner.check()
+            raise NoSuchClass(
+                f"{model.__name__} is not in the schema of this database",
+                path=self.path,
+                hint="Open the file with schema=[…] that lists it.",
+            )
+        return self._named(name)  # type: ignore[arg-type]
+
+    def _model_named(self, name: str) -> Union[str, type]:
+        """What a text stands for in a model: a model class, or the name of a class."""
+        return next((model for model in self._models.values() if model.__name__ == name), name)
+
+    def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
+        kind = bound.model or self._object_type
+        return kind._wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
+
+    def _object(self, class_key: int, object_key: int) -> Any:
+        handle = self._owner.make(lib.realm_get_object, class_key, object_key)
+        kind = self._bound(class_key).model or self._object_type
+        return kind._wrap(self, handle, class_key, object_key)
+
+    def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
+        """The object with a primary key; None when there is none."""
+        return self._owner.find(lib.realm_object_find_with_primary_key, bound.key, primary_key, None)
+
+    def _rich(self, value: Any, facts: c.PropertyFacts) -> Any:
+        """What users see of a value that came from the library."""
+        kind = type(value)
+        if kind is c.Link:
+            return self._object(value.class_key, value.object_key)
+        if kind is Float32 and facts.type == c.P_FLOAT:
+            return float(value)  # The property says what it is; only in Any the value has to.
+        return value
+
+    def _plain(self, value: Any) -> Any:
+        """The opposite for objects: a link. Other values pass."""
+        if not isinstance(value, Row):
+            return value
+        if value._db is not self:
+            raise DataError(
+                f"The {value.class_name} belongs to another open database",
+                hint="Look the object up in this one, for example by its primary key.",
+            )
+        return c.Link(value._class_key, value._key)
+
+    def _require_write(self, what: str) -> None:
+        self._owner.check()
+        if not self._writing:
+            if self._mode in READING:
+                raise ReadOnlyError(
+                    f"{what} cannot be changed: the database is open for reading", path=self.path
+                )
+            raise NotInWriteError(f"{what} was to be changed outside of a write", code=2005, path=self.path)
+
+
+class Added:
+    """The instances of models that a write has added, as long as somebody has them."""
+
+    __slots__ = ("_instances", "_room")
+
+    def __init__(self) -> None:
+        self._instances: List["weakref.ref[Instance]"] = []
+        self._room = 1000
+
+    def append(self, instance: Instance) -> None:
+        self._instances.append(weakref.ref(instance))
+        if len(self._instances) > self._room:
+            self._instances = [ref for ref in self._instances if ref() is not None]
+            self._room = max(1000, 2 * len(self._instances))
+
+    def keep(self) -> None:
+        """The write was committed."""
+        self._settle(lambda instance: instance._stay())
+
+    def take_back(self) -> None:
+        """The write was rolled back."""
+        self._settle(lambda instance: instance._return())
+
+    def _settle(self, settle: "Callable[[Instance], None]") -> None:
+        """An instance leaves the list when it is settled: after an interrupt this goes on where it was."""
+        while self._instances:
+            instance = self._instances[-1]()
+            if instance is not None:
+                settle(instance)
+            self._instances.pop()
+
+
+def _end(realm: int, db: Session, block: "weakref.ref[Any]", is_committed: bool) -> None:
+    """Rolls back what is not committed. All of it is one call: nobody begins another write in between."""
+    if db._block is not block:
+        return
+    try:
+        _roll_back(realm, db)
+        version = c.get_version(realm)
+        is_committed = db._writing and version != db._seen
+    except Error:
+        db._settle_write(block, is_committed)
+        raise
+    db._settle_write(block, is_committed)
+    if is_committed:
+        db._seen = version
+
+
+def _roll_back(realm: int, db: Session) -> None:
+    if lib.realm_is_writable(realm):
+        try:
+            c.check(realm, lib.realm_rollback)
+        except UsageError:
+            if not db._async_writes:
+                raise
+            # They wait, but no write is running.
+
+
+_end.moves = True  # type: ignore[attr-defined]
