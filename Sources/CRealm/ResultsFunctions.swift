@@ -129,7 +129,7 @@ public func realm_results_delete_all(_ r: OpaquePointer?) -> Bool {
 // MARK: Aggregates
 
 private func aggregate(
-    _ r: OpaquePointer?, _ kind: ResultSet.Aggregation, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
+    _ r: OpaquePointer?, _ kind: AggregateKind, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?,
     _ found: UnsafeMutablePointer<Bool>?
 ) -> Bool {
     inside(.results, r) { (_, results) throws(RealmError) in

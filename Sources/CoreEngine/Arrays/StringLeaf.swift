@@ -49,10 +49,8 @@ enum StringLeaf {
         guard i >= 0, i < ends.count, i < nulls.count else { throw .corrupt("string leaf is too short", at: n.ref.offset) }
         if nulls.get(i) != 0 { return nil }
         let blob = try s.blob(Ref(Int(n.get(1))))
-        let start = i == 0 ? 0 : ends.get(i &- 1)
-        let end = ends.get(i)
-        guard start >= 0, end > start, end <= Int64(blob.count) else { throw .corrupt("string offsets out of order", at: n.ref.offset) }
-        return Bytes(start: blob.payload + Int(start), count: Int(end &- start) &- 1)
+        guard let text = MediumLeaf.text(ends, blob, i) else { throw .corrupt("string offsets out of order", at: n.ref.offset) }
+        return text
     }
     private static func getBig(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Bytes? {
         let r = try n.child(i)
@@ -275,10 +273,19 @@ enum MediumLeaf {
     /// Byte range of element `i`.
     @inline(__always) static func range(_ p: Parts, _ i: Int) throws(RealmError) -> (start: Int, end: Int) {
         guard i >= 0, i < p.ends.count, p.nulls.count == p.ends.count else { throw .corrupt("leaf of offsets is too short", at: p.ends.ref.offset) }
-        let start = i == 0 ? 0 : p.ends.get(i &- 1)
-        let end = p.ends.get(i)
+        let (start, end) = bounds(p.ends, i)
         guard start >= 0, end >= start, end <= Int64(p.blob.count) else { throw .corrupt("offsets out of order", at: p.ends.ref.offset) }
         return (Int(start), Int(end))
+    }
+    /// String `i`, which is there and not null, without its terminating zero; nil: its offsets are out of order.
+    @inline(__always) static func text(_ ends: Node, _ blob: Node, _ i: Int) -> Bytes? {
+        let (start, end) = bounds(ends, i)
+        guard start >= 0, end > start, end <= Int64(blob.count) else { return nil }
+        return Bytes(start: blob.payload + Int(start), count: Int(end &- start) &- 1)
+    }
+    /// As they are in the file.
+    @inline(__always) private static func bounds(_ ends: Node, _ i: Int) -> (start: Int64, end: Int64) {
+        (i == 0 ? 0 : ends.get(i &- 1), ends.get(i))
     }
     private static func store(_ s: NodeStore, _ n: Node, _ p: Parts) {
         s.setSlot(n, 0, p.ends.ref)

@@ -1,9 +1,8 @@
 /// Least, greatest, sum and average of a property of the rows, or of the values. Rules: live-objects §5.
 extension ResultSet {
     /// - Returns: nil and whether there was any value: see the C API.
-    package func aggregate(_ kind: Aggregation, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
+    package func aggregate(_ kind: AggregateKind, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
         let group = try realm.reading().group
-        let op: AggregateKind = kind == .min ? .min : (kind == .max ? .max : (kind == .sum ? .sum : .average))
         var values: [Mixed] = []
         // Objects of a snapshot that were deleted since count as null.
         var deleted = 0
@@ -19,7 +18,7 @@ extension ResultSet {
             try Self.check(kind, type, f.isCollection, name)
             if isWholeTable {
                 let scan = ClusterScan(t)
-                var total = Aggregator(op, type)
+                var total = Aggregator(kind, type)
                 while try scan.next() { try total.add(scan, column, f.kind) }
                 return total.result
             }
@@ -40,11 +39,10 @@ extension ResultSet {
             try Self.check(kind, type, false, name)
         }
         if values.isEmpty { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, kind == .sum && deleted > 0) }
-        let v = Aggregate.over(op, type, values[...])
+        let v = Aggregate.over(kind, type, values[...])
         return (v, kind == .sum ? true : !v.isNull)
     }
-    package enum Aggregation: String { case min, max, sum, average }
-    private static func check(_ kind: Aggregation, _ type: ValueType, _ isCollection: Bool, _ name: String) throws(RealmError) {
+    private static func check(_ kind: AggregateKind, _ type: ValueType, _ isCollection: Bool, _ name: String) throws(RealmError) {
         if !isCollection {
             switch type {
             case .int, .float, .double, .decimal, .mixed: return

@@ -106,7 +106,7 @@ public struct Results: RandomAccessCollection, Sendable {
 
     // MARK: Aggregates
 
-    private func aggregate(_ kind: ResultSet.Aggregation, _ name: Name) throws(RealmError) -> RealmValue {
+    private func aggregate(_ kind: AggregateKind, _ name: Name) throws(RealmError) -> RealmValue {
         let p = try RealmObject(realm: realm, table: table, key: .null).property(name)
         return try realm.inside(.results) { () throws(RealmError) in try realm.reading().group.copy(try found.aggregate(kind, p.key).value) }
     }

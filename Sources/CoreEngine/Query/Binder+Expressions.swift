@@ -121,12 +121,12 @@ extension Binder {
         }
         guard let property else {
             guard case .collection(_, _, let steps) = p.tail, steps.isEmpty || steps == [.all], !p.type.isLink else {
-                throw .query("Operation '\(kind.rawValue)' is not supported: '\(p.text(printer))' is not a list of values")
+                throw .query("Operation '\(kind.word)' is not supported: '\(p.text(printer))' is not a list of values")
             }
             var type = p.type
             if case .collection(let c, .dictionary, _) = p.tail, let facts = try group.table(p.end)?.facts(c) { type = ValueType(elementOf: facts) }
             try numeric(type, dates: false)
-            return AggregateExpression(p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.rawValue)
+            return AggregateExpression(p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.word)
         }
         guard case .link(let target) = p.type, let table = try group.table(target) else {
             throw .query("'\(p.text(printer))' is not a list of links")
@@ -154,6 +154,6 @@ extension Binder {
             source: "")
         values.isByKey = kind == .average || kind == .sum && type != .int
         // A to-one link is a list of none or one; a missing object gives NULL, which aggregates skip.
-        return AggregateExpression(values, kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.rawValue).\(name)")
+        return AggregateExpression(values, kind, element: type, flattens: true, text: "\(p.text(printer)).\(kind.word).\(name)")
     }
 }

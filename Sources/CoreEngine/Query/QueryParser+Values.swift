@@ -39,9 +39,8 @@ extension QueryParser {
         case .type:
             at += 2
             return .path(steps, quantifier, .type)
-        case .min, .max, .sum, .avg:
-            guard quantifier == nil else { throw unexpected() }
-            let op: AggregateKind = ahead(1) == .min ? .min : (ahead(1) == .max ? .max : (ahead(1) == .sum ? .sum : .average))
+        case let other:
+            guard let op = AggregateKind(other), quantifier == nil else { throw unexpected() }
             at += 2
             var name: Name?
             if take(.dot) {
@@ -49,7 +48,6 @@ extension QueryParser {
                 name = text
             }
             return .aggregate(steps, op, property: name)
-        default: throw unexpected()
         }
     }
     private mutating func subquery() throws(RealmError) -> ExpressionSyntax {

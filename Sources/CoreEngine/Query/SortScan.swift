@@ -12,7 +12,7 @@ enum SortScan {
         }
     }
 
-    private struct Entry {
+    private struct Entry: BitwiseCopyable {
         var word: UInt64
         var key: ObjKey
     }
@@ -62,51 +62,16 @@ enum SortScan {
         if !key.ascending { rows += nulls.prefix(limit - rows.count) }
         return rows
     }
-    /// Stable; by bytes that differ at all, the lowest first.
     private static func sort(_ entries: inout [Entry]) {
-        guard entries.count > 64 else {
-            // Few: by insertion.
-            for i in entries.indices.dropFirst() {
-                let e = entries[i]
-                var j = i
-                while j > 0, entries[j - 1].word > e.word {
-                    entries[j] = entries[j - 1]
-                    j -= 1
-                }
-                entries[j] = e
+        let count = entries.count
+        var spare = [Entry](repeating: Entry(word: 0, key: .null), count: count > RadixSort.few ? count : 1)
+        let isInSpare = entries.withUnsafeMutableBufferPointer { from in
+            spare.withUnsafeMutableBufferPointer { to in
+                guard let start = from.baseAddress, let other = to.baseAddress else { return false }
+                return RadixSort.sort(start, count, spare: other) { $0.word } != start
             }
-            return
         }
-        var same = UInt64.max, any: UInt64 = 0
-        for e in entries {
-            same &= e.word
-            any |= e.word
-        }
-        let differing = same ^ any
-        var other = [Entry](repeating: Entry(word: 0, key: .null), count: entries.count)
-        var counts = [Int](repeating: 0, count: 256)
-        for shift in stride(from: UInt64(0), to: 64, by: 8) where differing >> shift & 0xFF != 0 {
-            entries.withUnsafeMutableBufferPointer { from in
-                other.withUnsafeMutableBufferPointer { to in
-                    counts.withUnsafeMutableBufferPointer { at in
-                        for i in 0..<256 { at[i] = 0 }
-                        for e in from { at[Int(e.word >> shift & 0xFF)] &+= 1 }
-                        var sum = 0
-                        for i in 0..<256 {
-                            let n = at[i]
-                            at[i] = sum
-                            sum &+= n
-                        }
-                        for e in from {
-                            let d = Int(e.word >> shift & 0xFF)
-                            to[at[d]] = e
-                            at[d] &+= 1
-                        }
-                    }
-                }
-            }
-            swap(&entries, &other)
-        }
+        if isInSpare { swap(&entries, &spare) }
     }
 
     private struct Text {
@@ -171,8 +136,7 @@ struct TextLeaf {
     @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
         guard let parts else { return try StringLeaf.get(s, node, row) }
         if parts.nulls.get(row) != 0 { return nil }
-        let start = row == 0 ? 0 : parts.ends.get(row &- 1), end = parts.ends.get(row)
-        guard start >= 0, end > start, end <= Int64(parts.blob.count) else { throw .corrupt("string offsets out of order", at: node.ref.offset) }
-        return Bytes(start: parts.blob.payload + Int(start), count: Int(end &- start) &- 1)
+        guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else { throw .corrupt("string offsets out of order", at: node.ref.offset) }
+        return text
     }
 }

@@ -18,7 +18,20 @@ enum CompareOperator: String {
     }
 }
 enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
-enum AggregateKind: String { case min = "@min", max = "@max", sum = "@sum", average = "@avg" }
+package enum AggregateKind: String {
+    case min, max, sum, average
+    /// As queries have it.
+    var word: String { self == .average ? "@avg" : "@" + rawValue }
+    init?(_ kind: Token.Kind) {
+        switch kind {
+        case .min: self = .min
+        case .max: self = .max
+        case .sum: self = .sum
+        case .avg: self = .average
+        default: return nil
+        }
+    }
+}
 
 /// A constant as it was written; its type comes from what it is compared with.
 enum ConstantSyntax {

@@ -90,9 +90,8 @@ final class ClusterTree {
             case .mediumString:
                 guard row < o.pointee.nulls.count else { return nil }
                 if o.pointee.nulls.get(row) != 0 { return .null }
-                let start = row == 0 ? 0 : o.pointee.node.get(row &- 1), end = o.pointee.node.get(row)
-                guard start >= 0, end > start, end <= Int64(o.pointee.blob.count) else { return nil }
-                return .string(Bytes(start: o.pointee.blob.payload + Int(start), count: Int(end &- start) &- 1))
+                guard let text = MediumLeaf.text(o.pointee.node, o.pointee.blob, row) else { return nil }
+                return .string(text)
             default: return nil
             }
         }

@@ -53,7 +53,7 @@ extension SearchIndex {
     }
     @inline(__always) private static func number(_ e: UInt64) -> Int { Int(UInt32(truncatingIfNeeded: e)) }
 
-    /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order. Radix sort, bytes that all share are skipped.
+    /// Sorts entries by their chunk at `offset`; those of one chunk stay in their order.
     private static func sort(_ order: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int) {
         let count = order.count
         guard let base = order.baseAddress, count > 0 else { return }
@@ -64,42 +64,8 @@ extension SearchIndex {
             differing |= (base[i] ^ base[0]) >> 32
         }
         if differing == 0 { return }
-        if count < 64 {
-            // The numbers below the chunks ascend: whole words compare as wanted.
-            for i in 1..<count {
-                let e = base[i]
-                var j = i
-                while j > 0 && base[j &- 1] > e {
-                    base[j] = base[j &- 1]
-                    j &-= 1
-                }
-                base[j] = e
-            }
-            return
-        }
-        var from = base, to = entries.spare
-        withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
-            var shift: UInt64 = 32
-            while shift < 64 {
-                defer { shift += 8 }
-                if differing >> (shift - 32) & 0xFF == 0 { continue }
-                for i in 0..<256 { starts[i] = 0 }
-                for i in 0..<count { starts[Int(from[i] >> shift & 0xFF)] &+= 1 }
-                var sum = 0
-                for i in 0..<256 {
-                    let n = starts[i]
-                    starts[i] = sum
-                    sum &+= n
-                }
-                for i in 0..<count {
-                    let d = Int(from[i] >> shift & 0xFF)
-                    to[starts[d]] = from[i]
-                    starts[d] &+= 1
-                }
-                swap(&from, &to)
-            }
-        }
-        if from != base { base.update(from: from, count: count) }
+        let sorted = RadixSort.sort(base, count, spare: entries.spare) { $0 >> 32 }
+        if sorted != base { base.update(from: sorted, count: count) }
     }
 
     /// Removes entries, sorted for `offset`, below `ref`; true when the node became empty.

@@ -24,7 +24,7 @@ public struct ColKey: Hashable, Sendable {
 }
 
 /// Names an object within its table. ≥ 0 live, −1 null, ≤ −2 unresolved (a tombstone). Format: logical §4.2.
-public struct ObjKey: Hashable, Sendable, Comparable {
+public struct ObjKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     public let raw: Int64
     @inline(__always) public init(_ raw: Int64) { self.raw = raw }
     public static let null = ObjKey(-1)

@@ -1,0 +1,63 @@
+/// Sorts elements by a number of each, stably: few by insertion, many by their bytes, the lowest first. Bytes in which no two numbers differ
+/// take no pass.
+enum RadixSort {
+    /// Up to so many elements need no spare room.
+    static let few = 64
+
+    /// - Parameters:
+    ///   - spare: room for as many elements, used when there are more than `few`.
+    /// - Returns: where the sorted elements are: at `elements` or at `spare`.
+    @inline(__always) static func sort<Element: BitwiseCopyable>(
+        _ elements: UnsafeMutablePointer<Element>, _ count: Int, spare: UnsafeMutablePointer<Element>, by number: (Element) -> UInt64
+    ) -> UnsafeMutablePointer<Element> {
+        guard count > few else {
+            insertionSort(elements, count, by: number)
+            return elements
+        }
+        var same = UInt64.max, any: UInt64 = 0
+        for i in 0..<count {
+            let n = number(elements[i])
+            same &= n
+            any |= n
+        }
+        let differing = same ^ any
+        var from = elements, to = spare
+        withUnsafeTemporaryAllocation(of: Int.self, capacity: 256) { starts in
+            var shift: UInt64 = 0
+            while shift < 64 {
+                defer { shift &+= 8 }
+                if differing >> shift & 0xFF == 0 { continue }
+                for i in 0..<256 { starts[i] = 0 }
+                for i in 0..<count { starts[Int(number(from[i]) >> shift & 0xFF)] &+= 1 }
+                var sum = 0
+                for i in 0..<256 {
+                    let n = starts[i]
+                    starts[i] = sum
+                    sum &+= n
+                }
+                for i in 0..<count {
+                    let d = Int(number(from[i]) >> shift & 0xFF)
+                    to[starts[d]] = from[i]
+                    starts[d] &+= 1
+                }
+                swap(&from, &to)
+            }
+        }
+        return from
+    }
+    @inline(__always) private static func insertionSort<Element: BitwiseCopyable>(
+        _ elements: UnsafeMutablePointer<Element>, _ count: Int, by number: (Element) -> UInt64
+    ) {
+        var i = 1
+        while i < count {
+            let e = elements[i], n = number(e)
+            var j = i
+            while j > 0, number(elements[j &- 1]) > n {
+                elements[j] = elements[j &- 1]
+                j &-= 1
+            }
+            elements[j] = e
+            i &+= 1
+        }
+    }
+}
