@@ -9,7 +9,7 @@ complain() {
     echo "$2" | head -5 | sed 's/^/      /'
 }
 engine=Sources/CoreEngine
-found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r $engine --include='*.swift' | grep -v "^$engine/Platform/")
+found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' | grep -v "^$engine/Platform/")
 [ -z "$found" ] || complain "only Platform may import the C library" "$found"
 # Pipes that wake event loops have nothing to do with files.
 found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \

@@ -1,14 +1,6 @@
 import CRealmHeaders
 import CoreEngine
 
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A configuration being put together. Texts it hands out live as long as it.
 final class ConfigHandle: Handle {
     private struct State {
@@ -65,7 +57,7 @@ public func realm_config_set_path(_ c: OpaquePointer?, _ path: UnsafePointer<CCh
 public func realm_config_get_encryption_key(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UInt8>?) -> Int {
     anywhere(.config, c, 0) { (c) throws(RealmError) in
         guard case .key(let key)? = c.value.secret else { return 0 }
-        if let out { _ = key.with { memcpy(out, $0, key.count) } }
+        if let out { key.with { CMemory.copy($0, to: out, key.count) } }
         return key.count
     }
 }

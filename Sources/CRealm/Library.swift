@@ -2,21 +2,13 @@ import CRealmHeaders
 import CRealmTesting
 import CoreEngine
 
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Version, memory, identity, logging.
 
-nonisolated(unsafe) private let versionText = UnsafePointer<CChar>(strdup("14.14.0")!)  // Never written.
-nonisolated(unsafe) private let noText = UnsafePointer<CChar>(strdup("")!)  // Never written.
+/// A text of the program's, with a zero byte behind.
+func constant(_ text: StaticString) -> UnsafePointer<CChar> { UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self) }
 
 @_cdecl("realm_get_library_version")
-public func realm_get_library_version() -> UnsafePointer<CChar>? { versionText }
+public func realm_get_library_version() -> UnsafePointer<CChar>? { constant("14.14.0") }
 
 @_cdecl("realm_get_library_version_numbers")
 public func realm_get_library_version_numbers(
@@ -26,11 +18,11 @@ public func realm_get_library_version_numbers(
     major?.pointee = 14
     minor?.pointee = 14
     patch?.pointee = 0
-    extra?.pointee = noText
+    extra?.pointee = constant("")
 }
 
 @_cdecl("realm_free")
-public func realm_free(_ buffer: UnsafeMutableRawPointer?) { free(buffer) }
+public func realm_free(_ buffer: UnsafeMutableRawPointer?) { CMemory.release(buffer) }
 
 @_cdecl("realm_release")
 public func realm_release(_ p: UnsafeMutableRawPointer?) {
@@ -63,8 +55,7 @@ public func realm_is_frozen(_ p: UnsafeRawPointer?) -> Bool {
 
 // MARK: Logging
 
-private let categoryNames = LogCategory.allCases.map { UnsafeMutablePointer<CChar>(strdup($0.rawValue)!) }
-    .map { UInt(bitPattern: $0) }
+private let categoryNames = LogCategory.allCases.map { UInt(bitPattern: CMemory.copy($0.rawValue)) }
 
 @_cdecl("realm_set_log_callback")
 public func realm_set_log_callback(_ callback: realm_log_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?) {
@@ -131,7 +122,7 @@ public func crealm_verify(_ realm: OpaquePointer?, _ report: UnsafeMutablePointe
     return inside(.realm, realm) { (_, realm) throws(RealmError) in
         let faults = try realm.findFaults(limit: 1000)
         guard let text = faults.report else { return }
-        report?.pointee = strdup(text)
+        report?.pointee = CMemory.copy(text)
         throw RealmError(.invalidDatabase, faults.first.first?.message ?? text)
     }
 }
@@ -160,7 +151,7 @@ private func faultList(_ faults: [Fault]) -> UnsafeMutablePointer<crealm_fault_t
         sum + [f.table?.text, f.property?.text, f.message].reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
     }
     let size = faults.count * MemoryLayout<crealm_fault_t>.stride
-    guard let block = malloc(size + texts) else { return nil }
+    guard let block = CMemory.allocate(size + texts) else { return nil }
     let list = block.bindMemory(to: crealm_fault_t.self, capacity: faults.count)
     var at = (block + size).assumingMemoryBound(to: CChar.self)
     func keep(_ text: String?) -> UnsafePointer<CChar>? {

@@ -1,14 +1,6 @@
 import CRealmHeaders
 import CoreEngine
 
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// Objects: finding, creating, reading, writing.
 
 @_cdecl("realm_get_num_objects")
@@ -201,14 +193,14 @@ public func realm_set_dictionary(_ o: OpaquePointer?, _ property: Int64) -> Opaq
 public func realm_set_json(_ o: OpaquePointer?, _ property: Int64, _ json: UnsafePointer<CChar>?) -> Bool {
     inside(.object, o) { (o, realm) throws(RealmError) in
         guard let json else { throw nullArgument() }
-        try realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: strlen(json)))
+        try realm.setJSON(o.table, o.key, ColKey(property), Bytes(start: json, count: CMemory.length(json)))
     }
 }
 @_cdecl("realm_object_to_string")
 public func realm_object_to_string(_ o: OpaquePointer?) -> UnsafeMutablePointer<CChar>? {
     from(.object, o) { (o, realm) throws(RealmError) in
         let text = try realm.json(o.table, o.key)
-        guard let copy = strdup(text) else { throw RealmError(.outOfMemory, "No memory for the text of an object") }
+        guard let copy = CMemory.copy(text) else { throw RealmError(.outOfMemory, "No memory for the text of an object") }
         return copy
     }
 }

@@ -1,14 +1,6 @@
 import CRealmHeaders
 import CoreEngine
 
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// A non-null address for empty strings and binaries: a null pointer would mean a null value.
 nonisolated(unsafe) private let emptyBytes: UnsafePointer<UInt8> = {  // Never written after its initialiser.
     let p = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
@@ -156,7 +148,7 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
 /// A C string argument; nil and invalid UTF-8 are errors.
 func text(_ p: UnsafePointer<CChar>?) throws(RealmError) -> String {
     guard let p else { throw nullArgument() }
-    let b = Bytes(start: p, count: strlen(p))
+    let b = Bytes(start: p, count: CMemory.length(p))
     guard isUTF8(b) else { throw RealmError(.invalidArgument, "A text argument is not valid UTF-8") }
     return String(decoding: b, as: UTF8.self)
 }

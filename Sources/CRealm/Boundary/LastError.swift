@@ -1,35 +1,29 @@
 import CRealmHeaders
 import CoreEngine
 
-#if canImport(Glibc)
-    @preconcurrency import Glibc
-#elseif canImport(Musl)
-    @preconcurrency import Musl
-#elseif canImport(Darwin)
-    import Darwin
-#endif
-
 /// The error slot of a thread: the failure that happened last. A successful call leaves it alone.
 final class ErrorSlot {
-    var code: Int32
-    var message: UnsafeMutablePointer<CChar>
-    var path: UnsafeMutablePointer<CChar>?
-    var userCode: UnsafeMutableRawPointer?
+    let code: Int32
+    /// nil: there was no memory for it.
+    let message: UnsafeMutablePointer<CChar>?
+    let path: UnsafeMutablePointer<CChar>?
+    let userCode: UnsafeMutableRawPointer?
 
     init(code: Int32, message: String, path: String?, userCode: UnsafeMutableRawPointer?) {
         self.code = code
-        self.message = strdup(message)
-        self.path = path.flatMap { strdup($0) }
+        self.message = CMemory.copy(message)
+        self.path = path.flatMap { CMemory.copy($0) }
         self.userCode = userCode
     }
     deinit {
-        free(message)
-        free(path)
+        CMemory.release(message)
+        CMemory.release(path)
     }
+    var text: String { message.map { String(cString: $0) } ?? "" }
     func fill(_ out: UnsafeMutablePointer<realm_error_t>) {
         out.pointee.error = realm_errno_e(rawValue: UInt32(bitPattern: code))
         out.pointee.categories = categories(of: code)
-        out.pointee.message = UnsafePointer(message)
+        out.pointee.message = message.map { UnsafePointer($0) } ?? constant("")
         out.pointee.user_code_error = userCode
         out.pointee.path = path.map { UnsafePointer($0) }
     }
@@ -113,7 +107,7 @@ final class AsyncErrorHandle: Handle {
     }
     override func isEqual(to other: Handle) -> Bool {
         guard let o = other as? AsyncErrorHandle else { return false }
-        return o.slot.code == slot.code && strcmp(o.slot.message, slot.message) == 0
+        return o.slot.code == slot.code && Name(o.slot.text) == Name(slot.text)
     }
     override func cloned() -> Handle? { AsyncErrorHandle(slot) }
 }
@@ -134,7 +128,7 @@ public func realm_clear_last_error() -> Bool {
 public func realm_get_last_error_as_async_error() -> OpaquePointer? {
     guard let s = ThreadSlots.current else { return nil }
     return AsyncErrorHandle(
-        ErrorSlot(code: s.code, message: String(cString: s.message), path: s.path.map { String(cString: $0) }, userCode: s.userCode)
+        ErrorSlot(code: s.code, message: s.text, path: s.path.map { String(cString: $0) }, userCode: s.userCode)
     ).out()
 }
 @_cdecl("realm_get_async_error")
