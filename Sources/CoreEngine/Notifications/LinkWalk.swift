@@ -9,8 +9,7 @@ struct LinkWalk {
         guard let target = step.target, let b = try group.table(target)?.facts(f.oppositeColumn) else { return [] }
         return try origins(of: keys, target, b, most: most)
     }
-    /// Objects whose link behind backlink column `b` leads to one of `keys`: of Mixed values only those that are links or have them as elements.
-    /// nil: more than `most`.
+    /// Objects whose link behind backlink column `b` leads to one of `keys`; nil: more than `most`.
     func origins(of keys: Set<ObjKey>, _ table: TableKey, _ b: ColumnFacts, most: Int = .max) throws(RealmError) -> Set<ObjKey>? {
         guard let t = try group.table(table), let origin = try group.table(b.oppositeTable), let link = origin.facts(b.oppositeColumn) else {
             return []
@@ -26,7 +25,8 @@ struct LinkWalk {
         }
         return found
     }
-    /// Objects that the property of one of `keys` links to; nil: more than `most`.
+    /// Objects that the property of one of `keys` links to; nil: more than `most`. What is in a collection that is itself a Mixed value does not
+    /// count (live-objects §6.9).
     /// - Parameter wanted: the class they must be of; nil: the column has only one.
     func targets(
         of keys: Set<ObjKey>, _ table: TableKey, _ column: ColKey, in wanted: TableKey? = nil, most: Int = .max
@@ -41,8 +41,10 @@ struct LinkWalk {
             }
         }
         for k in keys where try t.isValid(k) {
-            if !f.isCollection, let v = try t.rows.get(k, column.index) { note(v) }
-            guard f.isCollection || f.type == .mixed else { continue }
+            guard f.isCollection else {
+                if let v = try t.rows.get(k, column.index) { note(v) }
+                continue
+            }
             switch try group.resolve(CollectionPath(table: table, object: k, column: column)) {
             case .list(let l)?: for i in 0..<l.count { note(try l.get(i)) }
             case .dictionary(let d)?: for i in 0..<d.count { note(try d.value(i)) }
