@@ -455,6 +455,8 @@ static void statement(realm_t* r, const char* at) {
         realm_release(rows), realm_release(q);
     }
 }
+/* What is called before and after each statement, if anything. */
+static void (*around)(realm_t* r, const char* statement, bool is_done);
 /* The statements up to the end or to '|', inside of a transaction. Returns what is behind. */
 static const char* statements(realm_t* r, const char* at) {
     char one[300];
@@ -463,7 +465,9 @@ static const char* statements(realm_t* r, const char* at) {
         if (n < sizeof one) {
             memcpy(one, at, n), one[n] = 0;
             while (n && one[n - 1] == ' ') one[--n] = 0;
+            if (around) around(r, one, false);
             statement(r, one);
+            if (around) around(r, one, true);
             realm_clear_last_error();
         }
         at += strcspn(at, ";|");

@@ -181,12 +181,23 @@ typedef struct {
     size_t d[MOST], i[MOST], before[MOST], after[MOST], deletions, insertions, modifications;
 } told_t;
 
+/* The element of a list of Mixed, by the list's name, in which a watched collection is. */
+enum { ELEMENTS = 100 };
+typedef struct {
+    char list[20];
+    bool is_known, was_moved;
+    size_t at, count;
+    /* What the elements are before a statement: links, or {0}. */
+    realm_value_t links[ELEMENTS];
+} element_t;
+
 typedef struct {
     observer_t observer;
     char what[200];
     bool deep, identity; /* rows show their objects three links far; a row is one object, for good */
     content_t content;
     told_t told;
+    element_t element;
 } watched_t;
 
 static const realm_t* observed;
@@ -349,6 +360,92 @@ static void read_content(watched_t* w, content_t* c) {
     realm_clear_last_error();
 }
 
+/* ---- Elements that hold what is watched ----------------------------------------------------------------- */
+
+/* realm-core loses a collection whose element is moved in a list (live-objects §6.11): so each element is followed through the statements. */
+static void find_element(realm_t* r, watched_t* w) {
+    element_t* e = &w->element;
+    const char* bracket = strstr(w->what, ".lm[");
+    memset(e, 0, sizeof *e);
+    if (!w->observer.handle || !bracket || !isdigit((unsigned char)*w->what)) return;
+    snprintf(e->list, sizeof e->list, "%.*s", (int)(bracket + 3 - w->what), w->what);
+    const char *name = e->list, *index = bracket + 4;
+    place_t p;
+    if (!find_place(r, &name, &p)) return;
+    size_t n = size_of(&p.collection);
+    release_place(&p);
+    if (!n) return;
+    e->at = (size_t)number(&index) % n;
+    e->is_known = true;
+}
+static bool is_there(realm_t* r, realm_link_t link) {
+    realm_object_t* o = realm_get_object(r, link.target_table, link.target);
+    bool there = o && realm_object_is_valid(o);
+    realm_release(o);
+    return there;
+}
+static void note_elements(element_t* e, collection_t* list) {
+    e->count = size_of(list);
+    if (e->count > ELEMENTS) e->is_known = false;
+    for (size_t i = 0; e->is_known && i < e->count; i++) {
+        realm_value_t* v = &e->links[i];
+        if (!realm_list_get(list->list, i, v) || v->type != RLM_TYPE_LINK) memset(v, 0, sizeof *v);
+    }
+}
+/* After a statement. `count`: size of the list now. */
+static void follow_element(realm_t* r, element_t* e, const char* statement, size_t count) {
+    size_t length = strlen(e->list);
+    if (strncmp(statement, e->list, length) || statement[length] != ' ') {
+        /* With objects that went, elements that link to them did. */
+        size_t gone = 0, before = 0;
+        for (size_t i = 0; count < e->count && i < e->count; i++)
+            if (e->links[i].type == RLM_TYPE_LINK && !is_there(r, e->links[i].link)) gone++, before += i < e->at;
+        e->is_known = count + gone == e->count;
+        e->at -= before;
+        return;
+    }
+    const char* at = statement + length;
+    char verb[8];
+    word(&at, verb, sizeof verb);
+    size_t n = e->count, a = (size_t)number(&at);
+    if (!strcmp(verb, "ins")) {
+        e->at += count > n && a % count <= e->at;
+    } else if (!strcmp(verb, "mov") && n) {
+        size_t from = a % n, to = (size_t)number(&at) % n;
+        e->was_moved |= from == e->at && to != from;
+        if (from == e->at) e->at = to;
+        else if (from < e->at && to >= e->at) e->at--;
+        else if (from > e->at && to <= e->at) e->at++;
+    } else if (n) {
+        e->is_known = strcmp(verb, "clr") && a % n != e->at;
+        e->at -= count < n && a % n < e->at;
+    }
+}
+static void follow_elements(realm_t* r, const char* statement, bool is_done) {
+    for (size_t i = 0; i < OBSERVERS; i++) {
+        element_t* e = &watched[i].element;
+        const char* name = e->list;
+        place_t p;
+        if (!e->is_known) continue;
+        e->is_known = find_place(r, &name, &p);
+        if (!e->is_known) continue;
+        if (is_done) follow_element(r, e, statement, size_of(&p.collection));
+        else note_elements(e, &p.collection);
+        release_place(&p);
+    }
+}
+/* What is told of a collection that is lost. */
+static void print_lost(const watched_t* w) {
+    text_t t = {NULL, 0, 0};
+    const content_t* c = &w->content;
+    static size_t all[ROWS];
+    for (size_t i = 0; i < c->count; i++) all[i] = i;
+    if (w->observer.kind != 'd') say_indices(&t, "D", all, c->count);
+    else for (size_t i = 0; i < c->count; i++) say(&t, "%s%s%s", i ? "," : "del{", c->rows[i].name, i + 1 < c->count ? "" : "}");
+    printf("%s%sdel\n", text_of(&t), t.length ? " " : "");
+    free(t.text);
+}
+
 /* ---- Checks ------------------------------------------------------------------------------------------- */
 
 static void wrong(const watched_t* w, const char* why, size_t i) {
@@ -437,11 +534,12 @@ static void watch(realm_t* r, size_t i) {
     bool of_values = !wide && (i < PLAIN || i >= GENTLE + ROUGH), bare = !with_paths || of_values || below(4) == 0;
     forget(&w->observer);
     snprintf(w->what, sizeof w->what, bare ? "%s" : "%s @ %s", what, paths);
-    w->identity = strstr(what, "results") || strstr(what, "back") || strstr(what, "of 0.la ") || strstr(what, "of 1.la ") || strstr(what, " n >");
+    w->identity = strstr(what, "results") || strstr(what, "back") || strstr(what, "of 0.la") || strstr(what, "of 1.la") || strstr(what, " n >");
     w->deep = bare && !of_values && !wide;
     observe(r, &w->observer, w->what);
     w->observer.realm = r;
     w->observer.more = &w->told, w->observer.then = note;
+    find_element(r, w);
     realm_clear_last_error();
 }
 static void start_all(void) {
@@ -481,6 +579,7 @@ static void try_seed(const char* folder, long count) {
         return;
     }
     realm_t* writer = own ? r : other;
+    around = quiet ? NULL : follow_elements;
     observed = r;
     say(&t, "objects 0 %u", ids - 2);
     if (!wide && !gentle) say(&t, "; 0.mx=[]; 0.mx ins 0 []; 1.mx={}; 1.mx key k []; 0.lm ins 0 []; 0.lm[0] ins 0 1; 0.lm[0] ins 1 {}");
@@ -505,6 +604,8 @@ static void try_seed(const char* folder, long count) {
             watched_t* w = &watched[i];
             if (!w->observer.handle) continue;
             if (!quiet && w->observer.calls) printf("%u %ld %s: %s\n", seed, n, w->what, heard(&w->observer));
+            if (!quiet && w->element.was_moved) printf("lost %u %ld %s: ", seed, n, w->what), print_lost(w);
+            w->element.was_moved = false;
             bool moves = !quiet && w->identity && w->told.deletions && w->told.insertions;
             if (moves) printf("rows %u %ld %s:", seed, n, w->what), print_rows(&w->content), printf(" >");
             long before = faults;
@@ -519,7 +620,10 @@ static void try_seed(const char* folder, long count) {
         /* One is made anew, now and then. */
         if (below(3) == 0) {
             size_t i = below(OBSERVERS);
-            if (i < observers) watch(r, i);
+            if (i < observers) {
+                watch(r, i);
+                if (!quiet) printf("anew %u %ld %s: \n", seed, n, watched[i].what);
+            }
             good = good && refreshed(r);
             start_all();
         }

@@ -45,21 +45,38 @@ def run(program, folder, seeds, transactions, mode, extra):
     return done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace")
 
 
-def told(output):
-    """What was told, and the rows before and after, by transaction and observer; the transactions; the number of those that were gone through."""
-    all_told, rows, actions = {}, {}, {}
-    for line in output.splitlines():
-        head, found, text = line.partition(": ")
-        parts = head.removeprefix("rows ").lstrip("# ").split(" ", 2)
-        if not found or len(parts) < 2 or not parts[0].isdigit() or not parts[1].isdigit():
-            continue
-        if line.startswith("# "):
-            actions[int(parts[1])] = text
-        elif line.startswith("rows "):
-            rows[int(parts[1]), parts[2]] = [part.split() for part in text.split(">")]
-        else:
-            all_told[int(parts[1]), parts[2]] = text
-    return all_told, rows, actions, max(actions, default=0) + 1
+class Told:
+    """What one library told: by transaction and observer, with what random.c says of them."""
+
+    def __init__(self, output):
+        self.all, self.actions = {}, {}
+        # The rows before and after; what is told of a collection when it is lost; when observers were made anew.
+        self.rows, self.lost, self.anew = {}, {}, set()
+        for line in output.splitlines():
+            head, found, text = line.partition(": ")
+            word, _, rest = head.partition(" ")
+            parts = (head if word.isdigit() else rest).split(" ", 2)
+            if not found or len(parts) < 2 or not parts[0].isdigit() or not parts[1].isdigit():
+                continue
+            number, what = int(parts[1]), parts[2] if len(parts) > 2 else None
+            if word == "#":
+                self.actions[number] = text
+            elif word == "rows":
+                self.rows[number, what] = [part.split() for part in text.split(">")]
+            elif word == "lost":
+                self.lost[number, what] = text
+            elif word == "anew":
+                self.anew.add((number, what))
+            elif word.isdigit():
+                self.all[number, what] = text
+
+    @property
+    def count(self):
+        """Number of transactions that were gone through."""
+        return max(self.actions, default=0) + 1
+
+
+LOST = "a collection is lost when its element is moved"
 
 
 def indices(text, kind):
@@ -74,7 +91,8 @@ def indices(text, kind):
 
 def staying(old, new, modified, miscounts):
     """The rows that keep their places (live-objects §6.7). With `miscounts` as realm-core finds them: it takes indices of modified rows for
-    places among the rows that are in both lists, and of the stretch found first it counts those in as many rows up to its beginning."""
+    places among the rows that are in both lists, of the stretch found first it counts those in as many rows up to its beginning, and it looks
+    at nothing to the right of a stretch that ends, in the old list, where the part of the new one ends or behind that."""
     before, after = [r for r in old if r in new], [r for r in new if r in old]
     marked = {(new if miscounts else after).index(r) for r in modified}
     first = next((i for i, r in enumerate(before) if after[i] != r), len(before))
@@ -100,7 +118,7 @@ def staying(old, new, modified, miscounts):
         if n:
             kept_old.update(before[i:i + n])
             kept_new.update(after[at:at + n])
-            parts += [(low, i, start, at), (i + n, high, at + n, end)]
+            parts += [(low, i, start, at)] + ([] if miscounts and i + n >= end else [(i + n, high, at + n, end)])
     return kept_old, kept_new
 
 
@@ -131,14 +149,21 @@ def is_miscounted(ours, theirs, rows):
     return False
 
 
-def known(ours, theirs, rows):
-    """Why two libraries may differ: what the second one tells is a fault or an accident of realm-core. None: they may not."""
-    # live-objects §6.13: a collection whose owner goes reports deletions and the flag only.
+def known(key, ours, theirs, first, was_lost):
+    """Why two libraries may differ: what the second one tells is a fault or an accident of realm-core. None: they may not.
+
+    `first`: what the first one told; `was_lost`: what the second one told of as deleted, although it is there, and does not observe any more."""
+    if was_lost and theirs == "-":
+        return "nothing of a collection that was lost"
     plain = re.sub(r"(\b(I|M|MV|ins|mod)\{[^}]*\}|\bclr\b) ?", "", theirs)
+    # live-objects §6.11: moving the element in which a collection is loses it.
+    if plain == first.lost.get(key) and not ours.endswith("del"):
+        return LOST
+    # live-objects §6.13: a collection whose owner goes reports deletions and the flag only.
     if ours.endswith("del") and plain == ours:
         return "stale changes beside the deletion of a collection"
-    if is_miscounted(ours, theirs, rows):
-        return "of equally long stretches of rows another one stays: the modified ones are miscounted"
+    if is_miscounted(ours, theirs, first.rows.get(key)):
+        return "other rows stay: modified ones are miscounted, or what is right of a stretch is left out"
     return None
 
 
@@ -173,23 +198,27 @@ def main():
                     print(f"{mode} {seed}: exit {code}\n", *(line + "\n" for line in out.splitlines() if "WRONG" in line), err[-500:])
                     wrong += 1
                 other_code, other_out, _ = run(second, folder, [seed], options.transactions, mode, ["--gentle"])
-                ours, rows, actions, count = told(out)
-                theirs, _, _, other_count = told(other_out)
+                first_told, second_told = Told(out), Told(other_out)
                 # Of the transaction at which one stopped nothing is known.
                 stopped = other_code < 0 or "refresh " in other_out
                 deaths += stopped
-                upto = min(count, other_count - 1 if stopped else other_count)
+                upto = min(first_told.count, second_told.count - 1 if stopped else second_told.count)
                 compared += upto
-                for key in sorted(set(ours) | set(theirs)):
-                    a, b = ours.get(key, "-"), theirs.get(key, "-")
-                    if a == b or key[0] >= upto:
+                lost = {}
+                for key in sorted(set(first_told.all) | set(second_told.all)):
+                    number, what = key
+                    a, b = first_told.all.get(key, "-"), second_told.all.get(key, "-")
+                    if a == b or number >= upto:
                         continue
-                    if reason := known(a, b, rows.get(key)):
+                    was_lost = what in lost and not any((n, what) in first_told.anew for n in range(lost[what], number))
+                    if reason := known(key, a, b, first_told, was_lost):
                         reasons[reason] += 1
+                        if reason == LOST:
+                            lost[what] = number
                         continue
                     differences += 1
-                    kinds[key[1].split(" @ ")[0]] += 1
-                    print(f"{seed} {mode} {key[0]} {key[1]}\n    {a}\n    {b}\n    {actions.get(key[0])}")
+                    kinds[what.split(" @ ")[0]] += 1
+                    print(f"{seed} {mode} {number} {what}\n    {a}\n    {b}\n    {first_told.actions.get(number)}")
     if second:
         print(f"{compared} transactions compared, {differences} differences, the second library stopped in {deaths} seeds; {dict(kinds)}")
         for reason, count in reasons.items():
