@@ -1,0 +1,105 @@
+/// `@min`, `@max`, `@sum` and `@avg` of what a key path leads to. Rules: query-language §8.
+final class AggregateExpression: Expression {
+    private let path: PathExpression
+    private let kind: AggregateKind
+    private let element: ValueType
+    private let mark: String
+    private let buffer = ValueBuffer()
+    /// - Parameter flattens: over properties of linked objects: all values are one group.
+    private let flattens: Bool
+    init(_ path: PathExpression, _ kind: AggregateKind, element: ValueType, flattens: Bool, text: String) {
+        self.path = path
+        self.kind = kind
+        self.element = element
+        self.flattens = flattens
+        mark = text
+        let type: ValueType
+        switch kind {
+        case .min, .max: type = element
+        case .sum: type = element == .float ? .double : (flattens && element == .mixed ? .decimal : element)
+        // Constants are read as elements of a collection are; of properties the average is a double, too.
+        case .average: type = element == .float || (flattens && element == .int) ? .double : (flattens && element == .mixed ? .decimal : element)
+        }
+        super.init(type, isList: !flattens && path.hasManyHops)
+    }
+    override func copied() -> Expression { AggregateExpression(path.ownPath(), kind, element: element, flattens: flattens, text: mark) }
+    override func prepare(_ group: Group) throws(RealmError) { try path.prepare(group) }
+    override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
+    override func text(_ p: QueryPrinter) -> String { p.prefix + mark }
+    override func evaluate(_ table: Table, _ key: ObjKey, _ out: ValueBuffer) throws(RealmError) {
+        buffer.reset()
+        try path.evaluateReached(table, key, buffer)
+        if flattens {
+            out.values.append(Aggregate.over(kind, element, buffer.values[...]))
+        } else {
+            var start = 0
+            for end in buffer.ends {
+                out.values.append(Aggregate.over(kind, element, buffer.values[start..<end]))
+                start = end
+            }
+        }
+        out.closeGroup()
+    }
+}
+
+/// Sum, average, least and greatest of values; nulls, NaN and what is no number (for sums) are skipped.
+enum Aggregate {
+    static func over(_ kind: AggregateKind, _ type: ValueType, _ values: ArraySlice<Mixed>) -> Mixed {
+        switch kind {
+        case .min, .max:
+            var best: Mixed?
+            for v in values where !v.isNull && (type == .mixed ? !v.isDecimalNaN : !v.isNaN) {
+                guard let b = best else {
+                    best = v
+                    continue
+                }
+                let order = Mixed.compare(v, b)
+                if kind == .min ? order < 0 : order > 0 { best = v }
+            }
+            return best ?? .null
+        case .sum, .average:
+            var ints: Int64 = 0, doubles = 0.0, decimals = Decimal128.zero
+            var n: Int64 = 0
+            for v in values where type == .mixed ? !v.isDecimalNaN : !v.isNaN {
+                switch (type, v) {
+                case (.int, .int(let i)):
+                    ints = ints &+ i
+                    doubles += Double(i)
+                case (.float, .float(let f)): doubles += Double(f)
+                case (.double, .double(let d)): doubles += d
+                case (.decimal, .decimal(let d)): decimals = decimals + d
+                case (.mixed, .int(let i)): decimals = decimals + Decimal128(i)
+                case (.mixed, .float(let f)): decimals = decimals + Decimal128(rounding: Double(f), digits: 7)
+                case (.mixed, .double(let d)): decimals = decimals + Decimal128(rounding: d, digits: 15)
+                case (.mixed, .decimal(let d)): decimals = decimals + d
+                default: continue
+                }
+                n += 1
+            }
+            if kind == .sum {
+                switch type {
+                case .int: return .int(ints)
+                case .float, .double: return .double(doubles)
+                default: return .decimal(decimals)
+                }
+            }
+            guard n > 0 else { return .null }
+            switch type {
+            case .int, .float, .double: return .double(doubles / Double(n))
+            default: return .decimal(decimals / Decimal128(n))
+            }
+        }
+    }
+}
+
+extension Mixed {
+    var isNaN: Bool {
+        switch self {
+        case .float(let f): f.isNaN
+        case .double(let d): d.isNaN
+        case .decimal(let d): d.isNaN
+        default: false
+        }
+    }
+    fileprivate var isDecimalNaN: Bool { if case .decimal(let d) = self { d.isNaN } else { false } }
+}
