@@ -1,19 +1,26 @@
 """The command line, and the example."""
 
+import csv
+import hashlib
+import json
 import os
 import runpy
 import shutil
+import sqlite3
 import subprocess
 import sys
+import types
 from datetime import datetime, timezone
+from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Optional
+from uuid import UUID
 
 import pytest
 
 import crealm
 from conftest import FIXTURES, REPOSITORY
-from crealm.__main__ import main
+from crealm.cli import main
 
 
 @pytest.fixture
@@ -182,3 +189,195 @@ def test_library(tmp_path, capsys):
 
 def environment():
     return {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}
+
+
+def all_kinds(path):
+    """A file with every kind of property, names that languages do not take, and values that formats may lose."""
+    schema = [
+        crealm.ClassSchema(
+            "Owner",
+            {
+                "_id": crealm.ObjectId,
+                "class": str,
+                "two words": crealm.Prop(int, indexed=True),
+                "Two Words": crealm.Float32,
+                "pets": list["Pet"],
+                "best": "Pet",
+                "home": "Home",
+                "tags": set[str],
+                "notes": dict[str, Any],
+                "any": Any,
+                "when": Optional[datetime],
+                "raw": bytes,
+                "exact": Decimal,
+                "mark": UUID,
+                "text": crealm.Prop(str, fulltext=True),
+            },
+            primary_key="_id",
+        ),
+        crealm.ClassSchema("Pet", {"name": str, "age": Optional[int]}),
+        crealm.ClassSchema("Home", {"city": str}, embedded=True),
+        crealm.ClassSchema("pet", {"weight": float}),
+        crealm.ClassSchema("sqlite_like", {"n": int}),
+    ]
+    with crealm.open(path, schema=schema, schema_version=3) as db, db.write():
+        rex, tom = db["Pet"].create(name="Rex, \"the\nfirst\"", age=3), db["Pet"].create(name="", age=None)
+        db["pet"].create(weight=float("nan"))
+        db["Owner"].create(
+            crealm.ObjectId("0123456789abcdef01234567"),
+            **{"class": "A", "two words": 2**62, "Two Words": 0.5, "pets": [rex, tom, rex], "best": tom, "home": {"city": "Köln"}},
+            tags={"x", "y"}, notes={"a": 1, "b": [rex, {"c": None}]}, any=rex, when=datetime(2024, 5, 6, tzinfo=timezone.utc), raw=b"\0\xff",
+            exact=Decimal("1.50"), mark=UUID(int=7), text="some words")  # fmt: skip
+    return path
+
+
+def test_schema_as_declarations(tmp_path, capsys):
+    file = all_kinds(tmp_path / "all.realm")
+    assert main(["schema", str(file)]) == 0
+    text = capsys.readouterr().out
+    module = types.ModuleType("declared")
+    exec(text, module.__dict__)
+    with crealm.open(file) as db:
+        was = db.schema
+        # What was printed declares exactly what the file has.
+        with crealm.open(tmp_path / "new.realm", schema=module, schema_version=3) as new:
+            assert dict(new.schema) == dict(was)
+    assert main(["schema", str(file), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["version"] == 3 and [c["name"] for c in found["classes"]] == list(was)
+    owner = next(c for c in found["classes"] if c["name"] == "Owner")
+    assert owner["primaryKey"] == "_id" and {p["name"] for p in owner["properties"]} == set(was["Owner"].properties)
+    assert main(["schema", str(file), "--swift"]) == 0
+    swift = capsys.readouterr().out
+    for line in (
+        "class Home: EmbeddedObject {",
+        "    @Persisted(primaryKey: true) var _id: ObjectId",
+        "    @Persisted var `class`: String",
+        "    @Persisted(indexed: true) var two_words: Int",
+        "    @Persisted var pets: List<Pet>",
+        "    @Persisted var best: Pet?",
+        "    @Persisted var notes: Map<String, AnyRealmValue>",
+    ):
+        assert line in swift.splitlines()
+    assert 'propertiesMapping() -> [String: String] { ["two_words": "two words"' in swift
+
+
+def test_schema_of_every_fixture(tmp_path, capsys):
+    for number, source in enumerate([*FIXTURES.glob("sdk/*.realm"), *FIXTURES.glob("ops/[!d]*.realm")]):
+        if main(["schema", str(source)]) != 0:
+            assert capsys.readouterr().err.startswith("crealm: ")
+            continue
+        module = types.ModuleType("declared")
+        exec(capsys.readouterr().out, module.__dict__)
+        with crealm.open(source, mode="snapshot") as db, crealm.open(tmp_path / f"{number}.realm", schema=module) as new:
+            # Classes that nothing may be made of are in no new file.
+            assert {name: new.schema[name].properties for name in new.classes} == {
+                name: db.schema[name].properties for name in new.classes
+            }
+
+
+def test_query(file, capsys):
+    def ask(text, *options):
+        code = main(["query", str(file), text, *options])
+        out = capsys.readouterr()
+        assert (code == 0) == (out.err == "")
+        return out.out if code == 0 else out.err
+
+    assert ask("Item where id > 8", "--count") == "3\n"
+    assert [row["id"] for row in json.loads(ask("Item where id > 8 sort id desc limit 2", "--json"))] == [11, 10]
+    assert [json.loads(line)["$key"] for line in ask("Item where id < 2 OR id == 5 SORT(id DESC)", "--ndjson").splitlines()] == [5, 1, 0]
+    lines = list(csv.reader(ask("Item limit 2", "--csv").splitlines()))
+    assert lines[0] == ["$key", "id", "name", "made", "tags", "any", "of"] and lines[2][:2] == ["1", "1"] and len(lines) == 3
+    assert ask("Item where name == 'sort id desc limit 1'", "--count") == "0\n"
+    table = ask("Item where id IN {1, 3} sort name").splitlines()
+    assert len(table) == 3 and table[0].split()[:3] == ["#", "id", "name"]
+    assert "id" in ask("Item where id>8", "--explain")
+    assert "No class is called 'Nobody'; the file has Item, Nothing" in ask("Nobody where x == 1")
+    assert "nix" in ask("Item where nix == 1") and "crealm: " in ask("Item where ((")
+
+
+def test_export(tmp_path, capsys):
+    file = all_kinds(tmp_path / "all.realm")
+    before = file.read_bytes()
+
+    def export(*arguments):
+        code = main(["export", str(file), *map(str, arguments)])
+        return code, capsys.readouterr()
+
+    assert export(tmp_path / "a.json")[0] == 0
+    found = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    with crealm.open(file) as db:
+        for name in db.classes:
+            assert found[name] == [{"$key": obj.object_key, **json.loads(obj.to_json())} for obj in db[name]]
+    code, out = export("-", "--format", "ndjson", "--class", "Pet")
+    assert code == 0 and [json.loads(line)["age"] for line in out.out.splitlines()] == [3, None]
+
+    code, out = export(tmp_path / "tables.csv", "--class", "Pet")
+    rows = list(csv.reader((tmp_path / "tables.csv").read_text(encoding="utf-8").splitlines(keepends=True)))
+    assert code == 0 and rows == [["$key", "name", "age"], ["0", 'Rex, "the\nfirst"', "3"], ["1", "", ""]]
+    assert "csv cannot carry empty texts (they look like null): 1" in out.err
+    assert export(tmp_path / "folder", "--format", "csv")[0] == 0
+    assert sorted(f.name for f in (tmp_path / "folder").iterdir()) == ["Home.csv", "Owner.csv", "Pet.csv", "pet.csv", "sqlite_like.csv"]
+
+    code, out = export(tmp_path / "a.sqlite")
+    assert code == 0 and "NaN" in out.err and "'pet'" in out.err and "'Two Words'" in out.err and "'sqlite_like'" in out.err
+    tables = sqlite3.connect(tmp_path / "a.sqlite")
+    assert tables.execute("PRAGMA foreign_key_check").fetchall() == []
+    assert tables.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+    assert tables.execute(
+        'SELECT o."two words", p.name, h.city, typeof(o.raw), o.exact FROM Owner o JOIN Pet p ON p."$key" = o.best JOIN Home h ON h."$key" = o.home'
+    ).fetchall() == [(2**62, "", "Köln", "blob", "1.50")]
+    assert tables.execute(
+        'SELECT "$index", name FROM "Owner.pets" JOIN Pet p ON p."$key" = value ORDER BY 1').fetchall() == [
+        (0, 'Rex, "the\nfirst"'), (1, ""), (2, 'Rex, "the\nfirst"')]  # fmt: skip
+    assert sorted(tables.execute('SELECT value FROM "Owner.tags"').fetchall()) == [("x",), ("y",)]
+    assert tables.execute("SELECT \"$name\", value FROM \"Owner.notes\" ORDER BY 1").fetchall() == [
+        ("a", 1), ("b", '[{"$ref": 0, "$class": "Pet"}, {"c": null}]')]  # fmt: skip
+    tables.close()
+
+    for arguments in ([tmp_path / "a.json"], [tmp_path / "x.what"], ["-", "--format", "csv"], [tmp_path / "no" / "a.json"], ["-", "--class", "No"]):
+        code, out = export(*arguments)
+        assert code == 1 and out.err.startswith("crealm: ") and out.out == ""
+    assert file.read_bytes() == before
+
+
+def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch, capsys):
+    file = all_kinds(tmp_path / "all.realm")
+
+    def fails(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("crealm.cli.export.jsonable", fails)
+    monkeypatch.setattr("crealm.cli.export._objects", fails)
+    for name in "a.json", "a.ndjson", "a.sqlite", "folder":
+        assert main(["export", str(file), str(tmp_path / name), *(["--format", "csv"] if name == "folder" else [])]) == 1
+        assert not (tmp_path / name).exists() and "No space left" in capsys.readouterr().err
+
+
+def test_check_evidence_and_keys(tmp_path, file, capsys):
+    assert main(["check", str(file), "--evidence"]) == 0
+    out = capsys.readouterr()
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    assert out.out == f"{file}: sound\n" and out.err.split() == ["sha256", "before", digest, "sha256", "after", digest]
+    key, other, words = tmp_path / "key", tmp_path / "other", tmp_path / "words"
+    key.write_bytes(bytes(64))
+    other.write_bytes(bytes(range(64)))
+    words.write_text("correct horse\nbattery\n")
+    assert main(["rekey", str(file), "--new-key", str(key)]) == 0
+    assert main(["check", str(file)]) == 1 and main(["check", str(file), "--key", str(other)]) == 1
+    assert main(["check", str(file), "--key", str(key)]) == 0
+    assert main(["rekey", str(file), "--key", str(key), "--new-passphrase-file", str(words)]) == 0
+    assert main(["query", str(file), "Item", "--count", "--passphrase-file", str(words)]) == 0
+    with crealm.open(file, passphrase="correct horse") as db:
+        assert len(db["Item"]) == 12
+    assert main(["rekey", str(file), "--passphrase-file", str(words), "--plain"]) == 0
+    assert main(["check", str(file)]) == 0
+    data = bytearray(file.read_bytes())
+    size, broken = len(data), tmp_path / "broken.realm"
+    codes = set()
+    for at in range(64, size - 8, max(8, size // 400 // 8 * 8)):
+        broken.write_bytes(data[:at] + bytes([data[at] ^ 0x55]) + data[at + 1 :])
+        codes.add(main(["check", str(broken)]))
+        capsys.readouterr()
+        (tmp_path / "broken.realm.lock").unlink(missing_ok=True)
+    assert codes == {0, 1, 3}

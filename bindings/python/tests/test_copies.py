@@ -9,7 +9,7 @@ import pytest
 
 import crealm
 from conftest import PERSON
-from crealm.__main__ import main
+from crealm.cli import main
 
 KEY, OTHER = bytes(range(64)), bytes(range(1, 65))
 SECRETS = [

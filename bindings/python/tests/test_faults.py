@@ -258,14 +258,14 @@ def test_backlinks_that_other_libraries_leave_behind(file):
 
 
 def test_command_line_lists_all(file, capsys):
-    from crealm.__main__ import main
+    from crealm.cli import main
 
     f = File(file)
     nanoseconds = f.leaf("Other", "when").child(1)
     for i in range(3):
         nanoseconds[i] = -5000
     f.save()
-    assert main(["info", "--check", "--immutable", str(file)]) == 1
+    assert main(["info", "--check", "--immutable", str(file)]) == 3
     out = capsys.readouterr().out
     assert "3 faults" in out and all(f"'Other.when', object {i}: " in out for i in range(3))
 

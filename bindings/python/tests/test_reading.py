@@ -13,7 +13,7 @@ import pytest
 
 import crealm
 from conftest import PERSON
-from crealm.__main__ import main
+from crealm.cli import main
 
 COUNTER = crealm.ClassSchema("Counter", {"id": int, "n": int, "text": str}, primary_key="id")
 KEYS = [None, bytes(range(64))]

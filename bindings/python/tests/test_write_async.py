@@ -365,8 +365,10 @@ def test_the_loop_is_closed_before_its_turn(db, monkeypatch):
         await asyncio.sleep(0)
         return task
 
-    task = loop.run_until_complete(begin())
-    loop.close()
+    # Its turn cannot come before the loop is closed: somebody else writes until then.
+    with crealm.open(db.path, schema=[Item]) as other, other.write():
+        task = loop.run_until_complete(begin())
+        loop.close()
 
     async def main():
         return await db.write_async(lambda: db.add(Item(id=2)).id)

@@ -1,0 +1,112 @@
+"""query: the objects that meet a query, as a table, JSON, NDJSON or CSV."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+from typing import Any, Iterator, Optional, Tuple
+
+from ..database import Database
+from ..errors import DataError
+from ..objects import Table
+from .export import Flat, write_csv
+from .show import WIDTH, cell, print_aligned
+
+# What may stand behind the condition in plain words; the query language has SORT(…) and LIMIT(…) as well.
+_SORT = re.compile(r"(?:^|\s)sort\s+([\w.]+(?:\s+(?:asc|desc))?(?:\s*,\s*[\w.]+(?:\s+(?:asc|desc))?)*)\s*$", re.IGNORECASE)
+_LIMIT = re.compile(r"(?:^|\s)limit\s+(\d+)\s*$", re.IGNORECASE)
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "query", metavar="QUERY", help="CLASS [where CONDITION] [sort PROPERTY [desc], …] [limit N], the condition in Realm's query language")
+    form = command.add_mutually_exclusive_group()
+    for name, what in (
+        ("table", "aligned columns (the default)"), ("json", "an array"), ("ndjson", "an object on each line"), ("csv", "comma-separated values"),
+        ("count", "only how many there are")):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
+    command.add_argument("--explain", action="store_true", help="print the query as the engine understood it, and nothing else")
+    command.set_defaults(form="table")
+
+
+def run(db: Database, options: argparse.Namespace) -> int:
+    found, name = _found(db, options.query)
+    if options.explain:
+        print(found.description if hasattr(found, "description") else "TRUEPREDICATE")
+        return 0
+    _FORMS[options.form](db[name], found)
+    return 0
+
+
+def _found(db: Database, text: str) -> Tuple[Any, str]:
+    name, rest = _class_of(db, text.strip())
+    limit, rest = _taken(_LIMIT, rest)
+    sort, rest = _taken(_SORT, rest)
+    condition = re.sub(r"^where\b", "", rest.strip(), flags=re.IGNORECASE).strip()
+    found: Any = db[name]
+    if condition:
+        found = found.where(condition)
+    if sort is not None:
+        found = found.sort(*(_sort_key(part) for part in sort.split(",")))
+    if limit is not None:
+        found = found.limit(int(limit))
+    return found, name
+
+
+def _class_of(db: Database, text: str) -> Tuple[str, str]:
+    """The class at the beginning, the longest that fits, and what follows it."""
+    for name in sorted(db.classes, key=len, reverse=True):
+        if text == name or text.startswith(name) and text[len(name)].isspace():
+            return name, text[len(name) :]
+    words = text.split(None, 1)
+    raise DataError(f"No class is called {words[0] if words else ''!r}; the file has {', '.join(db.classes) or 'none'}")
+
+
+def _taken(pattern: "re.Pattern[str]", text: str) -> Tuple[Optional[str], str]:
+    """What the pattern finds at the end of the text, outside of quotes, and the text without it."""
+    match = pattern.search(text)
+    if match is None or sum(text.count(quote, 0, match.start()) % 2 for quote in "'\""):
+        return None, text
+    return match.group(1), text[: match.start()]
+
+
+def _sort_key(text: str) -> str:
+    path, *order = text.split()
+    return ("-" if order and order[0].lower() == "desc" else "") + path
+
+
+def _print_table(table: Table[Any], found: Any) -> None:
+    properties = list(table.schema.properties)
+    rows = [["#", *properties]]
+    rows += [[str(obj.object_key), *(cell(obj, name) for name in properties)] for obj in found]
+    print_aligned(rows, width=WIDTH)
+
+
+def _lines(found: Any) -> Iterator[str]:
+    for obj in found:
+        yield json.dumps({"$key": obj.object_key, **json.loads(obj.to_json())}, ensure_ascii=False)
+
+
+def _print_array(table: Table[Any], found: Any) -> None:
+    sys.stdout.write("[")
+    for number, line in enumerate(_lines(found)):
+        sys.stdout.write((",\n " if number else "\n ") + line)
+    sys.stdout.write("\n]\n")
+
+
+def _print_lines(table: Table[Any], found: Any) -> None:
+    for line in _lines(found):
+        print(line)
+
+
+def _print_csv(table: Table[Any], found: Any) -> None:
+    write_csv(sys.stdout, table, found, Flat())
+
+
+def _print_count(table: Table[Any], found: Any) -> None:
+    print(len(found))
+
+
+_FORMS = {"table": _print_table, "json": _print_array, "ndjson": _print_lines, "csv": _print_csv, "count": _print_count}

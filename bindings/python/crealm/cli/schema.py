@@ -1,0 +1,176 @@
+"""schema: the classes of a file, as declarations of Python or Swift, or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import keyword
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple
+
+from ..database import Database
+from ..objects import Object
+from ..schema import ClassSchema, Prop
+
+Schema = Mapping[str, ClassSchema]
+
+
+def add_options(command: argparse.ArgumentParser) -> None:
+    form = command.add_mutually_exclusive_group()
+    for name, what in (("python", "model classes of this package (the default)"), ("swift", "model classes of RealmSwift"), ("json", "JSON")):
+        form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
+    command.set_defaults(form="python")
+
+
+def run(db: Database, options: argparse.Namespace) -> int:
+    print(_FORMS[options.form](db.schema, db.schema_version), end="")
+    return 0
+
+
+def type_name(prop: Prop) -> str:
+    """The type of a value or an element: `int`, `Any`, `Float32`; for links the name of the class."""
+    if prop.is_link:
+        return str(prop.type)
+    return "Any" if prop.type is Any else str(prop.type.__name__)
+
+
+def as_json(schema: Schema, version: Any) -> str:
+    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […]}]}"""
+    classes = [
+        {
+            "name": name,
+            "primaryKey": declared.primary_key,
+            "embedded": declared.embedded,
+            "properties": [
+                {
+                    "name": key,
+                    "type": "link" if prop.is_link else type_name(prop),
+                    **({"class": prop.type} if prop.is_link else {}),
+                    "collection": prop.collection,
+                    "optional": prop.optional,
+                    "indexed": prop.indexed,
+                    "fulltext": prop.fulltext,
+                }
+                for key, prop in declared.properties.items()
+            ],
+        }
+        for name, declared in schema.items()
+    ]
+    return json.dumps({"version": version, "classes": classes}, indent=1, ensure_ascii=False) + "\n"
+
+
+class Names:
+    """A name that a language takes for each name of the file; `taken` are those that it does not."""
+
+    def __init__(self, taken: Callable[[str], bool]) -> None:
+        self._taken = taken
+        self._given: Dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._given:
+            text = "".join(ch if ch.isalnum() or ch == "_" else "_" for ch in name)
+            if self._taken(text):
+                text = text.lstrip("_") + "_"
+            if not text.isidentifier():
+                text = f"_{text}"
+            while text in self._given.values() or self._taken(text):
+                text += "_"
+            self._given[name] = text
+        return self._given[name]
+
+
+# ------------------------------------------------------------------------------------------------
+# Python
+# ------------------------------------------------------------------------------------------------
+
+_PYTHON_HOMES = {"datetime": "datetime", "Decimal": "decimal", "UUID": "uuid", "Any": "typing", "Optional": "typing"}
+_PYTHON_PACKAGE = ("Float32", "ObjectId")
+# What the declarations themselves use.
+_PYTHON_TAKEN = {"crealm", "list", "dict", "set", "int", "bool", "float", "str", "bytes", "Meta", *_PYTHON_HOMES}
+
+
+def as_python(schema: Schema, version: Any) -> str:
+    names = Names(lambda text: keyword.iskeyword(text) or text in _PYTHON_TAKEN)
+    uses: set[str] = set()
+    body: List[str] = []
+    for name, declared in schema.items():
+        body += ["", "", f"class {names[name]}(crealm.{'Embedded' if declared.embedded else 'Model'}):", *_python_lines(declared, names, uses)]
+    lines = [f"# Schema version {version}."] if version is not None else []
+    for home in sorted({_PYTHON_HOMES[used] for used in uses}):
+        lines.append(f"from {home} import {', '.join(sorted(used for used in uses if _PYTHON_HOMES[used] == home))}")
+    return "\n".join([*lines, *([""] if uses else []), "import crealm", *body]) + "\n"
+
+
+def _python_lines(declared: ClassSchema, names: Names, uses: "set[str]") -> Iterator[str]:
+    # Two underscores at the beginning mean something else inside a class.
+    attributes = Names(lambda text: text.startswith("__") or keyword.iskeyword(text) or hasattr(Object, text) or text in _PYTHON_TAKEN)
+    for key, prop in declared.properties.items():
+        marks = [mark for mark, is_set in (
+            ("primary_key=True", key == declared.primary_key), ("index=True", prop.indexed), ("fulltext=True", prop.fulltext)) if is_set]
+        if attributes[key] != key:
+            marks.append(f"name={key!r}")
+        yield f"    {attributes[key]}: {_python_type(prop, names, uses)}" + (f" = crealm.field({', '.join(marks)})" if marks else "")
+    if names[declared.name] != declared.name:
+        yield from ("", "    class Meta:", f"        name = {declared.name!r}")
+    elif not declared.properties:
+        yield "    pass"
+
+
+def _python_type(prop: Prop, names: Names, uses: "set[str]") -> str:
+    text = f'"{names[prop.type]}"' if prop.is_link else type_name(prop)
+    if text in _PYTHON_HOMES:
+        uses.add(text)
+    if text in _PYTHON_PACKAGE:
+        text = f"crealm.{text}"
+    if prop.optional and text != "Any":
+        uses.add("Optional")
+        text = f"Optional[{text}]"
+    return {None: text, "list": f"list[{text}]", "set": f"set[{text}]", "dict": f"dict[str, {text}]"}[prop.collection]
+
+
+# ------------------------------------------------------------------------------------------------
+# Swift
+# ------------------------------------------------------------------------------------------------
+
+_SWIFT_TYPES = {
+    "int": "Int", "bool": "Bool", "float": "Double", "Float32": "Float", "str": "String", "bytes": "Data", "datetime": "Date",
+    "Decimal": "Decimal128", "UUID": "UUID", "ObjectId": "ObjectId", "Any": "AnyRealmValue",
+}  # fmt: skip
+_SWIFT_KEYWORDS = set(
+    "as break case catch class continue default defer do else enum extension false fileprivate for func guard if import in init inout internal is "
+    "let nil operator private protocol public repeat rethrows return self Self static struct subscript super switch throw throws true try typealias var "
+    "where while".split())
+
+
+def as_swift(schema: Schema, version: Any) -> str:
+    names = Names(lambda text: text in _SWIFT_KEYWORDS or text in _SWIFT_TYPES.values())
+    lines = [*([f"// Schema version {version}."] if version is not None else []), "import Foundation", "import RealmSwift"]
+    for name, declared in schema.items():
+        lines += ["", f"class {names[name]}: {'EmbeddedObject' if declared.embedded else 'Object'} {{", *_swift_lines(declared, names), "}"]
+    return "\n".join(lines) + "\n"
+
+
+def _swift_lines(declared: ClassSchema, names: Names) -> Iterator[str]:
+    attributes = Names(lambda text: False)
+    renamed: List[Tuple[str, str]] = []
+    for key, prop in declared.properties.items():
+        name = attributes[key]
+        if name != key:
+            renamed.append((name, key))
+        mark = "(primaryKey: true)" if key == declared.primary_key else "(indexed: true)" if prop.indexed else ""
+        note = "  // full-text index" if prop.fulltext else ""
+        yield f"    @Persisted{mark} var {f'`{name}`' if name in _SWIFT_KEYWORDS else name}: {_swift_type(prop, names)}{note}"
+    if renamed:
+        pairs = ", ".join(f"{json.dumps(name)}: {json.dumps(key, ensure_ascii=False)}" for name, key in renamed)
+        yield f"    override class func propertiesMapping() -> [String: String] {{ [{pairs}] }}"
+    if names[declared.name] != declared.name:
+        yield f"    override class func _realmObjectName() -> String? {{ {json.dumps(declared.name, ensure_ascii=False)} }}"
+
+
+def _swift_type(prop: Prop, names: Names) -> str:
+    text = names[prop.type] if prop.is_link else _SWIFT_TYPES[type_name(prop)]
+    if prop.optional and text != "AnyRealmValue":
+        text += "?"
+    return {None: text, "list": f"List<{text}>", "set": f"MutableSet<{text}>", "dict": f"Map<String, {text}>"}[prop.collection]
+
+
+_FORMS: Dict[str, Callable[[Schema, Any], str]] = {"python": as_python, "swift": as_swift, "json": as_json}
