@@ -46,7 +46,7 @@ def all_parts(fixtures):
             PYTHON, "Tests/Crash/run.py", LIBRARY, "--seconds", option("CRASH_SECONDS", "6"), "--kills", "6"],
         "killed writers under several names (short)": ["Tests/Crash/storm.sh", LIBRARY, "15"],
         "installed": ["Scripts/test-install.sh", LIBRARY, version],
-        "programs of the README": [PYTHON, "Scripts/test_readme.py", ".build/release"],
+        "programs of the README and of make demo": [PYTHON, "Scripts/test_readme.py", ".build/release"],
         "documents of the C API": ["Scripts/docs.sh"],
         "the check of the rooms itself": [PYTHON, "Scripts/test_rooms.py"],
         "the ABI check itself": ["Scripts/test_abi_check.sh"],

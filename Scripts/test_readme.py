@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Builds and runs the three programs of the README, one after the other in one folder, and compares what they print with what stands there.
+Then those of `make demo`, which must find what the ones before them wrote.
 
   test_readme.py BUILD        the folder of a build that has the library: .build/release or .build/debug
 """
@@ -45,6 +46,27 @@ def swift(source, folder, build):
     return ["./first_swift"]
 
 
+def demo(folder, build):
+    """Whether each program of examples/ ends well, and prints what it is there for."""
+    file, examples, passed = folder / "demo.realm", ROOT / "examples", 0
+    steps = {
+        "c": (lambda: c((examples / "c/people.c").read_text(), folder, build), "Bert"),
+        "python": (lambda: [sys.executable, examples / "python/people.py"], "5 people"),
+        "swift": (lambda: swift((examples / "swift/Sources/people/main.swift").read_text(), folder, build), "5 objects of class Person"),
+    }
+    for language, (make, sign) in steps.items():
+        try:
+            done = subprocess.run([*make(), file], cwd=folder, capture_output=True, text=True)
+        except subprocess.CalledProcessError as error:  # The compiler has said why.
+            print(f"  FAIL  demo, {language}: {error.cmd[0]} ended with status {error.returncode}")
+            continue
+        if done.returncode == 0 and sign in done.stdout:
+            passed += 1
+        else:
+            print(f"  FAIL  demo, {language}: status {done.returncode}, printed\n{done.stdout}{done.stderr}")
+    return passed, len(steps) - passed
+
+
 def main():
     build = pathlib.Path(sys.argv[1]).resolve()
     folder = ROOT / ".build/out/readme"
@@ -66,6 +88,7 @@ def main():
         else:
             failed += 1
             print(f"  FAIL  {language}: status {done.returncode}, printed\n{done.stdout}{done.stderr}")
+    passed, failed = (a + b for a, b in zip((passed, failed), demo(folder, build)))
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -11,7 +11,7 @@ for c in realm.schema.classes {
             try p.type == .object ? person.object(p.name)?["name"].description ?? "-" : person.get(p.name).description
         }
     }
-    let headings = c.properties.map(\.name)
+    let headings = c.properties.map(\.name.text)
     let widths = headings.indices.map { i in ([headings] + rows).map { $0[i].count }.max() ?? 0 }
     func line(_ cells: [String]) -> String {
         zip(cells, widths).map { cell, width in cell + String(repeating: " ", count: width - cell.count) }.joined(separator: "  ")
