@@ -348,7 +348,7 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch, capsys):
         raise OSError("No space left on device")
 
     monkeypatch.setattr("crealm.cli.export.jsonable", fails)
-    monkeypatch.setattr("crealm.cli.export._objects", fails)
+    monkeypatch.setattr("crealm.cli.export.plain_objects", fails)
     for name in "a.json", "a.ndjson", "a.sqlite", "folder":
         assert main(["export", str(file), str(tmp_path / name), *(["--format", "csv"] if name == "folder" else [])]) == 1
         assert not (tmp_path / name).exists() and "No space left" in capsys.readouterr().err

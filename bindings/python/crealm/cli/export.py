@@ -13,7 +13,7 @@ import sys
 from collections import Counter
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List, TextIO, Tuple
+from typing import Any, Callable, Dict, Iterable, Iterator, List, TextIO, Tuple
 
 from .._json import jsonable
 from ..collections import Dictionary, List as RealmList, SetView
@@ -114,9 +114,10 @@ def _plain(value: Any) -> Any:
 # ------------------------------------------------------------------------------------------------
 
 
-def _objects(table: Table[Any]) -> Iterator[Dict[str, Any]]:
-    for obj in table:
-        yield {"$key": obj.object_key, **json.loads(obj.to_json())}
+def plain_objects(objects: Iterable[Any]) -> Iterator[Dict[str, Any]]:
+    """Each object as JSON takes it, its key first."""
+    for obj in objects:
+        yield {"$key": obj.object_key, **jsonable(obj.to_dict())}
 
 
 def _to_text(out: str, write: Callable[[TextIO], None]) -> None:
@@ -136,7 +137,7 @@ def _write_json(out: str, tables: List[Table[Any]], flat: Flat) -> None:
         file.write("{")
         for number, table in enumerate(tables):
             file.write(("," if number else "") + "\n" + json.dumps(table.name, ensure_ascii=False) + ": [")
-            for row, values in enumerate(_objects(table)):
+            for row, values in enumerate(plain_objects(table)):
                 file.write((",\n " if row else "\n ") + json.dumps(values, ensure_ascii=False))
             file.write("\n]")
         file.write("\n}\n")
@@ -147,7 +148,7 @@ def _write_json(out: str, tables: List[Table[Any]], flat: Flat) -> None:
 def _write_ndjson(out: str, tables: List[Table[Any]], flat: Flat) -> None:
     def write(file: TextIO) -> None:
         for table in tables:
-            for values in _objects(table):
+            for values in plain_objects(table):
                 file.write(json.dumps({"$class": table.name, **values}, ensure_ascii=False) + "\n")
 
     _to_text(out, write)

@@ -11,7 +11,7 @@ from typing import Any, Iterator, Optional, Tuple
 from ..database import Database
 from ..errors import DataError
 from ..objects import Table
-from .export import Flat, write_csv
+from .export import Flat, plain_objects, write_csv
 from .show import WIDTH, cell, print_aligned
 
 # What may stand behind the condition in plain words; the query language has SORT(…) and LIMIT(…) as well.
@@ -85,8 +85,7 @@ def _print_table(table: Table[Any], found: Any) -> None:
 
 
 def _lines(found: Any) -> Iterator[str]:
-    for obj in found:
-        yield json.dumps({"$key": obj.object_key, **json.loads(obj.to_json())}, ensure_ascii=False)
+    return (json.dumps(values, ensure_ascii=False) for values in plain_objects(found))
 
 
 def _print_array(table: Table[Any], found: Any) -> None:
