@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "checks.h"
@@ -307,6 +308,68 @@ static void run(const unsigned char* base, size_t size) {
     passed += fault.has_failed;
 }
 
+/* ---- A flush that fails while another process goes on ------------------------------------------------- */
+
+static int header_writes, flushes_without_header;
+static bool header_is_confirmed;
+static ssize_t watched_pwrite(int fd, const void* bytes, size_t count, off_t at) {
+    if (at == 0 && is_ours(fd)) header_writes++, header_is_confirmed = true;
+    return pwrite(fd, bytes, count, at);
+}
+static int watched_flush(int fd) {
+    if (is_ours(fd) && !header_is_confirmed) flushes_without_header++;
+    return 0;
+}
+static int failing_flush(int fd) {
+    if (!is_ours(fd)) return 0;
+    errno = EIO;
+    return -1;
+}
+/*
+ * Another process closes the file, and its last flush fails: the system may take the header of this process for flushed since then. So this
+ * process writes it again before its next commit is flushed, whether the other one has written before it or after it.
+ */
+static void closing_elsewhere(bool is_last) {
+    unlink(path);
+    realm_t* realm = open_file(path);
+    CHECK(realm && commit(realm, 1));
+    struct stat s;
+    if (stat(path, &s) != 0) give_up();
+    inode = s.st_ino;
+    int written[2], go[2], status = -1;
+    char byte = 0;
+    if (pipe(written) || pipe(go)) give_up();
+    fflush(stdout);
+    pid_t child = fork();
+    if (child == 0) {
+        realm_t* theirs = open_file(path);
+        bool good = theirs && commit(theirs, 2) && write(written[1], "w", 1) == 1 && read(go[0], &byte, 1) == 1;
+        crealm_system_calls_t calls;
+        memset(&calls, 0, sizeof calls);
+        calls.fdatasync = calls.fsync = failing_flush;
+        crealm_set_system_calls(&calls);
+        good = good && realm_close(theirs);
+        realm_release(theirs);
+        _exit(good ? 0 : 1);
+    }
+    CHECK(child > 0 && read(written[0], &byte, 1) == 1);
+    if (!is_last) CHECK(commit(realm, 3));
+    CHECK(write(go[1], "g", 1) == 1 && waitpid(child, &status, 0) == child && status == 0);
+    crealm_system_calls_t calls;
+    memset(&calls, 0, sizeof calls);
+    calls.pwrite = watched_pwrite;
+    calls.fdatasync = calls.fsync = watched_flush;
+    header_writes = flushes_without_header = 0;
+    header_is_confirmed = false;
+    crealm_set_system_calls(&calls);
+    CHECK(commit(realm, 4));
+    crealm_set_system_calls(NULL);
+    CHECK(header_writes == 2 && flushes_without_header == 0);
+    realm_close(realm);
+    realm_release(realm);
+    for (int i = 0; i < 2; i++) close(written[i]), close(go[i]);
+}
+
 int main(int argc, char** argv) {
     int runs = argc > 2 ? atoi(argv[2]) : 40;
     if (!mkdtemp(folder)) give_up();
@@ -343,6 +406,11 @@ int main(int argc, char** argv) {
                 run(base, (size_t)size);
             }
         }
+    form = PLAIN;
+    twice = false;
+    section = "closing elsewhere";
+    closing_elsewhere(false);
+    closing_elsewhere(true);
     char command[200];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command) != 0) printf("could not remove %s\n", folder);

@@ -194,9 +194,9 @@ extension DatabaseFile {
         try file.synchronizeData()
         headerState = .onDisk
     }
-    /// The last user goes: what other engines find is the newest snapshot.
-    func flushHeader() {
-        guard headerState == .written, (try? file.synchronizeData()) != nil else { return }
+    /// Puts a header that this process wrote on the disk. Only while nobody else writes: a flush that fails may drop what is being written.
+    func flushHeader() throws(RealmError) {
+        try file.synchronizeData()
         headerState = .onDisk
     }
 

@@ -168,6 +168,17 @@ extension Database {
         try FileSystem.synchronizeFolder(of: path)
         lockFile.shared.isUncertain = false
     }
+    /// Whoever wrote the header goes: what engines without commit records find is the newest snapshot. Where somebody writes now, his commit sees to that.
+    ///
+    /// A failure is told to nobody, because nothing that was promised is lost. But it leaves the mark: the system may take the header for flushed now,
+    /// and two commits later the disk would lead to nodes that are written over.
+    func flushHeader(_ lockFile: LockFile) {
+        guard file.headerState == .written, lockFile.tryLockForWriting() else { return }
+        defer { lockFile.unlockForWriting() }
+        guard !lockFile.shared.isUncertain else { return }
+        lockFile.shared.isUncertain = true
+        if (try? file.flushHeader()) != nil { lockFile.shared.isUncertain = false }
+    }
     /// Hands the slab to a write transaction.
     func takeSlab() -> Int { slabCommitted }
     func returnSlab(_ committed: Int) { slabCommitted = committed }

@@ -120,7 +120,7 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
             _ = try? lockForWriting()
             unlockForWriting()
         }
-        file.flushHeader()
+        flushHeader(lockFile)
         if durability == .memoryOnly {
             try? lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return }
