@@ -84,7 +84,7 @@ from .opening import memory, open
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
-from .versions import PinnedVersion
+from .versions import PinnedVersion, set_pin_warning
 
 __version__ = "0.1.0"
 library_version: str = _lib.realm_get_library_version().decode("ascii")
@@ -154,5 +154,6 @@ __all__ = [
     "field",
     "library_version",
     "memory",
+    "set_pin_warning",
     "timestamp_ns",
 ]

@@ -174,6 +174,7 @@ TABLE = [
     ),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
+    ("crealm_set_pin_warning", None, [c_uint64], QUICK),
     ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
     (

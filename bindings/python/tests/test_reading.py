@@ -154,6 +154,37 @@ def test_versions_in_use(written):
         assert fixed.versions() == []
 
 
+def test_warning_of_versions_in_use(path):
+    """In a process of its own, whose standard error is the log."""
+    program = """
+import sys, crealm
+class Text(crealm.Model):
+    text: str
+for limit in (100_000, None):
+    crealm.set_pin_warning(limit)
+    path = sys.argv[1] + str(limit)
+    with crealm.open(path, schema=[Text]) as db:
+        with db.write():
+            text = db.add(Text(text=""))
+        with crealm.open(path) as old:
+            assert len(old["Text"]) == 1
+            for i in range(90):
+                with db.write():
+                    text.text = str(i) * 19_000
+    print("limit", limit, file=sys.stderr, flush=True)
+"""
+    run = subprocess.run([sys.executable, "-c", program, str(path)], capture_output=True, text=True, timeout=100)
+    assert run.returncode == 0, run.stderr
+    warned, silent, _ = run.stderr.split("limit")
+    assert warned.count("is still in use: it was pinned by thread") == 1, run.stderr
+    assert "in use" not in silent
+    for wrong in (0, -1, 1 << 64):
+        with pytest.raises(crealm.DataError):
+            crealm.set_pin_warning(wrong)
+    with pytest.raises(TypeError):
+        crealm.set_pin_warning("64 MB")
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_where_the_lock_file_cannot_be_made(written):
     folder = written.parent
