@@ -208,7 +208,7 @@ struct TableIndexes {
         findColumns()
     }
     /// Calls `body` for the words of a text, or the elements of a list of strings.
-    private static func forEachWord(of value: Mixed, _ store: NodeStore, _ body: (Bytes?) throws(RealmError) -> Void) throws(RealmError) {
+    static func forEachWord(of value: Mixed, _ store: NodeStore, _ body: (Bytes?) throws(RealmError) -> Void) throws(RealmError) {
         switch value {
         case .string(let text):
             for word in FullTextTokenizer.tokens(text) { try word.withBytes { (b) throws(RealmError) in try body(b) } }

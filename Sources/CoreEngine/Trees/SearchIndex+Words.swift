@@ -62,6 +62,25 @@ extension SearchIndex {
         root = ref
     }
 
+    /// The chunks under which a word stands. Where it is the beginning of another one, the empty rest below them is left out.
+    static func wordPath(_ word: Bytes?) -> [Int32] {
+        guard let word else { return [0] }
+        let data = IndexData(bytes: word)
+        return stride(from: 0, to: data.count, by: 4).map { data.chunk($0) }
+    }
+    /// As `forEachEntry`, with the chunks as `wordPath` gives them. `isFirst`: false for a key that stands in its list again.
+    func forEachWord(
+        orElse damaged: (RealmError) throws(RealmError) -> Void, _ body: (_ key: ObjKey, _ path: [Int32], _ isFirst: Bool) throws(RealmError) -> Void
+    ) throws(RealmError) {
+        var before: (key: ObjKey, path: [Int32])?
+        try forEachEntry(orElse: damaged) { (key, path, _) throws(RealmError) in
+            let word = path.last == Self.emptyChunk ? Array(path.dropLast()) : path
+            let isFirst = before.map { $0.key != key || $0.path != word } ?? true
+            before = (key, word)
+            try body(key, word, isFirst)
+        }
+    }
+
     // MARK: Reading
 
     /// Objects entered under a whole word.

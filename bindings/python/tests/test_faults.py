@@ -282,3 +282,63 @@ def test_files_of_other_engines_are_sound():
         checked += 1
         assert found == [], (file.name, [str(x) for x in found[:5]])
     assert checked > 10
+
+
+class Note(crealm.Model):
+    text: str = crealm.field(fulltext=True)
+    tags: list[str] = crealm.field(index=True)
+
+
+@pytest.fixture
+def notes(tmp_path):
+    """Words that are the beginning of others, longer than one entry of the tree, empty, or in many objects."""
+    path = tmp_path / "notes.realm"
+    with crealm.open(path, schema=[Note]) as db, db.write():
+        for i in range(300):
+            shared = "word wording wordings unbelievably × über"
+            db.add(Note(text=f"{shared} number{i} {'abcd' * (i % 9)}", tags=["", "tag", f"tag{i % 7}", "tag", "tags" * (i % 5)]))
+        db["Note"][17].delete()
+    assert faults_of(path) == []
+    return path
+
+
+def test_words_of_an_index_that_texts_do_not_have(notes):
+    # The word is in the text of object 42 and in the index: both are stored as they are.
+    f = File(notes)
+    at = f.data.index(b"number42 ")
+    f.data[at : at + 8] = b"umber242"
+    f.save()
+    found = faults_of(notes)
+    assert [(x.kind, x.class_name, x.property, x.object_key) for x in found] == [("index", "Note", "text", 42)] * 2
+    assert "missing" in str(found[0]) and "under a word that it does not have" in str(found[1])
+
+
+def test_an_element_that_the_index_of_its_list_does_not_have(notes):
+    f = File(notes)
+    at = f.data.index(b"tag", f.leaf("Note", "tags").child(40).ref)
+    f.data[at : at + 3] = b"gat"
+    f.save()
+    # What stands under the old word is no fault: realm-core leaves such entries.
+    assert [(x.kind, x.class_name, x.property) for x in faults_of(notes)] == [("index", "Note", "tags")]
+
+
+def test_an_index_of_words_that_names_no_object(notes):
+    f = File(notes)
+
+    def leaf(node):
+        """A node with a single object in it."""
+        for i in range(1, node.count):
+            if node[i] % 2:
+                return node, i
+            if node.data[node.child(i).ref + 4] & 0x20:
+                inner = leaf(node.child(i))
+                if inner:
+                    return inner
+        return None
+
+    node, i = leaf(f.index("Note", "text"))
+    node[i] = 17 << 1 | 1
+    f.save()
+    found = faults_of(notes)
+    assert {x.object_key for x in found if "does not exist" in str(x)} == {17}
+    assert len(found) == 2 and {x.property for x in found} == {"text"}
