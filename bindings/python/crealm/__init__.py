@@ -11,6 +11,7 @@
 Asking for some of them:
 
     db["Person"].where("age > $0 AND name BEGINSWITH[c] $1", 30, "a").sort("-age", "name").limit(10)
+    db[Person].where(Person.age > 30, Person.name.startswith("a", fold=True)).sort(-Person.age)
 
 With classes declared in Python:
 
@@ -32,7 +33,7 @@ A database that is gone when it is closed: crealm.memory(schema=[Person]).
 
 The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
 `collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
-classes, `schema` the other way to declare them, `migration` brings files to a changed schema, `observing`
+classes, `expressions` conditions made of them, `schema` the other way to declare them, `migration` brings files to a changed schema, `observing`
 tells of changes, `changes` is what it tells, `frozen` is for reading on many threads, `writing` for writes
 of programs with an event loop, `values` has the value types that Python lacks, `errors` the exceptions.
 """
@@ -75,6 +76,7 @@ from .errors import (
     WrongKeyError,
     WrongThreadError,
 )
+from .expressions import Condition, Path
 from .faults import Fault, Faults
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
@@ -96,6 +98,7 @@ __all__ = [
     "ClassSchema",
     "ClosedError",
     "CollectionChange",
+    "Condition",
     "CommitOutcomeUnknown",
     "ConstraintError",
     "CorruptFileError",
@@ -134,6 +137,7 @@ __all__ = [
     "ObjectId",
     "Observation",
     "OutOfRange",
+    "Path",
     "PermissionDenied",
     "PinnedVersion",
     "Prop",

@@ -4,7 +4,7 @@ Python knows replaced, and errors given the place that they are about."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence, Set, ValuesView
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from contextlib import contextmanager
 from typing import Any, List, Optional, Tuple, Union
 
@@ -14,6 +14,7 @@ from ._library import lib
 from ._session import Session
 from ._store import located
 from .errors import DataError, QueryError, TypeMismatch
+from .expressions import Argument, Condition, Descending, Each, Part, Path, Steps
 from .schema import BoundClass
 from .values import RawTimestamp
 
@@ -28,6 +29,12 @@ _ORDERING = re.compile(
     re.VERBOSE | re.DOTALL | re.IGNORECASE,
 )
 _BLANKS = {" ": "\\ ", "\n": "\\n", "\r": "\\r", "\t": "\\t"}
+# What the language takes for its own, wherever a name could be.
+_WORDS = frozenset(
+    "all and any asc ascending beginswith between bin binary contains desc descending distinct endswith false falsepredicate first "
+    "geobox geocircle geopolygon geowithin in inf infinity last like limit nan nil none not null obj or size some sort subquery "
+    "text true truepredicate".split()
+)
 _DIRECTIONS = {"asc": "ASC", "ascending": "ASC", "desc": "DESC", "descending": "DESC"}
 
 
@@ -73,11 +80,66 @@ class Query:
             )
 
 
+def written(db: Session, bound: Optional[BoundClass], condition: Condition) -> Tuple[str, Tuple[Any, ...]]:
+    """A condition on the objects of a class, as a text with its arguments."""
+    writer = _Writer(db)
+    text = writer.text(condition._parts, bound, "")
+    return text, tuple(writer.values)
+
+
+class _Writer:
+    """Writes conditions as text; `values` are those of $0, $1 and so on."""
+
+    def __init__(self, db: Session) -> None:
+        self.db = db
+        self.values: List[Any] = []
+        self.depth = 0
+
+    def text(self, parts: Tuple[Part, ...], bound: Optional[BoundClass], before: str) -> str:
+        return "".join(part if isinstance(part, str) else self.part(part, bound, before) for part in parts)
+
+    def part(self, part: Any, bound: Optional[BoundClass], before: str) -> str:
+        """`before`: what stands before the paths of the objects that the condition is about."""
+        if isinstance(part, Argument):
+            self.values.append(part.value)
+            return f"${len(self.values) - 1}"
+        if isinstance(part, Each):
+            path, behind = self.path(part.path, bound, before)
+            self.depth += 1
+            name = f"$each{self.depth}"
+            inner = self.text(part.condition._parts, behind, f"{name}.")
+            self.depth -= 1
+            return f"SUBQUERY({path}, {name}, {inner}){part.count}"
+        return self.path(part, bound, before)[0]
+
+    def path(self, path: Steps, bound: Optional[BoundClass], before: str) -> Tuple[str, Optional[BoundClass]]:
+        """Its text, and the class of the objects that it leads to."""
+        _check_class(bound, path)
+        if not before and any(step.name.lower() in _WORDS for step in path.steps):
+            return self.named(path, bound)
+        keys = [[Argument(key) for key in step.keys] for step in path.steps]
+        after = ["".join(f"[{self.part(key, None, '')}]" for key in step) for step in keys]
+        text, behind = _stored_steps(self.db, bound, [(step.name, text) for step, text in zip(path.steps, after)])
+        return before + text, behind
+
+    def named(self, path: Steps, bound: Optional[BoundClass]) -> Tuple[str, Optional[BoundClass]]:
+        """A path with a name in it that is a word of the language: as an argument."""
+        names = [step.name for step in path.steps]
+        if any(step.keys for step in path.steps) or any(name.startswith("@") for name in names[:-1]):
+            raise QueryError(f"{'.'.join(names)}: the query language takes a name in here for one of its words")
+        last = names.pop() if names[-1].startswith("@") else ""
+        text, behind = _stored_steps(self.db, bound, [(name, "") for name in names], escaped=False)
+        self.values.append(text)
+        return f"$K{len(self.values) - 1}{last and '.' + last}", behind
+
+
 def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
     """"age", "-age", ("age", "desc") or lists of them, as the library writes an ordering."""
     parts = []
     for key in _flat(keys):
-        if isinstance(key, tuple):
+        if isinstance(key, Descending):
+            path, direction = key.path, "DESC"
+        elif isinstance(key, tuple):
             path, direction = _pair(key)
         elif isinstance(key, str) and key.startswith("-"):
             path, direction = key[1:], "DESC"
@@ -188,20 +250,70 @@ def _pair(key: Tuple[Any, ...]) -> Tuple[Any, str]:
     return key[0], found
 
 
+def property_name(bound: BoundClass, property: Any) -> Any:
+    """The name of a property that is given as one, or as a path."""
+    if not isinstance(property, Path):
+        return property
+    path = property._as_part()
+    _check_class(bound, path)
+    if len(path.steps) > 1:
+        raise QueryError(f"{property!r} leads over a link: aggregates are made of properties of {bound.name} itself")
+    return path.steps[0].name
+
+
 def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
     """A path with the names that the file has. What is unknown stays, for the library to judge."""
+    if isinstance(path, Path):
+        path = ".".join(step.name for step in _unkeyed(bound, path).steps)
     if not isinstance(path, str):
         raise TypeError(f"Names of properties are texts, not {type(path).__name__}")
-    names = []
+    steps = []
     for part in path.split("."):
-        name, bracket, step = part.partition("[")
-        facts = None
-        if bound is not None:
+        name, bracket, after = part.partition("[")
+        steps.append((name, bracket + after))
+    return _stored_steps(db, bound, steps)[0]
+
+
+def _origin(bound: BoundClass, name: str) -> Optional[str]:
+    """The class of the objects in the backlinks of a name, where the model has them and knows it."""
+    member = None if bound.model is None else bound.model._member(name)
+    model = None if member is None else member._leads_to()
+    return None if model is None else model._realm_class
+
+
+def _check_class(bound: Optional[BoundClass], path: Steps) -> None:
+    """QueryError when a path begins with a property of another class than the one that is asked."""
+    if bound is not None and bound.name != path.model._realm_class:
+        raise QueryError(
+            f"{path.model.__name__}.{path.steps[0].name} is no property of {bound.name}",
+            hint="Conditions and orders are made of the properties of the class that is asked.",
+        )
+
+
+def _unkeyed(bound: Optional[BoundClass], path: Path) -> Steps:
+    """The steps of a path for an order, where no keys and indexes can be."""
+    steps = path._as_part()
+    _check_class(bound, steps)
+    if any(step.keys for step in steps.steps):
+        raise QueryError(f"{path!r}: an order is made of properties, not of elements of collections")
+    return steps
+
+
+def _stored_steps(
+    db: Session, bound: Optional[BoundClass], steps: Iterable[Tuple[str, str]], escaped: bool = True
+) -> Tuple[str, Optional[BoundClass]]:
+    """The text of a path, and the class of the objects that it leads to, as far as that is known."""
+    blanks = _BLANKS if escaped else {}
+    names = []
+    for name, after in steps:
+        stored = name
+        if bound is not None and not name.startswith("@"):
             facts = bound.properties.get(name) or bound.columns.get(name)
-            bound = db._by_name.get(facts.target) if facts is not None and facts.target else None
-        stored = name if facts is None else facts.name
-        names.append("".join(_BLANKS.get(letter, letter) for letter in stored) + bracket + step)
-    return ".".join(names)
+            target = _origin(bound, name) if facts is None else facts.target
+            bound = db._by_name.get(target) if target else None
+            stored = name if facts is None else facts.name
+        names.append("".join(blanks.get(letter, letter) for letter in stored) + after)
+    return ".".join(names), bound
 
 
 def _c_text(text: str) -> bytes:

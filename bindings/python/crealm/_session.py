@@ -11,7 +11,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Proto
 from . import _marshal as c
 from ._handle import Handle, Owner
 from ._library import lib
-from .errors import DataError, Error, NoSuchClass, NotInWriteError, ReadOnlyError, UsageError
+from .errors import DataError, Error, NoSuchClass, NotInWriteError, ReadOnlyError, UsageError, suggestion
 from .observing import Watcher
 from .schema import BoundClass
 from .values import Float32
@@ -186,7 +186,9 @@ class Session:
             return self._by_name[name]
         except KeyError:
             self._owner.check()
-            raise NoSuchClass(f"There is no class {name!r}", path=self.path) from None
+            raise NoSuchClass(
+                f"There is no class {name!r}{suggestion(name, self._by_name)}", path=self.path
+            ) from None
 
     def _bound(self, class_key: int) -> BoundClass:
         try:

@@ -18,7 +18,9 @@ works.
 
 from __future__ import annotations
 
+import difflib
 import errno
+from collections.abc import Iterable
 from typing import Dict, List, Optional, Tuple, Type
 
 
@@ -358,3 +360,11 @@ def from_code(code: int, message: str, *, path: Optional[str] = None, hint: Opti
         if hint is None and "no key was given" in message:
             hint = "Open it with key= or passphrase=."
     return kind(message or f"Error {code}", code=code, path=path, hint=hint)
+
+
+def suggestion(name: object, names: Iterable[str]) -> str:
+    """What a message about an unknown name ends with: the known one that is most like it."""
+    known = list(names)
+    near = difflib.get_close_matches(str(name), known, 1)
+    near = near or [other for other in known if other.lower() == str(name).lower()]
+    return f"; did you mean {near[0]!r}?" if near else ""

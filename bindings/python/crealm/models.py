@@ -69,7 +69,8 @@ from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
 from ._session import Session
-from .errors import NoSuchProperty, SchemaError, TypeMismatch
+from .errors import NoSuchProperty, SchemaError, TypeMismatch, suggestion
+from .expressions import Member, Path
 from .objects import Object
 from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
 from .values import Float32, ObjectId, Timestamp
@@ -103,8 +104,8 @@ MISSING: Any = _Missing()
 
 
 class Field(Generic[T]):
-    """One property of a model class. On an instance it is the property's value; on the class it is
-    this description: `name`, and `column`, its name in the file."""
+    """One property of a model class. On an instance it is the property's value; on the class it is a
+    `Path`, for conditions. `name` is the property's name, `column` the one in the file."""
 
     __slots__ = (
         "name",
@@ -159,14 +160,14 @@ class Field(Generic[T]):
         self.annotation = annotation
 
     @overload
-    def __get__(self, instance: None, owner: Any) -> Field[T]: ...
+    def __get__(self, instance: None, owner: Any) -> Path: ...
 
     @overload
     def __get__(self, instance: Model, owner: Any) -> T: ...
 
     def __get__(self, instance: Optional[Model], owner: Any) -> Any:
         if instance is None:
-            return self
+            return Path.of(owner, self)
         db = instance._db
         if db is None:
             return self._unmanaged(instance)
@@ -188,6 +189,27 @@ class Field(Generic[T]):
             return False
         found = named(self.annotation, self.module)
         return any(isinstance(f, Field) for f in getattr(found, "__metadata__", ()))
+
+    # On paths
+
+    def _leads_to(self) -> Optional[Type[Any]]:
+        element = self._element()
+        return element if _is_model(element) else None
+
+    def _is_many(self) -> bool:
+        return self._parsed()[1] != c.C_NONE
+
+    def _is_dictionary(self) -> bool:
+        return self._parsed()[1] == c.C_DICTIONARY
+
+    def _is_known(self) -> bool:
+        return self._element() is not _Unknown
+
+    def _element(self) -> Any:
+        """What it holds or links to. A class that was declared since may be known now."""
+        if self._parsed()[0] is _Unknown:
+            self._shape = None
+        return self._parsed()[0]
 
     # On plain instances
 
@@ -298,29 +320,46 @@ class Backlinks(Generic[T]):
     once for each link it has.
     """
 
-    __slots__ = ("name", "source", "property")
+    __slots__ = ("name", "module", "source", "property")
 
     def __init__(self, source: Any, property: str) -> None:
         self.name = ""
+        self.module = ""
         self.source = source
         self.property = property
 
     def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
+        self.module = owner.__module__
 
     @overload
-    def __get__(self, instance: None, owner: Any) -> Backlinks[T]: ...
+    def __get__(self, instance: None, owner: Any) -> Path: ...
 
     @overload
     def __get__(self, instance: Model, owner: Any) -> Results[T]: ...
 
     def __get__(self, instance: Optional[Model], owner: Any) -> Any:
         if instance is None:
-            return self
+            return Path.of(owner, self)
         if instance._db is None:
             return ()
         source = self.source if isinstance(self.source, type) else instance._db._model_named(self.source)
         return instance.backlinks(source, self.property)
+
+    def _leads_to(self) -> Optional[Type[Any]]:
+        found = self.source
+        if isinstance(found, str):
+            found = vars(sys.modules.get(self.module, builtins)).get(found)
+        return found if _is_model(found) else None
+
+    def _is_many(self) -> bool:
+        return True
+
+    def _is_dictionary(self) -> bool:
+        return False
+
+    def _is_known(self) -> bool:
+        return self._leads_to() is not None
 
     def __set__(self, instance: Model, value: Any) -> NoReturn:
         raise AttributeError(f"{self.name} is made of links to this object: change those instead")
@@ -423,7 +462,7 @@ class Model(Object):
         fields = self._fields
         for name, value in values.items():
             if name not in fields:
-                raise TypeError(f"{type(self).__name__}() has no property {name!r}")
+                raise TypeError(f"{type(self).__name__}() has no property {name!r}{suggestion(name, fields)}")
             self._values[name] = fields[name]._taken(value)
         self._given.update(values)
         for name, made in fields.items():
@@ -433,11 +472,11 @@ class Model(Object):
                     self._values[name] = made._taken(value)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        known = getattr(type(self), name, None)
+        known = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
         if name in _RESERVED:
             raise AttributeError(f"{name!r} is no property here; obj[{name!r}] = … reaches one of that name")
         if not hasattr(type(known), "__set__"):
-            raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}")
+            raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}{suggestion(name, self._fields)}")
         object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
@@ -460,7 +499,9 @@ class Model(Object):
         try:
             return self._fields[name]
         except KeyError:
-            raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}") from None
+            raise NoSuchProperty(
+                f"{type(self).__name__} has no property {name!r}{suggestion(name, self._fields)}"
+            ) from None
 
     @property
     def class_name(self) -> str:
@@ -468,6 +509,16 @@ class Model(Object):
         return str(self._realm_class)
 
     # What the rest of the package asks
+
+    @classmethod
+    def _member(cls, name: str) -> Optional[Member]:
+        """A property, or the backlinks, of a name."""
+        found = cls._fields.get(name)
+        return found or next((back for back in _backlinks(cls) if back.name == name), None)
+
+    @classmethod
+    def _member_names(cls) -> List[str]:
+        return [*cls._fields, *(back.name for back in _backlinks(cls))]
 
     @classmethod
     def _attributes(cls) -> Dict[str, str]:

@@ -21,10 +21,12 @@ from typing import List as ListOf
 from . import _marshal as c
 from ._handle import Handle, resolved
 from ._library import lib
-from ._query import Query, distinct_text, ordered, sort_text
+from ._query import Query, distinct_text, ordered, property_name, sort_text, written
 from ._sequences import Cut, position_in
 from ._session import Session
+from ._store import located
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
+from .expressions import conjunction
 from .frozen import Freezable
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
@@ -49,14 +51,17 @@ class Queryable:
     def _results(self) -> Results[Any]:
         raise NotImplementedError
 
-    def where(self, text: str, /, *arguments: Any, **named: Any) -> Results[Any]:
+    def where(self, condition: Any, /, *arguments: Any, **named: Any) -> Results[Any]:
         """The objects that meet a condition, in the order they have here.
 
             people.where("age > $0 AND name BEGINSWITH[c] $1", 30, "a")
             people.where("age > $least AND ANY dogs.name IN $names", least=30, names=["Rex", "Bo"])
+            people.where(Person.age > 30, Person.dogs.name.in_(["Rex", "Bo"]))
 
-        text:      in the Realm Query Language. SORT(…), DISTINCT(…) and LIMIT(…) may stand at its end.
-        arguments: for $0, $1 and so on: None, numbers, texts, bytes, aware datetimes, Decimal, UUID,
+        condition: a text in the Realm Query Language. SORT(…), DISTINCT(…) and LIMIT(…) may stand at its end.
+                   Or an expression over the properties of a model class (see `expressions`); with several
+                   all are to be met.
+        arguments: of a text, for $0, $1 and so on: None, numbers, texts, bytes, aware datetimes, Decimal, UUID,
                    ObjectId, objects of this database, and for IN and the like lists or sets of those.
                    Float32(x) compares with a single-precision x. They are read now, once.
         named:     for $name. Their numbers come after those of `arguments`.
@@ -66,11 +71,12 @@ class Queryable:
         limit() there is no where(): UsageError. Of distinct() and where() the condition comes first,
         whatever their order.
         """
-        return self._results()._where(text, arguments, named)
+        return self._results()._where(condition, arguments, named)
 
     def sort(self, *keys: Any, ascending: Optional[bool] = None, descending: bool = False) -> Results[Any]:
         """The same objects in another order: sort("name"), sort("-age", "name"),
-        sort(("age", "desc"), ("boss.name", "asc")), sort("age", descending=True).
+        sort(("age", "desc"), ("boss.name", "asc")), sort("age", descending=True),
+        sort(-Person.age, Person.boss.name).
 
         Equal ones stay in the order they have. None comes first, objects where a link on the way is
         None come last; descending is the reverse of that. The two options are for keys that say
@@ -83,7 +89,7 @@ class Queryable:
             descending = not ascending
         return self._results()._sort(keys, descending)
 
-    def distinct(self, *paths: str) -> Results[Any]:
+    def distinct(self, *paths: Any) -> Results[Any]:
         """The first object of those that are equal in all paths: distinct("city"). Two Nones are
         equal. Objects where a link on the way is None are left out. Errors as for sort()."""
         return self._results()._distinct(paths)
@@ -99,28 +105,44 @@ class Queryable:
         Any cannot be reached through it: NotSupportedError."""
         return self._results()._snapshot()
 
-    def min(self, property: Optional[str] = None) -> Any:
+    def min(self, property: Any = None) -> Any:
         """The smallest value of a property, or of the values themselves; None when there is none.
         None and not-a-number are passed over.
 
-        property: a number, a point in time or Any; left out where the elements are values.
+        property: its name, or Person.age: a number, a point in time or Any; left out where the elements are values.
                   NoSuchProperty, or UsageError for other types.
         """
         return self._results()._aggregate(lib.realm_results_min, property)
 
-    def max(self, property: Optional[str] = None) -> Any:
+    def max(self, property: Any = None) -> Any:
         """The largest value, likewise."""
         return self._results()._aggregate(lib.realm_results_max, property)
 
-    def sum(self, property: Optional[str] = None) -> Any:
+    def sum(self, property: Any = None) -> Any:
         """The sum: an int, which wraps at 64 bits, a float, or for decimals and Any a Decimal; zero when
         there is nothing to add. None, not-a-number and what is no number are passed over."""
         return self._results()._aggregate(lib.realm_results_sum, property)
 
-    def average(self, property: Optional[str] = None) -> Any:
+    def average(self, property: Any = None) -> Any:
         """The mean: a float, or for decimals and Any a Decimal; None when there are no numbers. None,
         not-a-number and what is no number are passed over and not counted."""
         return self._results()._aggregate(lib.realm_results_average, property)
+
+    def mean(self, property: Any = None) -> Any:
+        """The same as average()."""
+        return self.average(property)
+
+    def exists(self) -> bool:
+        """Whether there is at least one."""
+        return len(self._results()) > 0
+
+    def one(self) -> Any:
+        """The only one there is. UsageError where there is none, or more than one."""
+        found = self._results()
+        count = len(found)
+        if count != 1:
+            raise UsageError(f"There are {count} here, not one" if count else "There is none here")
+        return found[0]
 
 
 class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
@@ -285,8 +307,12 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
     def _made(self, handle: Handle) -> Results[T]:
         return Results(self._db, handle, self._class_key, self._property, self._depth)
 
-    def _where(self, text: str, values: Any, named: Any) -> Results[T]:
-        query = Query(self._db, text, values, named)
+    def _where(self, condition: Any, values: Any, named: Any) -> Results[T]:
+        if not isinstance(condition, str):
+            if named:
+                raise TypeError("Names are for the arguments of a text")
+            condition, values = written(self._db, self._row_class(), conjunction((condition, *values)))
+        query = Query(self._db, condition, values, named)
         if self._property is not None:
             raise UsageError(
                 "Results of values cannot be filtered", code=2007, hint="Use [v for v in values if …]."
@@ -324,7 +350,7 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
         made = self._handle.make(lib.realm_results_snapshot)
         return Snapshot(self._db, made, self._class_key, self._property, self._depth)
 
-    def _aggregate(self, function: Any, property: Optional[str]) -> Any:
+    def _aggregate(self, function: Any, property: Any) -> Any:
         if self._property is not None:
             if property is not None:
                 raise TypeError(f"The elements are values: they have no property {property!r}")
@@ -333,10 +359,34 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
             raise TypeError("Of what? Objects need the name of a property")
         bound = self._row_class()
         assert bound is not None
-        facts = bound.find(property)
+        facts = bound.find(property_name(bound, property))
         return self._db._rich(self._handle.call(c.aggregate, function, facts.key), facts)
 
     # Writing
+
+    def update(self, **values: Any) -> int:
+        """Gives properties of all objects in here a value: update(age=3, boss=None). Only inside a write.
+
+        Returns how many objects there were. The values are single ones: None, numbers, texts, objects of
+        this database; not collections and embedded objects (UsageError), nor the primary key
+        (ConstraintError). What a property does not take is refused before anything is changed.
+        """
+        bound = self._row_class()
+        if bound is None:
+            raise UsageError("These are values: objects have properties to be changed")
+        settings = [(bound.find(name), value) for name, value in values.items()]
+        for facts, _ in settings:
+            self._db._require_write(bound.where(facts))
+            if facts is bound.primary_key:
+                raise ConstraintError(f"{bound.where(facts)} is the primary key: it cannot be changed")
+        encoded = [(facts.key, _single(self._db, bound, facts, value)) for facts, value in settings]
+        count = 0
+        for row in self._snapshot():
+            if row is not None:
+                for key, value in encoded:
+                    row._handle.call(c.check, lib.realm_set_value, key, value, False)
+                count += 1
+        return count
 
     def delete_all(self) -> None:
         """Deletes the objects in here, and no others: those beyond a limit stay. Of values it empties
@@ -403,6 +453,18 @@ class AllObjects(Results[T]):
             and getattr(value, "_class_key", None) == self._class_key
             and bool(getattr(value, "is_valid", False))
         )
+
+
+def _single(db: Session, bound: BoundClass, facts: c.PropertyFacts, value: Any) -> c.Encoded:
+    """A value for a property of many objects."""
+    if facts.collection != c.C_NONE or (facts.target and db._named(facts.target).schema.embedded):
+        raise UsageError(f"{bound.where(facts)} holds a part of each object: it is changed in one at a time")
+    try:
+        if value is None and not facts.flags & c.NULLABLE:
+            raise ConstraintError("Cannot be None", code=3002)
+        return c.encode(db._plain(value), facts.type)
+    except (DataError, ConstraintError) as error:
+        raise located(error, bound.where(facts))
 
 
 def results_of(

@@ -27,7 +27,7 @@ from typing import Any, Callable, Dict, Iterable, Mapping, Optional, Tuple, Unio
 from uuid import UUID
 
 from . import _marshal as c
-from .errors import NoSuchProperty, SchemaError
+from .errors import NoSuchProperty, SchemaError, suggestion
 from .values import Float32, ObjectId, Timestamp
 
 _TYPES: Dict[Any, int] = {
@@ -292,7 +292,7 @@ class BoundClass:
         """The property of a name; NoSuchProperty when there is none."""
         facts = self.properties.get(name) or self.columns.get(name)
         if facts is None:
-            raise NoSuchProperty(f"{self.name} has no property {name!r}")
+            raise NoSuchProperty(f"{self.name} has no property {name!r}{suggestion(name, self.properties)}")
         return facts
 
     def where(self, facts: c.PropertyFacts) -> str:

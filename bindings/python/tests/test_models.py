@@ -122,8 +122,8 @@ def test_schema_of_models(db):
     kinds = "int bool float Float32 str bytes datetime Decimal UUID ObjectId".split()
     assert every[:11] == [*kinds, "Any"] and every[11:21] == [f"Optional[{kind}]" for kind in kinds]
     assert every[21:] == ["list[Optional[int]]", "set[Decimal]", "dict[str, Optional[UUID]]", "Optional[str]"]
-    assert Person.name.name == "name" and Person.renamed.column == "stored name"
-    assert repr(Person.name) == "<property Person.name>" and Person.kinds + 1 == Person.sorts == 6
+    assert repr(Person.name) == "Person.name" and Person._fields["renamed"].column == "stored name"
+    assert Person.kinds + 1 == Person.sorts == 6
     assert Person in db and Dog in db and Other not in db and "Person" in db
 
 

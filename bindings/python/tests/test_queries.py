@@ -457,7 +457,7 @@ def test_bad_syntax(rows, text, position):
         (lambda r: r.where("at == $0", dt.datetime(2020, 1, 1)), crealm.DataError, "no time zone"),
         (lambda r: r.where("text == $0", "\ud800"), crealm.DataError, "UTF-8"),
         (lambda r: r.where("text TEXT 'a'"), crealm.UsageError, "fulltext"),
-        (lambda r: r.where(3), TypeError, "not int"),
+        (lambda r: r.where(3), TypeError, "not of int"),
         (lambda r: r.limit(3).where("id > 1"), crealm.UsageError, "before limit"),
         (lambda r: r.limit(3).where("id > 1 LIMIT(1)"), crealm.UsageError, "before limit"),
         (lambda r: r.limit(-1), crealm.DataError, "negative"),

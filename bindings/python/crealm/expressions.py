@@ -1,0 +1,378 @@
+"""Conditions as Python expressions: the properties of a model class, compared.
+
+    db[Person].where(Person.age > 30, Person.name.startswith("A"))
+    db[Person].where((Person.boss.name == "Ann") | ~Person.dogs.any(Dog.age < 3))
+    db[Person].sort(-Person.age, Person.boss.name)
+
+On a model class a property is a `Path`; on the way over a link its properties are those of the class behind
+it. Comparing a path, or asking it something, makes a `Condition`; &, | and ~ make one of others. Nothing is
+read and nothing runs here: where() writes a condition down in the query language, and the engine evaluates
+it. A path over several objects (lists, sets, dictionaries, backlinks) means "any of them", as there.
+
+Names that are methods of `Path`, too, are reached by subscript: Person.dogs["count"].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, List, NamedTuple, NoReturn, Optional, Protocol, Tuple, Type, Union
+
+from .errors import NoSuchProperty, suggestion
+
+if TYPE_CHECKING:
+    from .schema import BoundClass  # noqa: F401  (what a path is written for)
+
+
+class Member(Protocol):
+    """What a model class says of one of its properties."""
+
+    name: str
+
+    def _leads_to(self) -> Optional[Type[Any]]:
+        """The model class of the objects behind it; None where there are none, or it is not known yet."""
+        ...
+
+    def _is_many(self) -> bool:
+        """Whether it has several values or objects."""
+        ...
+
+    def _is_dictionary(self) -> bool: ...
+
+    def _is_known(self) -> bool:
+        """Whether what it holds can be told yet: classes may be declared later."""
+        ...
+
+
+class Argument(NamedTuple):
+    """A value that the engine compares with; a list or tuple of them for IN."""
+
+    value: Any
+
+
+class Step(NamedTuple):
+    """A name in a path, and the keys and indexes behind it."""
+
+    name: str
+    keys: Tuple[Union[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        return self.name + "".join(f"[{key!r}]" for key in self.keys)
+
+
+class Steps(NamedTuple):
+    """A path: of which class, and its steps."""
+
+    model: Type[Any]
+    steps: Tuple[Step, ...]
+
+
+class Each(NamedTuple):
+    """A condition on each of the objects behind a path, and how many of them must meet it."""
+
+    path: Steps
+    condition: Condition
+    count: str
+
+
+Part = Union[str, Argument, Steps, Each]
+
+
+class Condition:
+    """What objects can meet. & means both, | at least one, ~ the contrary.
+
+    As a truth value it raises TypeError: `and`, `or`, `not`, `in`, and comparisons in a row (1 < Person.age
+    < 5) ask for one, and Python would drop a part of the condition.
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, *parts: Part) -> None:
+        self._parts = parts
+
+    def __and__(self, other: Any) -> Condition:
+        return self._joined(" AND ", other)
+
+    def __or__(self, other: Any) -> Condition:
+        return self._joined(" OR ", other)
+
+    def __invert__(self) -> Condition:
+        return Condition("NOT (", *self._parts, ")")
+
+    def _joined(self, word: str, other: Any) -> Condition:
+        if isinstance(other, Path):
+            other = other == True  # noqa: E712
+        if not isinstance(other, Condition):
+            return NotImplemented
+        return Condition("(", *self._parts, ")", word, "(", *other._parts, ")")
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(
+            "A condition is neither true nor false here. Use & for and, | for or, ~ for not, each side in brackets; "
+            ".in_() for in; .between() for two limits"
+        )
+
+    def __repr__(self) -> str:
+        return f"<condition {_text(self._parts)}>"
+
+
+class Path:
+    """A property of a model class, or one that links lead to: for conditions and orderings."""
+
+    __slots__ = ("_model", "_steps", "_member", "_many")
+    __iter__: ClassVar[None] = None  # Subscripts go on for ever.
+
+    def __init__(
+        self, model: Type[Any], steps: Tuple[Step, ...], member: Optional[Member], many: int = -1
+    ) -> None:
+        self._model = model
+        self._steps = steps
+        self._member = member  # Of the last step; None where it is not known.
+        self._many = many  # The last step with several objects or values; -1 without one.
+
+    @classmethod
+    def of(cls, model: Type[Any], member: Member) -> Path:
+        """A property of a model class."""
+        return cls(model, (Step(member.name),), member, 0 if member._is_many() else -1)
+
+    # On the way
+
+    def __getattr__(self, name: str) -> Path:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        try:
+            return self._step(name)
+        except NoSuchProperty as error:
+            raise AttributeError(error.message) from None
+
+    def __getitem__(self, key: Union[str, int]) -> Path:
+        """A property of the objects behind a link, by its name; the value under a key of a dictionary; the element
+        at an index of a list."""
+        member = self._member
+        if isinstance(key, str) and (member is None or not member._is_dictionary()):
+            return self._step(key)
+        if not isinstance(key, (str, int)) or isinstance(key, bool):
+            raise TypeError(f"A path goes on with a name, a key or an index, not with a {type(key).__name__}")
+        name, keys = self._steps[-1]
+        many = self._many if self._many < len(self._steps) - 1 else -1
+        return Path(self._model, (*self._steps[:-1], Step(name, (*keys, key))), _Inside.of(member), many)
+
+    def _step(self, name: str) -> Path:
+        member = self._member
+        target = None if member is None else member._leads_to()
+        if member is not None and target is None and member._is_known():
+            raise NoSuchProperty(f"{self!r} links to no objects: it has no property {name!r}")
+        found: Optional[Member] = None
+        if target is not None:
+            found = target._member(name)
+            if found is None:
+                raise NoSuchProperty(
+                    f"{target.__name__} has no property {name!r}{suggestion(name, target._member_names())}"
+                )
+        many = len(self._steps) if found is not None and found._is_many() else self._many
+        return Path(self._model, (*self._steps, Step(name)), found, many)
+
+    # Comparing
+
+    def _compared(self, operator: str, other: Any) -> Condition:
+        if isinstance(other, Condition):
+            raise TypeError("A property is compared with a value or another property, not with a condition")
+        right: Part = other._as_part() if isinstance(other, Path) else Argument(other)
+        return Condition(self._as_part(), f" {operator} ", right)
+
+    def __eq__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compared("==", other)
+
+    def __ne__(self, other: Any) -> Condition:  # type: ignore[override]
+        return self._compared("!=", other)
+
+    def __lt__(self, other: Any) -> Condition:
+        return self._compared("<", other)
+
+    def __le__(self, other: Any) -> Condition:
+        return self._compared("<=", other)
+
+    def __gt__(self, other: Any) -> Condition:
+        return self._compared(">", other)
+
+    def __ge__(self, other: Any) -> Condition:
+        return self._compared(">=", other)
+
+    def __hash__(self) -> int:
+        return hash((self._model, self._steps))
+
+    def equals(self, text: Any, *, fold: bool = False) -> Condition:
+        """Equal; with `fold` whatever the case of letters."""
+        return self._compared("==[c]" if fold else "==", text)
+
+    def startswith(self, text: Any, *, fold: bool = False) -> Condition:
+        """Begins with a text or bytes; with `fold` whatever the case of letters."""
+        return self._compared("BEGINSWITH[c]" if fold else "BEGINSWITH", text)
+
+    def endswith(self, text: Any, *, fold: bool = False) -> Condition:
+        """Ends with a text or bytes."""
+        return self._compared("ENDSWITH[c]" if fold else "ENDSWITH", text)
+
+    def contains(self, value: Any, *, fold: bool = False) -> Condition:
+        """Has a text or bytes in it; of a list, set or dictionary: has the value or object as an element."""
+        if self._member is not None and self._member._is_many():
+            return self.equals(value, fold=fold)
+        return self._compared("CONTAINS[c]" if fold else "CONTAINS", value)
+
+    def like(self, pattern: Any, *, fold: bool = False) -> Condition:
+        """Is like a pattern: * stands for any text, ? for any letter."""
+        return self._compared("LIKE[c]" if fold else "LIKE", pattern)
+
+    def matches(self, words: str) -> Condition:
+        """Has all the words; -word: has it not; beginning*. Needs a full-text index."""
+        return self._compared("TEXT", words)
+
+    def in_(self, values: Iterable[Any]) -> Condition:
+        """Is one of the values."""
+        if isinstance(values, (str, bytes, bytearray)):
+            raise TypeError(f"in_() needs several values: in_([{values!r}])")
+        return Condition(self._as_part(), " IN ", Argument(list(values)))
+
+    def between(self, least: Any, most: Any) -> Condition:
+        """From `least` to `most`, both included."""
+        return Condition(self._as_part(), " BETWEEN {", Argument(least), ", ", Argument(most), "}")
+
+    def is_none(self) -> Condition:
+        """Has no value, or links to nothing."""
+        return self == None  # noqa: E711
+
+    # A property that is True or False is a condition itself
+
+    def __and__(self, other: Any) -> Condition:
+        return (self == True) & other  # noqa: E712
+
+    def __or__(self, other: Any) -> Condition:
+        return (self == True) | other  # noqa: E712
+
+    def __invert__(self) -> Condition:
+        return ~(self == True)  # noqa: E712
+
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"{self!r} has a value in each object; in a condition use &, | and ~ for and, or, not")
+
+    # Several objects or values
+
+    def any(self, condition: Any) -> Condition:
+        """At least one of the objects meets the condition: Person.dogs.any(Dog.age > 3)."""
+        return self._each(condition, ".@count > 0")
+
+    def all(self, condition: Any) -> Condition:
+        """All objects meet the condition, or there are none."""
+        return self._each(~_condition(condition), ".@count == 0")
+
+    def none(self, condition: Any) -> Condition:
+        """None of the objects meets the condition."""
+        return self._each(condition, ".@count == 0")
+
+    def _each(self, condition: Any, count: str) -> Condition:
+        if self._many < 0 and self._member is not None and self._member._is_known():
+            raise TypeError(f"{self!r} is one value: compare it")
+        return Condition(Each(self._as_part(), _condition(condition), count))
+
+    def count(self) -> Path:
+        """How many elements a collection has: Person.dogs.count() > 2."""
+        return Path(self._model, (*self._steps, Step("@count")), _Inside.of(self._member))
+
+    def min(self) -> Path:
+        """The smallest of the values: Person.dogs.age.min() > 2."""
+        return self._aggregate("@min")
+
+    def max(self) -> Path:
+        """The largest of the values."""
+        return self._aggregate("@max")
+
+    def sum(self) -> Path:
+        """The sum of the values."""
+        return self._aggregate("@sum")
+
+    def mean(self) -> Path:
+        """The mean of the values."""
+        return self._aggregate("@avg")
+
+    def _aggregate(self, word: str) -> Path:
+        at = self._many + 1
+        if at == 0:
+            if self._member is not None and self._member._is_known():
+                raise TypeError(f"{self!r} is one value in each object")
+            at = len(self._steps) - 1
+        return Path(self._model, (*self._steps[:at], Step(word), *self._steps[at:]), _Inside.of(self._member))
+
+    # Ordering
+
+    def __neg__(self) -> Descending:
+        return Descending(self)
+
+    # For the rest of the package
+
+    def _as_part(self) -> Steps:
+        return Steps(self._model, self._steps)
+
+    def __repr__(self) -> str:
+        return ".".join([self._model.__name__, *map(str, self._steps)])
+
+
+class Descending(NamedTuple):
+    """A path whose largest values come first."""
+
+    path: Path
+
+
+class _Inside(NamedTuple):
+    """An element of a collection: one value, or one object of the class that the collection leads to."""
+
+    target: Optional[Type[Any]]
+    name: str = ""
+
+    @classmethod
+    def of(cls, member: Optional[Member]) -> Optional[Member]:
+        return None if member is None else cls(member._leads_to(), member.name)
+
+    def _leads_to(self) -> Optional[Type[Any]]:
+        return self.target
+
+    def _is_many(self) -> bool:
+        return False
+
+    def _is_dictionary(self) -> bool:
+        return False
+
+    def _is_known(self) -> bool:
+        return self.target is not None
+
+
+def _condition(value: Any) -> Condition:
+    if isinstance(value, Path):
+        return value == True  # noqa: E712
+    if isinstance(value, Condition):
+        return value
+    raise TypeError(
+        f"A condition is made of properties of models, as in Dog.age > 3, not of {type(value).__name__}. Properties that "
+        "are called like a method of paths are reached by subscript: Person.dogs['count'] > 3"
+    )
+
+
+def conjunction(conditions: Iterable[Any]) -> Condition:
+    """All of them."""
+    all_of_them = [_condition(value) for value in conditions]
+    joined = all_of_them[0]
+    for condition in all_of_them[1:]:
+        joined = joined & condition
+    return joined
+
+
+def _text(parts: Iterable[Part]) -> str:
+    written: List[str] = []
+    for part in parts:
+        if isinstance(part, Argument):
+            written.append(repr(part.value))
+        elif isinstance(part, Steps):
+            written.append(".".join([part.model.__name__, *map(str, part.steps)]))
+        elif isinstance(part, Each):
+            written.append(f"{_text([part.path])}: {_text(part.condition._parts)}{part.count}")
+        else:
+            written.append(part)
+    return "".join(written)
