@@ -45,7 +45,8 @@ let package = Package(
                     .when(platforms: [.linux]))
             ]),
         .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
-        .testTarget(name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL"], swiftSettings: [.swiftLanguageMode(.v6)]),
+        .testTarget(
+            name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"], swiftSettings: [.swiftLanguageMode(.v6)]),
         // What programs write against it compiles without a warning.
         .testTarget(
             name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),

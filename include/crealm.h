@@ -275,6 +275,64 @@ RLM_API bool crealm_versions(const realm_t* realm, crealm_pinned_version_t* out_
 RLM_API void crealm_set_pin_warning(uint64_t bytes);
 
 /* ------------------------------------------------------------------------------------------------
+ * Columns
+ *
+ * Many objects in one call, as columns of values in the memory layout of Apache Arrow. The structs
+ * are those of the Arrow C data interface and the Arrow C stream interface, whose rules hold for
+ * them; the guards are those of every header that declares them, so that one declaration counts.
+ * ---------------------------------------------------------------------------------------------- */
+
+#ifndef ARROW_C_DATA_INTERFACE
+#define ARROW_C_DATA_INTERFACE
+
+#define ARROW_FLAG_DICTIONARY_ORDERED 1
+#define ARROW_FLAG_NULLABLE 2
+#define ARROW_FLAG_MAP_KEYS_SORTED 4
+
+/** What the values of a column are. */
+struct ArrowSchema {
+    const char* format;
+    const char* name;
+    const char* metadata;
+    int64_t flags;
+    int64_t n_children;
+    struct ArrowSchema** children;
+    struct ArrowSchema* dictionary;
+    void (*release)(struct ArrowSchema*);
+    void* private_data;
+};
+
+/** The values of a column. */
+struct ArrowArray {
+    int64_t length;
+    int64_t null_count;
+    int64_t offset;
+    int64_t n_buffers;
+    int64_t n_children;
+    const void** buffers;
+    struct ArrowArray** children;
+    struct ArrowArray* dictionary;
+    void (*release)(struct ArrowArray*);
+    void* private_data;
+};
+
+#endif /* ARROW_C_DATA_INTERFACE */
+
+#ifndef ARROW_C_STREAM_INTERFACE
+#define ARROW_C_STREAM_INTERFACE
+
+/** Arrays of one schema, one after the other. */
+struct ArrowArrayStream {
+    int (*get_schema)(struct ArrowArrayStream*, struct ArrowSchema* out);
+    int (*get_next)(struct ArrowArrayStream*, struct ArrowArray* out);
+    const char* (*get_last_error)(struct ArrowArrayStream*);
+    void (*release)(struct ArrowArrayStream*);
+    void* private_data;
+};
+
+#endif /* ARROW_C_STREAM_INTERFACE */
+
+/* ------------------------------------------------------------------------------------------------
  * Inspection
  * ---------------------------------------------------------------------------------------------- */
 
