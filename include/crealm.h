@@ -332,6 +332,79 @@ struct ArrowArrayStream {
 
 #endif /* ARROW_C_STREAM_INTERFACE */
 
+/** Makes a stream of the values of results, column by column: a struct for each row, whose fields
+ *  are the columns. docs/columns.md has the table of types.
+ *
+ *  The rows and values are those of the version that the realm reads at the time of the call, which
+ *  the stream keeps: it may be read on any thread, on one at a time, while the realm writes or moves
+ *  on, and after it was closed. What the stream hands out is a copy with memory of its own. The
+ *  version stays in the file until the stream is released or read to its end.
+ *
+ *  The stream's functions return 0, or one of these numbers with get_last_error() as the text:
+ *  EOVERFLOW for a point in time that 64 bits of nanoseconds cannot tell, and a value too large for
+ *  an array; EILSEQ for a text that is not UTF-8; EIO for a damaged or lost file, and in a child
+ *  process; ENOMEM; EINVAL for NULL. The text names column and object. A stream that failed goes on
+ *  failing.
+ *
+ *  paths:      [optional]; num_paths names of properties, public or stored. "owner.name" is the value
+ *              behind a link to one object, null where a link on the way is; "@key" is the key of
+ *              the object. NULL: all properties that hold values or collections.
+ *  batch_rows: at most so many rows in an array; 0: 65536. An array ends earlier where its values
+ *              take more than 64 MB.
+ *  out:        receives the stream; release it by its release().
+ *  Thread:     confined.
+ *  Errors:     WRONG_THREAD; STALE_ACCESSOR; WRONG_TRANSACTION_STATE inside a write transaction;
+ *              ILLEGAL_OPERATION for results of values; INVALID_PROPERTY for a path; LIMIT_EXCEEDED
+ *              for too many columns or links; INVALID_ARGUMENT; errors of the query. */
+RLM_API bool crealm_results_export_arrow(const realm_results_t* results, const char* const* paths,
+                                         size_t num_paths, size_t batch_rows,
+                                         struct ArrowArrayStream* out);
+
+/** The same for all objects of a class.
+ *
+ *  paths, batch_rows, out: as crealm_results_export_arrow().
+ *  Thread: confined.
+ *  Errors: [realm]; NO_SUCH_TABLE; otherwise as crealm_results_export_arrow(). */
+RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t class_key,
+                                       const char* const* paths, size_t num_paths,
+                                       size_t batch_rows, struct ArrowArrayStream* out);
+
+/** Reads some rows of results at once, column by column, as the realm sees them now, also inside a
+ *  write transaction: what crealm_results_export_arrow() would hand out as one array.
+ *
+ *  first, count: the rows; those beyond the last are left out. The array has fewer than there are
+ *                where the values of more do not fit into it: ask for the rest then.
+ *  paths:        as crealm_results_export_arrow().
+ *  out_schema:   [optional]; receives the schema of the array; release it by its release().
+ *  out_array:    receives the rows; release it by its release().
+ *  Thread:       confined.
+ *  Errors:       as crealm_results_export_arrow(), but not for a write transaction; LIMIT_EXCEEDED also
+ *                for a point in time that 64 bits of nanoseconds cannot tell, and for a value too
+ *                large for an array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8. Nothing is to be
+ *                released after an error. */
+RLM_API bool crealm_results_fetch_arrow(const realm_results_t* results, size_t first, size_t count,
+                                        const char* const* paths, size_t num_paths,
+                                        struct ArrowSchema* out_schema,
+                                        struct ArrowArray* out_array);
+
+/** Reads some rows of results at once, with some of their properties, each as realm_get_value() does.
+ *
+ *  first, count:   the rows; those beyond the last are left out.
+ *  properties:     num_properties keys. [optional] when there are none.
+ *  out_values:     [optional]; room for count rows of num_properties values, row after row. Texts and
+ *                  bytes in them are views, see rule 2. Null for an object of a snapshot that was
+ *                  deleted, and where a dictionary has none.
+ *  out_objects:    [optional]; room for count links; the target is -1 where there is no object.
+ *  out_count:      [optional]; how many rows there were.
+ *  Thread:         confined.
+ *  Errors:         WRONG_THREAD; STALE_ACCESSOR; ILLEGAL_OPERATION for results of values;
+ *                  INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for a collection property;
+ *                  INVALID_ARGUMENT. After a failure the first few values may have been filled. */
+RLM_API bool crealm_results_fetch(realm_results_t* results, size_t first, size_t count,
+                                  const realm_property_key_t* properties, size_t num_properties,
+                                  realm_value_t* out_values, realm_link_t* out_objects,
+                                  size_t* out_count);
+
 /* ------------------------------------------------------------------------------------------------
  * Inspection
  * ---------------------------------------------------------------------------------------------- */

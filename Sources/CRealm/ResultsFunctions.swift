@@ -54,6 +54,22 @@ public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> Opaqu
         return ObjectHandle.make(r.box, t, k)
     }
 }
+@_cdecl("crealm_results_fetch")
+public func crealm_results_fetch(
+    _ r: OpaquePointer?, _ first: Int, _ count: Int, _ properties: UnsafePointer<Int64>?, _ n: Int, _ values: UnsafeMutablePointer<realm_value_t>?,
+    _ objects: UnsafeMutablePointer<realm_link_t>?, _ outCount: UnsafeMutablePointer<Int>?
+) -> Bool {
+    inside(.results, r) { (_, results) throws(RealmError) in
+        guard n >= 0, n <= 1 << 20, properties != nil || n == 0 else { throw nullArgument() }
+        let columns = UnsafeBufferPointer(start: properties, count: n)
+        let found = try results.fetch(
+            // A size_t beyond the largest Int asks for no row, or for all.
+            first < 0 ? .max : first, count < 0 ? .max : count, columns,
+            value: { row, column, v in if let values { store(v, values + (row &* n &+ column)) } },
+            object: { row, table, key in if let objects { objects[row] = realm_link_t(target_table: table.raw, target: key.raw) } })
+        outCount?.pointee = found
+    }
+}
 private func nested(_ r: OpaquePointer?, _ index: Int, _ kind: Handle.Kind) -> OpaquePointer? {
     handle(.results, r) { (r, results) throws(RealmError) in
         guard let path = try results.nestedPath(index) else { return nil }

@@ -664,6 +664,12 @@ static void wrong_collection_handles(void) {
     REFUSED(K_RESULTS, realm_results_t, realm_results_is_valid(h, &flag));
     REFUSED(K_RESULTS, realm_results_t, realm_results_count(h, &n));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get(h, 0, &v));
+    struct ArrowArrayStream columns;
+    struct ArrowArray rows;
+    REFUSED(K_RESULTS, realm_results_t, crealm_results_export_arrow(h, NULL, 0, 0, &columns));
+    REFUSED(K_REALM, realm_t, crealm_class_export_arrow(h, plain_class, NULL, 0, 0, &columns));
+    REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch_arrow(h, 0, 1, NULL, 0, NULL, &rows));
+    REFUSED(K_RESULTS, realm_results_t, crealm_results_fetch(h, 0, 1, NULL, 0, NULL, NULL, NULL));
     REFUSED(K_RESULTS, realm_results_t, realm_results_get_object(h, 0));
 }
 static bool init_fails(realm_userdata_t userdata, realm_t* r) { (void)r; realm_register_user_code_callback_error(userdata); return false; }
@@ -1005,6 +1011,11 @@ static void null_pointers(void) {
     WORKS(realm_results_is_valid(results, NULL));
     WORKS(realm_results_count(results, NULL));
     WORKS(realm_results_get(results, 0, NULL));
+    WORKS(crealm_results_fetch(results, 0, 1, NULL, 0, NULL, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_fetch(results, 0, 1, NULL, 1, NULL, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_results_export_arrow(results, NULL, 0, 0, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, NULL));
     WORKS(crealm_verify(realm, NULL));
 
     free_count = 0;
@@ -1754,6 +1765,12 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(realm_error, realm_begin_read(realm));
     FAILS(realm_error, realm_get_num_versions(realm, &versions));
     FAILS(realm_error, crealm_versions(realm, NULL, 0, NULL));
+    struct ArrowArrayStream columns;
+    struct ArrowArray rows;
+    FAILS(realm_error, crealm_class_export_arrow(realm, plain_class, NULL, 0, 0, &columns));
+    FAILS(results_error, crealm_results_export_arrow(results, NULL, 0, 0, &columns));
+    FAILS(results_error, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, &rows));
+    FAILS(results_error, crealm_results_fetch(results, 0, 1, NULL, 0, NULL, NULL, NULL));
     FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
     FAILS(realm_error, realm_get_object(realm, plain_class, 0));
     FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));

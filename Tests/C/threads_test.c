@@ -140,6 +140,8 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
     bool flag = false;
     char* problem = NULL;
     realm_binary_t no_key = {NULL, 0};
+    struct ArrowArrayStream columns;
+    struct ArrowArray rows;
     switch (which) {
         CALL(realm_get_version_id(t->realm, &flag, &version))
         CALL(realm_get_num_versions(t->realm, &versions))
@@ -287,6 +289,10 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_verify(t->realm, &problem))
         CALL(crealm_find_faults(t->realm, 10, NULL, NULL, &n))
         CALL(crealm_versions(t->realm, NULL, 0, &n))
+        CALL(crealm_class_export_arrow(t->realm, class_key, NULL, 0, 0, &columns) && (columns.release(&columns), true))
+        CALL(crealm_results_export_arrow(t->results, NULL, 0, 0, &columns) && (columns.release(&columns), true))
+        CALL(crealm_results_fetch_arrow(t->results, 0, 1, NULL, 0, NULL, &rows) && (rows.release(&rows), true))
+        CALL(crealm_results_fetch(t->results, 0, 1, keys, 1, two, NULL, &n))
     }
     return true;
 }

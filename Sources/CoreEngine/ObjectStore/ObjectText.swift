@@ -13,9 +13,18 @@ extension Realm {
     }
 }
 
-private struct ObjectWriter {
+/// Writes JSON, of values that stand in one snapshot.
+struct ObjectWriter {
     let group: Group
     var out: [UInt8] = []
+
+    /// Calls `body` with the text of a Mixed value of a property.
+    mutating func write(_ v: Mixed, _ c: Column, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
+        out.removeAll(keepingCapacity: true)
+        group.startWalk()
+        try value(v, c, depth: 0)
+        try out.withBytes(body)
+    }
 
     mutating func put(_ text: String) { out.append(contentsOf: text.utf8) }
     mutating func quoted(_ b: some Sequence<UInt8>) {

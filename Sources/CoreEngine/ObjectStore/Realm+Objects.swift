@@ -80,14 +80,16 @@ extension Realm {
         if case .link(let k) = v { return .typedLink(c.oppositeTable, k) }
         return v
     }
+    /// Throws unless the class has this property, and it holds a single value.
+    func checkSingleValue(_ t: Table, _ column: ColKey) throws(RealmError) {
+        guard try facts(t, column).isCollection else { return }
+        throw RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value")
+    }
     /// Why a value cannot be read.
     @inline(never) private func unreadable(_ t: Table, _ object: ObjKey, _ column: ColKey) -> RealmError {
         do throws(RealmError) {
             guard try t.isValid(object) else { return invalidated() }
-            let c = try facts(t, column)
-            if c.isCollection {
-                return RealmError(.typeMismatch, "Property '\(t.column(column)?.name ?? "")' is a collection: it has no single value")
-            }
+            try checkSingleValue(t, column)
             return invalidated()
         } catch { return error }
     }

@@ -133,6 +133,8 @@ struct TextLeaf {
             parts = nil
         }
     }
+    /// Bytes of the offsets and of the texts, where they are in one node each.
+    var sizes: (offsets: Int, text: Int)? { parts.map { ($0.ends.payloadSize, $0.blob.count) } }
     @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
         guard let parts else { return try StringLeaf.get(s, node, row) }
         if parts.nulls.get(row) != 0 { return nil }

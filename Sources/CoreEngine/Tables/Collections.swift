@@ -37,13 +37,8 @@ extension Group {
         guard let value = try table.rows.get(path.object, column.key.index) else { return nil }
         var content: CollectionContent
         if case .slot(let slot) = value {
-            let root = slot.subtree ?? .null
-            if column.shape == .dictionary {
-                content = .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, valueType: column.type, format: format))
-            } else {
-                guard let kind = column.elementKind else { return nil }
-                content = .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.shape == .set))
-            }
+            guard let property = try collection(column, at: slot) else { return nil }
+            content = property
         } else {
             guard let nested = try nestedContent(value) else { return nil }
             content = nested
@@ -63,6 +58,15 @@ extension Group {
             content = nested
         }
         return content
+    }
+    /// The collection of a property, from its place in a column leaf; nil where the property is none.
+    func collection(_ column: ColumnFacts, at slot: RefOrTagged) throws(RealmError) -> CollectionContent? {
+        let root = slot.subtree ?? .null
+        if column.shape == .dictionary {
+            return .dictionary(try ElementDictionary(store, root: root, keyType: column.keyType, valueType: column.type, format: format))
+        }
+        guard let kind = column.elementKind else { return nil }
+        return .list(try ElementList(store, root: root, kind: kind, target: column.oppositeTable, isSet: column.shape == .set))
     }
     private func nestedContent(_ v: Mixed) throws(RealmError) -> CollectionContent? {
         switch v {

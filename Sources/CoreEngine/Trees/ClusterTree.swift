@@ -287,6 +287,11 @@ final class ClusterTree {
         if c.kind == .string && !c.enumeratedValues.isNull { return try getEnumerated(leaf, row, c.enumeratedValues) }
         return try c.kind.get(store, leaf, row)
     }
+    /// The text in a row of an enumerated column, of which `leaf` is a leaf.
+    func enumeratedValue(_ column: ColKey, _ leaf: Ref, _ row: Int) throws(RealmError) -> Mixed {
+        guard column.index < columns.count, let c = columns[column.index] else { throw .corrupt("no such column", at: leaf.offset) }
+        return try getEnumerated(leaf, row, c.enumeratedValues)
+    }
     private func getEnumerated(_ leaf: Ref, _ row: Int, _ values: Ref) throws(RealmError) -> Mixed {
         let n = try store.node(leaf)
         guard !n.hasRefs && n.widthType == 0 else { return try LeafKind.string.get(store, leaf, row) }

@@ -1,0 +1,69 @@
+/// Columns of rows that are being read: becomes one `ArrowArray`, a struct for each row.
+final class ColumnBlock {
+    /// Rows that are read at a time.
+    static let mostRows = TableReader.mostRows
+    private let group: Group
+    private let reader: TableReader
+    private let root: ColumnBuilder
+    private var text: ObjectWriter
+    /// The row after the last one did not fit: the block ends here.
+    private(set) var isFull = false
+
+    /// - Parameters: as those of `ColumnPlan.columns`.
+    init(
+        _ group: Group, _ schema: Schema, _ table: TableKey, _ paths: [Name]?, mayLackObjects: Bool, mostBytes: Int = Int(Int32.max)
+    ) throws(RealmError) {
+        let columns = try ColumnPlan.columns(group, schema, of: table, paths: paths, mayLackObjects: mayLackObjects, mostBytes: mostBytes)
+        let builders = columns.map(\.builder)
+        self.group = group
+        reader = TableReader(table, columns)
+        root = ColumnBuilder(ColumnField(name: "", kind: .structure, isNullable: false, children: builders.map(\.field)), children: builders)
+        text = ObjectWriter(group: group)
+    }
+    var field: ColumnField { root.field }
+    /// Rows, and their bytes.
+    var count: Int { root.count }
+    var size: Int { root.size }
+
+    /// Makes room for so many rows.
+    func prepare(_ rows: Int) throws(RealmError) {
+        isFull = false
+        try root.prepare(rows)
+    }
+    /// Adds `n` rows of the present cluster of a scan, from row `first` on; how many of them fitted.
+    func append(_ scan: ClusterScan, _ first: Int, _ n: Int) throws(RealmError) -> Int {
+        try checked(n) { () throws(RealmError) in try reader.read(scan, first, n, &text) }
+    }
+    /// Adds objects by their keys, at most `mostRows`; how many of them fitted.
+    func append(_ keys: ArraySlice<ObjKey>) throws(RealmError) -> Int {
+        for (i, key) in keys.enumerated() { reader.keys[i] = key }
+        return try checked(keys.count) { () throws(RealmError) in try reader.read(keys.count, group, &text) }
+    }
+    /// Moves the rows into `array`; the block is empty then.
+    func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) { try root.export(to: array) }
+
+    /// Reads `n` rows by `body`. When one of them does not fit the array is cut before it.
+    ///
+    /// - Returns: how many of them were read.
+    private func checked(_ n: Int, _ body: () throws(RealmError) -> Void) throws(RealmError) -> Int {
+        let before = count
+        do throws(RealmError) { try body() } catch {
+            let columns = reader.columns, kept = columns.map(\.builder.count).min() ?? before
+            guard columns.contains(where: \.builder.holdsFull), kept > 0 else { throw naming(error, before, kept) }
+            for column in columns { try column.builder.truncate(kept) }
+            isFull = true
+            try root.appendEntries(kept - before)
+            return kept - before
+        }
+        try root.appendEntries(n)
+        return n
+    }
+    /// The error with the column and the object it is about.
+    private func naming(_ error: RealmError, _ before: Int, _ kept: Int) -> RealmError {
+        guard kept >= before, kept - before < TableReader.mostRows, let column = reader.columns.first(where: { $0.builder.count == kept }) else {
+            return error
+        }
+        return RealmError(
+            error.code, "Column '\(column.builder.field.name)' of the object with key \(reader.keys[kept - before].raw): \(error.message)")
+    }
+}

@@ -1,0 +1,194 @@
+/// Which columns an export has: paths over the properties of a class, bound to where their values stand.
+///
+///     name                 a property, by its public or its stored name
+///     owner.address.city   a property behind links to one object each; null where a link is
+///     @key                 the key of the object, also behind links
+struct ColumnPlan {
+    /// The snapshot, and the classes as the Realm shows them.
+    private let group: Group
+    private let schema: Schema
+    private let mostBytes: Int
+    /// Columns made so far, the parts of embedded objects included.
+    private var made = 0
+    /// More are of use to nobody, and a file can describe more than there is memory for.
+    private static let mostColumns = 20_000
+    /// Embedded objects deeper than this, and those of a class around them, show their keys only.
+    private static let deepest = 16
+
+    private init(_ group: Group, _ schema: Schema, mostBytes: Int) {
+        self.group = group
+        self.schema = schema
+        self.mostBytes = mostBytes
+    }
+
+    /// - Parameters:
+    ///   - paths: nil: all properties that hold values or collections, in the order of the schema.
+    ///   - mayLackObjects: some rows may have no object, so that every column may have nulls.
+    static func columns(
+        _ group: Group, _ schema: Schema, of key: TableKey, paths: [Name]?, mayLackObjects: Bool, mostBytes: Int
+    ) throws(RealmError) -> [ColumnReader] {
+        guard let table = try group.table(key) else { throw RealmError(.noSuchTable, "No table with key \(key.raw)") }
+        var plan = ColumnPlan(group, schema, mostBytes: mostBytes)
+        var columns: [ColumnReader] = []
+        guard let paths else {
+            for (name, column) in plan.properties(table) {
+                columns.append(try plan.reader(column, of: table, name, isNullable: mayLackObjects, around: [key]))
+            }
+            return columns
+        }
+        for path in paths { columns.append(try plan.reader(path, from: table, isNullable: mayLackObjects)) }
+        return columns
+    }
+
+    // MARK: Names
+
+    /// Name and column of each property.
+    private func properties(_ table: Table) -> [(Name, Column)] {
+        guard let i = schema.index(of: table.key) else { return table.publicColumns.map { ($0.name, $0) } }
+        return schema.classes[i].properties.compactMap { p in
+            table.column(p.key).map { (p.publicName.isEmpty ? p.name : p.publicName, $0) }
+        }
+    }
+    private func column(_ name: Name, of table: Table) -> Column? {
+        let properties = properties(table)
+        if let known = properties.first(where: { $0.0 == name }) { return known.1 }
+        guard let stored = table.column(named: name), !stored.isBacklink else { return nil }
+        return properties.first { $0.1.key == stored.key }?.1
+    }
+    private func className(_ table: TableKey) throws(RealmError) -> Name {
+        guard let t = try group.table(table) else { return "" }
+        return t.className ?? t.name
+    }
+
+    // MARK: Paths
+
+    private mutating func reader(_ path: Name, from table: Table, isNullable: Bool) throws(RealmError) -> ColumnReader {
+        var links: [(ColKey, TableKey)] = []
+        var at = table, rest = Substring(path.text)
+        while true {
+            if rest == "@key" {
+                let field = ColumnField(name: path, kind: .link, isNullable: isNullable || !links.isEmpty, linkedClass: try className(at.key))
+                return try behind(links, ColumnReader(.key, try builder(field)))
+            }
+            if let last = column(Name(String(rest)), of: at) {
+                let inner = try reader(last, of: at, path, isNullable: isNullable || !links.isEmpty, around: [at.key])
+                return try behind(links, inner)
+            }
+            // Names may have dots in them: the shortest one that is a link leads on.
+            guard let (link, end) = link(rest, of: at), let target = try group.table(link.oppositeTable) else { throw unknown(path, rest, at) }
+            links.append((link.key, target.key))
+            guard links.count <= Self.deepest else { throw RealmError(.limitExceeded, "'\(path)' leads over more than \(Self.deepest) links") }
+            (at, rest) = (target, rest[rest.index(after: end)...])
+        }
+    }
+    private func link(_ rest: Substring, of table: Table) -> (Column, Substring.Index)? {
+        for end in rest.indices where rest[end] == "." {
+            if let c = column(Name(String(rest[..<end])), of: table), c.type == .link, !c.isCollection { return (c, end) }
+        }
+        return nil
+    }
+    private func unknown(_ path: Name, _ rest: Substring, _ table: Table) -> RealmError {
+        let first = Name(String(rest.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""))
+        if column(first, of: table) != nil {
+            return RealmError(.invalidProperty, "Column '\(path)': '\(first)' is no link to one object, so nothing can be read behind it")
+        }
+        return RealmError(.invalidProperty, "Column '\(path)': class '\(table.className ?? table.name)' has no property '\(first)'")
+    }
+    private func behind(_ links: [(ColKey, TableKey)], _ last: ColumnReader) throws(RealmError) -> ColumnReader {
+        var reader = last
+        for (link, target) in links.reversed() { reader = ColumnReader(.behind(link, TableReader(target, [reader])), last.builder) }
+        return reader
+    }
+
+    // MARK: Properties
+
+    private func builder(_ field: ColumnField) throws(RealmError) -> ColumnBuilder { ColumnBuilder(field, mostBytes: mostBytes) }
+
+    /// - Parameter around: the class, and those of the objects in which it is embedded.
+    private mutating func reader(
+        _ c: Column, of table: Table, _ name: Name, isNullable: Bool, around: [TableKey]
+    ) throws(RealmError) -> ColumnReader {
+        made += 1
+        guard made <= Self.mostColumns else {
+            throw RealmError(.limitExceeded, "Class '\(table.className ?? table.name)' has too many columns with those of its embedded objects")
+        }
+        guard c.isCollection else {
+            if c.type == .link, let target = try embedded(c, around) {
+                let parts = try columns(of: target, around)
+                let field = ColumnField(name: name, kind: .structure, isNullable: true, children: parts.map(\.builder.field))
+                return ColumnReader(.embedded(c.key, TableReader(target.key, parts)), ColumnBuilder(field, children: parts.map(\.builder)))
+            }
+            let field = try field(c, name, isNullable: isNullable || c.isNullable)
+            let source: ColumnReader.Source
+            switch c.type {
+            case .link: source = .link(c.key)
+            case .mixed: source = .mixed(c)
+            default:
+                guard let kind = c.leafKind else { throw .corrupt("a property of an unknown type") }
+                source = .value(c.key, kind)
+            }
+            return ColumnReader(source, try builder(field))
+        }
+        // Links of lists and sets lead to an object each; in dictionaries there may be none.
+        let hasNulls = c.type == .link || c.type == .linkList ? c.isDictionary : c.isNullable
+        let elementName: Name = c.isDictionary ? "value" : "item"
+        let elements: ColumnReader.Elements, element: ColumnBuilder
+        if c.type == .link || c.type == .linkList, let target = try embedded(c, around) {
+            let parts = try columns(of: target, around)
+            element = ColumnBuilder(
+                ColumnField(name: elementName, kind: .structure, isNullable: hasNulls, children: parts.map(\.builder.field)),
+                children: parts.map(\.builder))
+            elements = .objects(TableReader(target.key, parts))
+        } else {
+            element = try builder(try field(c, elementName, isNullable: hasNulls))
+            elements = c.type == .mixed ? .mixed : .values
+        }
+        return ColumnReader(.collection(c, elements: elements), collection(c, name, isNullable: isNullable, of: element))
+    }
+    private func collection(_ c: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder) -> ColumnBuilder {
+        guard c.isDictionary else {
+            return ColumnBuilder(
+                ColumnField(name: name, kind: .list, isNullable: isNullable, children: [element.field]), children: [element], mostBytes: mostBytes)
+        }
+        let key = ColumnBuilder(ColumnField(name: "key", kind: .text, isNullable: false), mostBytes: mostBytes)
+        let entries = ColumnBuilder(
+            ColumnField(name: "entries", kind: .structure, isNullable: false, children: [key.field, element.field]), children: [key, element])
+        return ColumnBuilder(
+            ColumnField(name: name, kind: .map, isNullable: isNullable, children: [entries.field]), children: [entries], mostBytes: mostBytes)
+    }
+    /// The class of a link to embedded objects that are shown with their values.
+    private func embedded(_ c: Column, _ around: [TableKey]) throws(RealmError) -> Table? {
+        guard let target = try group.table(c.oppositeTable), target.isEmbedded else { return nil }
+        return around.contains(target.key) || around.count > Self.deepest ? nil : target
+    }
+    private mutating func columns(of target: Table, _ around: [TableKey]) throws(RealmError) -> [ColumnReader] {
+        var parts: [ColumnReader] = []
+        for (name, column) in properties(target) {
+            parts.append(try reader(column, of: target, name, isNullable: false, around: around + [target.key]))
+        }
+        return parts
+    }
+    /// What a single value of a property becomes.
+    private func field(_ c: Column, _ name: Name, isNullable: Bool) throws(RealmError) -> ColumnField {
+        let kind: ColumnField.Kind
+        switch c.type {
+        case .int: kind = .int
+        case .bool: kind = .bool
+        case .float: kind = .float
+        case .double: kind = .double
+        case .string: kind = .text
+        case .binary: kind = .binary
+        case .timestamp: kind = .timestamp
+        case .decimal: kind = .decimal
+        case .objectId: kind = .objectId
+        case .uuid: kind = .uuid
+        case .mixed: kind = .mixed
+        case .link, .linkList:
+            let isNullable = isNullable || !c.isCollection
+            return ColumnField(name: name, kind: .link, isNullable: isNullable, linkedClass: try className(c.oppositeTable))
+        default: throw .corrupt("a property of an unknown type")
+        }
+        // A Mixed value may be null wherever it stands.
+        return ColumnField(name: name, kind: kind, isNullable: isNullable || kind == .mixed)
+    }
+}

@@ -1,0 +1,208 @@
+/// Rows of one cluster that are read together, column by column.
+struct RowRun {
+    let table: Table
+    /// The cluster, and how many rows it has: each column leaf must have as many elements.
+    let leaf: Node
+    let size: Int
+    /// The rows, with their keys.
+    let rows: UnsafeBufferPointer<UInt16>
+    let keys: UnsafePointer<ObjKey>
+    /// The walk over all clusters that came here, if it was one: it asks early for the leaves that are read of every cluster.
+    let scan: ClusterScan?
+
+    var count: Int { rows.count }
+    @inline(__always) func leaf(_ column: ColKey) throws(RealmError) -> Ref {
+        guard let scan else { return try ClusterLeaf.column(leaf, column.index) }
+        return try scan.columnLeaf(column)
+    }
+}
+
+/// A column of an export: where its values stand, and the array into which they are copied.
+final class ColumnReader {
+    enum Source {
+        /// The key of the object itself.
+        case key
+        /// A value of the object.
+        case value(ColKey, LeafKind)
+        case link(ColKey)
+        /// A Mixed value, as text.
+        case mixed(Column)
+        case collection(Column, elements: Elements)
+        /// A value of the object behind a link.
+        case behind(ColKey, TableReader)
+        /// An embedded object with all its values.
+        case embedded(ColKey, TableReader)
+    }
+    /// What the elements of a collection become.
+    enum Elements {
+        case values
+        case mixed
+        case objects(TableReader)
+    }
+    let source: Source
+    let builder: ColumnBuilder
+
+    init(_ source: Source, _ builder: ColumnBuilder) {
+        self.source = source
+        self.builder = builder
+    }
+
+    /// Adds the values of the rows.
+    func read(_ run: RowRun, _ text: inout ObjectWriter) throws(RealmError) {
+        switch source {
+        case .key: try ColumnLoops.keys(run, builder)
+        case .value(let column, let kind): try values(run, column, kind)
+        case .link(let column): try ColumnLoops.links(run, try run.leaf(column), builder)
+        case .mixed(let column):
+            let leaf = try run.leaf(column.key)
+            for row in run.rows {
+                try append(try LeafKind.mixed.get(run.table.store, leaf, Int(row)), column, builder, &text)
+            }
+        case .collection(let column, let elements): try collections(run, column, elements, &text)
+        case .behind(let column, let target): try target.read(behind: run, column, &text)
+        case .embedded(let column, let target): try builder.appendObjects(try target.read(behind: run, column, &text))
+        }
+    }
+    private func values(_ run: RowRun, _ column: ColKey, _ kind: LeafKind) throws(RealmError) {
+        let store = run.table.store, leaf = try run.leaf(column)
+        switch kind {
+        case .int: try ColumnLoops.integers(run, leaf, builder)
+        case .nullableInt: try ColumnLoops.nullableIntegers(run, leaf, builder)
+        case .double: try ColumnLoops.doubles(run, leaf, builder)
+        case .float: try ColumnLoops.floats(run, leaf, builder)
+        case .timestamp: try ColumnLoops.timestamps(run, leaf, builder)
+        case .string where run.table.rows.isEnumerated(column):
+            for row in run.rows { try builder.append(try run.table.rows.enumeratedValue(column, leaf, Int(row))) }
+        case .string: try ColumnLoops.texts(run, column, leaf, builder)
+        default: for row in run.rows { try builder.append(try kind.get(store, leaf, Int(row))) }
+        }
+    }
+    private func append(_ v: Mixed, _ column: Column, _ to: ColumnBuilder, _ text: inout ObjectWriter) throws(RealmError) {
+        switch v {
+        case .null, .slot: return try to.appendNull()
+        case .link(let k) where k.raw < 0: return try to.appendNull()
+        case .typedLink(_, let k) where k.raw < 0: return try to.appendNull()
+        default: try text.write(v, column) { (b) throws(RealmError) in try to.append(b, isText: true) }
+        }
+    }
+
+    // MARK: Collections
+
+    private func collections(_ run: RowRun, _ column: Column, _ elements: Elements, _ text: inout ObjectWriter) throws(RealmError) {
+        guard let facts = run.table.facts(column.key) else { throw .corrupt("no such column") }
+        let group = run.table.group, slots = try run.table.store.refsNode(try run.leaf(column.key))
+        for row in run.rows {
+            let slot = try slots.slot(Int(row))
+            switch try group.collection(facts, at: slot) {
+            case .list(let list):
+                if let child = builder.children.first {
+                    try add(list.count, of: group, to: child, column, elements, &text) { i throws(RealmError) in try list.get(i) }
+                }
+            case nil: break
+            case .dictionary(let entries):
+                guard let pairs = builder.children.first, let names = pairs.children.first, let values = pairs.children.last else { break }
+                for i in 0..<entries.count { try names.append(try entries.key(i)) }
+                try add(entries.count, of: group, to: values, column, elements, &text) { i throws(RealmError) in try entries.value(i) }
+                try pairs.appendEntries(entries.count)
+            }
+            try builder.appendElements()
+        }
+    }
+    private func add(
+        _ count: Int, of group: Group, to builder: ColumnBuilder, _ column: Column, _ elements: Elements, _ text: inout ObjectWriter,
+        _ element: (Int) throws(RealmError) -> Mixed
+    ) throws(RealmError) {
+        switch elements {
+        case .values: for i in 0..<count { try builder.append(try element(i)) }
+        case .mixed: for i in 0..<count { try append(try element(i), column, builder, &text) }
+        case .objects(let target):
+            var i = 0
+            while i < count {
+                let n = min(count - i, TableReader.mostRows)
+                for j in 0..<n {
+                    switch try element(i + j) {
+                    case .typedLink(_, let k), .link(let k): target.keys[j] = k
+                    default: target.keys[j] = .null
+                    }
+                }
+                try builder.appendObjects(try target.read(n, group, &text))
+                i += n
+            }
+        }
+    }
+}
+
+/// Columns of one class, and the keys of the objects that are read next.
+final class TableReader {
+    /// Objects that are read at a time; a cluster has no more.
+    static let mostRows = Format.clusterCapacity
+    let table: TableKey
+    let columns: [ColumnReader]
+    /// For whoever fills them in.
+    let keys: UnsafeMutablePointer<ObjKey>
+    private let rows: UnsafeMutablePointer<UInt16>
+
+    init(_ table: TableKey, _ columns: [ColumnReader]) {
+        self.table = table
+        self.columns = columns
+        keys = .allocate(capacity: Self.mostRows)
+        rows = .allocate(capacity: Self.mostRows)
+        keys.initialize(repeating: .null, count: Self.mostRows)
+        for i in 0..<Self.mostRows { (rows + i).initialize(to: UInt16(truncatingIfNeeded: i)) }
+    }
+    deinit {
+        keys.deallocate()
+        rows.deallocate()
+    }
+
+    /// Adds the values of the objects that the first `n` of `keys` name. Where there is no such object the key becomes null, and something is
+    /// added that stands for nothing.
+    @discardableResult
+    func read(_ n: Int, _ group: Group, _ text: inout ObjectWriter) throws(RealmError) -> UnsafeBufferPointer<ObjKey> {
+        let table = try group.table(self.table)
+        var i = 0
+        while i < n {
+            guard let table, keys[i].raw >= 0, let first = try table.rows.locate(keys[i]) else {
+                keys[i] = .null
+                for column in columns { try column.builder.appendMissing() }
+                i += 1
+                continue
+            }
+            // Those that follow in the same cluster come along.
+            let cursor = table.rows.cursor
+            rows[0] = UInt16(truncatingIfNeeded: first.index)
+            var count = 1
+            while i + count < n, case let key = UInt64(bitPattern: keys[i + count].raw), cursor.holds(key), let row = cursor.row(key) {
+                rows[count] = UInt16(truncatingIfNeeded: row)
+                count += 1
+            }
+            let run = RowRun(
+                table: table, leaf: cursor.leaf.node, size: cursor.count, rows: UnsafeBufferPointer(start: rows, count: count), keys: keys + i,
+                scan: nil)
+            for column in columns { try column.read(run, &text) }
+            i += count
+        }
+        return UnsafeBufferPointer(start: keys, count: n)
+    }
+    /// The same for the objects to which a link of other rows leads.
+    @discardableResult
+    func read(behind run: RowRun, _ column: ColKey, _ text: inout ObjectWriter) throws(RealmError) -> UnsafeBufferPointer<ObjKey> {
+        let links = try run.table.store.integers(try run.leaf(column))
+        guard links.count >= run.size else { throw .corrupt("leaf is too short", at: links.ref.offset) }
+        for i in 0..<run.count {
+            let key = ObjKey(links.get(Int(run.rows[i])) &- 1)
+            keys[i] = key.raw < 0 ? .null : key
+        }
+        return try read(run.count, run.table.group, &text)
+    }
+    /// Adds the values of `n` rows of the present cluster of a scan, from row `first` on.
+    func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout ObjectWriter) throws(RealmError) {
+        for i in 0..<n {
+            rows[i] = UInt16(truncatingIfNeeded: first &+ i)
+            keys[i] = scan.key(first &+ i)
+        }
+        let run = RowRun(
+            table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n), keys: keys, scan: scan)
+        for column in columns { try column.read(run, &text) }
+    }
+}

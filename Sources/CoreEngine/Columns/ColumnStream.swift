@@ -1,0 +1,194 @@
+/// An export on its way: a version that stays pinned, and how far its rows were read. Behind an `ArrowArrayStream`.
+///
+/// Thread rule: any thread, one at a time. It needs no Realm: the one that made it may move on or be closed.
+final class ColumnStream {
+    struct Limits {
+        /// Rows of an array.
+        var rows = 65_536
+        /// Bytes after which an array ends, so that a stream needs little memory whatever it reads.
+        var size = 64 << 20
+        /// Bytes of a column's texts, or elements of its lists.
+        var bytes = Int(Int32.max)
+    }
+    private enum Rows {
+        /// All objects of the class; the row of the present cluster that comes next.
+        case all(ClusterScan, next: Int)
+        /// These; the index of the next one.
+        case keys([ObjKey], next: Int)
+    }
+    private let limits: Limits
+    /// nil once everything was read.
+    private var transaction: Transaction?
+    private var rows: Rows
+    private let block: ColumnBlock
+    /// Differs from the present one in a forked child, which must leave alone what its parent opened.
+    private let generation = ForkGuard.generation
+    private var failure: RealmError?
+    private var message: UnsafeMutablePointer<CChar>?
+
+    /// - Parameter keys: nil: all objects of the class.
+    private init(
+        _ pin: Pin, _ schema: Schema, _ table: TableKey, keys: [ObjKey]?, mayLackObjects: Bool, paths: [Name]?, limits: Limits
+    ) throws(RealmError) {
+        let transaction = try Transaction(reading: pin)
+        block = try ColumnBlock(transaction.group, schema, table, paths, mayLackObjects: mayLackObjects, mostBytes: limits.bytes)
+        guard let rowsTable = try transaction.group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
+        self.limits = limits
+        self.transaction = transaction
+        rows = keys.map { .keys($0, next: 0) } ?? .all(ClusterScan(rowsTable), next: 0)
+    }
+    deinit { CMemory.release(message) }
+
+    /// A stream of the objects of results, as they are in the version that their Realm reads.
+    ///
+    /// - Throws: 2005 inside a write transaction, 2007 for results of values, 3009 for paths.
+    static func make(_ results: ResultSet, paths: [Name]?, limits: Limits) throws(RealmError) -> ColumnStream {
+        let realm = results.realm
+        guard !realm.isWriting else {
+            throw RealmError(.wrongTransactionState, "Columns are read from a version: not inside a write transaction, whose values are not one yet")
+        }
+        guard let table = results.table else { throw RealmError(.illegalOperation, "Results of values have no columns") }
+        let keys = results.isWholeTable ? nil : try results.keys()
+        let pin = realm.frozen == nil ? try realm.reading().pin : realm.frozen?.pin
+        guard let pin, pin.share() else { throw realm.closedError() }
+        return try ColumnStream(
+            pin, realm.schema, table, keys: keys, mayLackObjects: try results.mayLackObjects(), paths: paths, limits: limits)
+    }
+
+    // MARK: Reading
+
+    /// Fills in the next array; false after the last.
+    private func next(_ array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) -> Bool {
+        if generation != ForkGuard.generation { throw Realm.inheritedError() }
+        if let failure { throw failure }
+        guard let transaction else { return false }
+        do throws(RealmError) {
+            let result = Result { () throws(RealmError) in try fill() }
+            // Whatever was read or complained of: it may have been zeros in place of lost pages.
+            try transaction.database.verifyWhole()
+            guard try result.get() > 0 else {
+                transaction.close()
+                self.transaction = nil
+                return false
+            }
+            try block.export(to: array)
+            return true
+        } catch {
+            failure = error
+            throw error
+        }
+    }
+    /// Number of rows that were read into the empty block.
+    private func fill() throws(RealmError) -> Int {
+        switch rows {
+        case .all(let scan, _): try block.prepare(min(limits.rows, try scan.table.count()))
+        case .keys(let keys, let next): try block.prepare(min(limits.rows, keys.count - next))
+        }
+        while block.count < limits.rows, !block.isFull, block.size < limits.size {
+            if try readSome(limits.rows - block.count) == 0 { break }
+        }
+        return block.count
+    }
+    /// Reads some rows, at most `most`; 0 after the last.
+    private func readSome(_ most: Int) throws(RealmError) -> Int {
+        switch rows {
+        case .all(let scan, var next):
+            if next == scan.count {
+                guard try scan.next() else { return 0 }
+                next = 0
+            }
+            let n = try block.append(scan, next, min(most, scan.count - next))
+            rows = .all(scan, next: next + n)
+            return n
+        case .keys(let keys, let next):
+            let n = try block.append(keys[next..<next + min(most, keys.count - next, ColumnBlock.mostRows)])
+            rows = .keys(keys, next: next + n)
+            return n
+        }
+    }
+
+    // MARK: As a stream
+
+    /// Hands the stream to a program, which releases it.
+    func export(to stream: UnsafeMutableRawPointer) {
+        let filled = ArrowArrayStream(
+            getSchema: Self.getSchema, getNext: Self.getNext, getLastError: Self.getLastError, release: Self.release,
+            privateData: Unmanaged.passRetained(self).toOpaque())
+        stream.initializeMemory(as: ArrowArrayStream.self, to: filled)
+    }
+    private static let getSchema: ArrowArrayStream.GetSchema = { stream, out in
+        call(stream, out) { (s, out) throws(RealmError) in
+            try s.block.field.export(to: out.assumingMemoryBound(to: ArrowSchema.self))
+        }
+    }
+    private static let getNext: ArrowArrayStream.GetNext = { stream, out in
+        call(stream, out) { (s, out) throws(RealmError) in
+            let array = out.assumingMemoryBound(to: ArrowArray.self)
+            if try !s.next(array) { array.initialize(to: ArrowArray()) }
+        }
+    }
+    private static let getLastError: ArrowArrayStream.GetLastError = { stream in
+        of(stream).flatMap { UnsafePointer($0.takeUnretainedValue().message) }
+    }
+    private static let release: ArrowArrayStream.Release = { stream in
+        guard let stream, let object = of(stream) else { return }
+        stream.assumingMemoryBound(to: ArrowArrayStream.self).pointee.release = nil
+        // A child gives nothing back of what its parent has.
+        if object.takeUnretainedValue().generation == ForkGuard.generation { object.release() }
+    }
+    /// nil for a stream that was released.
+    private static func of(_ stream: UnsafeMutableRawPointer?) -> Unmanaged<ColumnStream>? {
+        guard let stream = stream?.assumingMemoryBound(to: ArrowArrayStream.self), stream.pointee.release != nil else { return nil }
+        return stream.pointee.privateData.map { .fromOpaque($0) }
+    }
+    private static func call(
+        _ stream: UnsafeMutableRawPointer?, _ out: UnsafeMutableRawPointer?,
+        _ body: (ColumnStream, UnsafeMutableRawPointer) throws(RealmError) -> Void
+    ) -> CInt {
+        guard let object = of(stream) else { return ErrorNumber.invalidArgument }
+        return object._withUnsafeGuaranteedRef { s in
+            CMemory.release(s.message)
+            s.message = nil
+            do throws(RealmError) {
+                guard let out else { throw RealmError(.invalidArgument, "A required argument is NULL") }
+                try body(s, out)
+                return 0
+            } catch {
+                s.message = CMemory.copy(error.message)
+                return error.number
+            }
+        }
+    }
+}
+
+extension RealmError {
+    /// The system's number for an error of a stream.
+    fileprivate var number: CInt {
+        switch code {
+        case .outOfMemory: ErrorNumber.outOfMemory
+        case .limitExceeded: ErrorNumber.overflow
+        case .invalidArgument: ErrorNumber.invalidArgument
+        case .typeMismatch: ErrorNumber.illegalSequence
+        default: ErrorNumber.inputOutput
+        }
+    }
+}
+
+extension ResultSet {
+    /// Whether a row may be without an object: deleted since a snapshot was made, or none under a name of a dictionary.
+    func mayLackObjects() throws(RealmError) -> Bool {
+        guard !isFixed, case .collection(let path) = source else { return isFixed }
+        return try realm.table(path.table).facts(path.column)?.shape == .dictionary
+    }
+    /// Makes an Arrow stream of the rows' columns; inside the Realm's door.
+    ///
+    /// - Parameters:
+    ///   - paths: the columns (`ColumnPlan`); nil: all properties that hold values or collections.
+    ///   - rows: at most so many in an array; 0: 65 536.
+    ///   - out: room for an `ArrowArrayStream`.
+    package func exportColumns(_ paths: [Name]?, rows: Int, to out: UnsafeMutableRawPointer) throws(RealmError) {
+        var limits = ColumnStream.Limits()
+        if rows > 0 { limits.rows = rows }
+        try ColumnStream.make(self, paths: paths, limits: limits).export(to: out)
+    }
+}
