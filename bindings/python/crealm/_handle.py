@@ -28,7 +28,7 @@ import weakref
 from collections import deque
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, Callable, Deque, Iterator, List, NoReturn, Optional, Set, Union
+from typing import Any, Callable, Deque, Dict, Iterator, List, NoReturn, Optional, Set, Union
 
 from . import _marshal as c
 from ._library import OpenedRealm, lib
@@ -96,6 +96,7 @@ class Owner(Callee):
         "depth",
         "opened",
         "watcher",
+        "pages",
         "__weakref__",
     )
 
@@ -110,7 +111,16 @@ class Owner(Callee):
         self.state = _OPEN
         self.depth = 0  # Calls in progress, one inside the other.
         self.watcher: Any = None  # What observers are to be told of; see `observing`. None when borrowed.
+        self.pages: Dict[int, Any] = {}  # What loops have read ahead; see `_pages`.
         _owners.add(self)
+
+    def drop_pages(self) -> None:
+        """The database changes or is closed: what was read ahead counts no longer."""
+        while self.pages:
+            try:
+                self.pages.popitem()[1].drop()
+            except KeyError:
+                return  # A loop in between ended.
 
     @property
     def owner(self) -> Owner:  # type: ignore[override]
@@ -183,6 +193,7 @@ class Owner(Callee):
         if self.state == _FORKED:
             return
         self.state = _CLOSED
+        self.drop_pages()
         if self.depth:
             self.later.append(self.close)
             return
@@ -251,6 +262,7 @@ class FrozenOwner(Owner):
     def close(self) -> None:
         if self.state != _FORKED:
             self.state = _CLOSED
+            self.drop_pages()
             self._let_go()
 
     def close_at_exit(self) -> None:
@@ -327,6 +339,7 @@ def _after_fork_in_child() -> None:
     for owner in list(_owners):
         if owner.state == _OPEN:
             owner.state = _FORKED
+            owner.drop_pages()
             if owner.opened is not None:
                 owner.opened.value = None  # The parent closes it.
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from ctypes import (
     CFUNCTYPE,
     POINTER,
+    PYFUNCTYPE,
     Structure,
     c_bool,
     c_char_p,
@@ -123,12 +124,72 @@ class PinnedInfo(Structure):
     ]
 
 
-_STRUCTS = (Value, PropertyInfo, ClassInfo, ErrorInfo, QueryArgument, VersionId, FaultInfo, PinnedInfo)
+class ArrowSchema(Structure):
+    """`struct ArrowSchema` of the Arrow C data interface."""
+
+    _fields_ = [
+        ("format", c_char_p),
+        ("name", c_char_p),
+        ("metadata", c_void_p),
+        ("flags", c_int64),
+        ("n_children", c_int64),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
+class ArrowArray(Structure):
+    """`struct ArrowArray`, likewise."""
+
+    _fields_ = [
+        ("length", c_int64),
+        ("null_count", c_int64),
+        ("offset", c_int64),
+        ("n_buffers", c_int64),
+        ("n_children", c_int64),
+        ("buffers", c_void_p),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
+class ArrowArrayStream(Structure):
+    """`struct ArrowArrayStream`, likewise."""
+
+    _fields_ = [
+        ("get_schema", c_void_p),
+        ("get_next", c_void_p),
+        ("get_last_error", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
+# The `release` of any of the three: it takes the struct.
+ArrowRelease = PYFUNCTYPE(None, c_void_p)
+
+_STRUCTS = (
+    Value,
+    PropertyInfo,
+    ClassInfo,
+    ErrorInfo,
+    QueryArgument,
+    VersionId,
+    FaultInfo,
+    PinnedInfo,
+    ArrowSchema,
+    ArrowArray,
+    ArrowArrayStream,
+)
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -170,6 +231,18 @@ TABLE = [
         "crealm_find_faults",
         c_bool,
         [c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_size_t)],
+        BLOCKING,
+    ),
+    (
+        "crealm_results_export_arrow",
+        c_bool,
+        [c_void_p, POINTER(c_char_p), c_size_t, c_size_t, c_void_p],
+        BLOCKING,
+    ),
+    (
+        "crealm_results_fetch_arrow",
+        c_bool,
+        [c_void_p, c_size_t, c_size_t, POINTER(c_char_p), c_size_t, c_void_p, c_void_p],
         BLOCKING,
     ),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),

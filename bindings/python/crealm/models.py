@@ -168,6 +168,12 @@ class Field(Generic[T]):
     def __get__(self, instance: Optional[Model], owner: Any) -> Any:
         if instance is None:
             return Path.of(owner, self)
+        page = instance._page
+        if page is not None:
+            try:
+                return page[self.name][instance._index]
+            except KeyError:
+                pass
         db = instance._db
         if db is None:
             return self._unmanaged(instance)
@@ -481,7 +487,7 @@ class Model(Object):
 
     def __getattr__(self, name: str) -> Any:
         if name in _SLOTS:
-            raise AttributeError(name)
+            return self._late(name)
         return self[name]
 
     def __getitem__(self, name: str) -> Any:
@@ -577,6 +583,7 @@ class Model(Object):
         assign(self, "_handle", None)
         assign(self, "_class_key", -1)
         assign(self, "_key", -1)
+        assign(self, "_page", None)
 
     # Python
 

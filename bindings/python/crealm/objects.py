@@ -12,6 +12,7 @@ from . import _marshal as c
 from ._handle import Handle, resolved
 from ._json import jsonable
 from ._library import lib
+from ._pages import Page
 from ._session import Row, Session
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
@@ -36,11 +37,13 @@ class Object(Observable, Freezable, Row):
     the same open database.
     """
 
-    __slots__ = ("_db", "_handle", "_class_key", "_key")
+    __slots__ = ("_db", "_handle", "_class_key", "_key", "_page", "_index")
     _db: Session  # None for model instances that are in no database.
     _handle: Handle
     _class_key: int
     _key: int
+    _page: Optional[Page]  # Of an object that came from a loop, with its place there: the rest is made of it.
+    _index: int
 
     @classmethod
     def _wrap(cls: Type[O], db: Session, handle: Handle, class_key: int, key: int) -> O:
@@ -50,13 +53,48 @@ class Object(Observable, Freezable, Row):
         assign(self, "_handle", handle)
         assign(self, "_class_key", class_key)
         assign(self, "_key", key)
+        assign(self, "_page", None)
         return self
+
+    @classmethod
+    def _of_class(cls, bound: BoundClass) -> Type[Object]:
+        """The class for the objects of a class without a model: attributes of a class are found sooner than
+        those that __getattr__ finds."""
+        names = [name for name in bound.properties if not hasattr(cls, name)]
+        members: Dict[str, Any] = {name: property(partial(cls._property, name=name)) for name in names}
+        members.update(__slots__=(), __module__=cls.__module__, __qualname__=cls.__qualname__, __doc__=cls.__doc__)
+        return type(cls.__name__, (cls,), members)
 
     # Properties
 
     def __getattr__(self, name: str) -> Any:
         if name in Object.__slots__:
+            return self._late(name)
+        return self._property(name)
+
+    def _late(self, name: str) -> Any:
+        """What an object of a page does not have until it is needed."""
+        page = None if name in ("_page", "_index") else self._page
+        if page is None:
             raise AttributeError(name)
+        assign = object.__setattr__
+        if name == "_handle":
+            found = self._db._owner.make(lib.realm_get_object, self._class_key, self._key)
+            assign(self, "_handle", found)
+            return found
+        assign(self, "_db", page.db)
+        assign(self, "_class_key", page.class_key)
+        assign(self, "_key", page.keys_of_rows[self._index])
+        return object.__getattribute__(self, name)
+
+    def _property(self, name: str) -> Any:
+        """The value of a property."""
+        page = self._page
+        if page is not None:
+            try:
+                return page[name][self._index]
+            except KeyError:
+                pass
         return self._read(self._facts(name))
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -65,7 +103,7 @@ class Object(Observable, Freezable, Row):
         self[name] = value
 
     def __getitem__(self, name: str) -> Any:
-        return self._read(self._facts(name))
+        return self._property(name)
 
     def __setitem__(self, name: str, value: Any) -> None:
         db, handle, bound = self._db, self._handle, self._bound()
@@ -116,8 +154,8 @@ class Object(Observable, Freezable, Row):
 
     def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
         """All properties by name. `explicit` leaves those out that a plain instance was not given."""
-        for name, facts in self._bound().properties.items():
-            yield name, self._read(facts)
+        for name in self._bound().properties:
+            yield name, self._property(name)
 
     def _is_embedded_object(self) -> bool:
         return self._bound().schema.embedded
@@ -152,9 +190,12 @@ class Object(Observable, Freezable, Row):
         """Whether the row exists and the database is open. True for plain instances."""
         if self._db is None:
             return True
-        if self._handle.owner.is_closed:
+        if self._db._owner.is_closed:
             return False
-        return bool(self._handle.call(lib.realm_object_is_valid))
+        try:
+            return bool(self._handle.call(lib.realm_object_is_valid))
+        except InvalidatedError:
+            return False  # It never had a handle, and none can be made any more.
 
     def __bool__(self) -> bool:
         return self.is_valid

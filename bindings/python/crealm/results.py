@@ -19,12 +19,14 @@ from typing import Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
 
 from . import _marshal as c
+from . import _pages
 from ._handle import Handle, resolved
 from ._library import lib
 from ._query import Query, distinct_text, ordered, property_name, sort_text, written
 from ._sequences import Cut, position_in
 from ._session import Session
 from ._store import located
+from .columns import Columnar
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
 from .expressions import conjunction
 from .frozen import Freezable
@@ -38,7 +40,7 @@ _MISSING: Any = object()
 _NO_PROPERTY = -1
 
 
-class Queryable:
+class Queryable(Columnar):
     """What can be filtered, sorted and summed up. Everything works inside the library.
 
     A path is the name of a property, or leads there through links: "boss.name". The order of values
@@ -50,6 +52,12 @@ class Queryable:
 
     def _results(self) -> Results[Any]:
         raise NotImplementedError
+
+    def _rows_handle(self) -> Handle:
+        return self._results()._handle
+
+    def _frozen_rows(self) -> Columnar:
+        return self._results()._frozen_rows()
 
     def where(self, condition: Any, /, *arguments: Any, **named: Any) -> Results[Any]:
         """The objects that meet a condition, in the order they have here.
@@ -300,6 +308,14 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
     def _results(self) -> Results[T]:
         return self
 
+    def _rows_handle(self) -> Handle:
+        return self._handle
+
+    def _frozen_rows(self) -> Results[T]:
+        if self._db._writing:
+            raise UsageError("Columns are read from a snapshot: not inside a write", path=self._db.path)
+        return self.freeze()
+
     def _row_class(self) -> Optional[BoundClass]:
         """The class of the rows; None when they are values."""
         return None if self._property is not None else self._db._bound(self._class_key)
@@ -362,6 +378,13 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
         facts = bound.find(property_name(bound, property))
         return self._db._rich(self._handle.call(c.aggregate, function, facts.key), facts)
 
+    def to_dicts(self, depth: int = 1) -> ListOf[Optional[typing.Dict[str, Any]]]:
+        """A dictionary for each object, as its to_dict(depth) gives it; None where a snapshot has lost its object.
+        DataError for results of values."""
+        if self._property is not None:
+            raise DataError("Results of values have no dictionaries", hint="list(results) has the values.")
+        return [None if row is None else row.to_dict(depth) for row in self]
+
     # Writing
 
     def update(self, **values: Any) -> int:
@@ -402,7 +425,10 @@ class Snapshot(Results[T]):
     __slots__ = ()
 
     def _loop(self, step: int) -> Iterator[T]:
-        return (self._at(index) for index in range(len(self))[::step])
+        if self._property is not None:
+            return (self._at(index) for index in range(len(self))[::step])
+        rows: Any = _pages.rows(self._db, self._handle, self._class_key, len(self), step, self._at)
+        return rows  # type: ignore[no-any-return]
 
 
 class AllObjects(Results[T]):
@@ -412,20 +438,35 @@ class AllObjects(Results[T]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[T]:
+        loop = _pages.Loop(self._db, self._handle, self._class_key)
         index, last = 0, None
         while True:
             count = len(self)
             if last is not None and not (index <= count and self._key_at(index - 1) == last):
                 index = self._after(last, count)
-            keys = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
+            page = loop.read(index, min(loop.size, count - index))
+            if page is None:
+                keys = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
+                yield from self._existing(keys)
+            else:
+                keys = page.keys_of_rows
+                try:
+                    yield from self._of_page(page)
+                finally:
+                    loop.end(page)
             if not keys:
                 return
-            yield from self._existing(keys)
             index, last = index + len(keys), keys[-1]
 
     def _key_at(self, index: int) -> int:
         link: c.Link = self._handle.call(c.get_value, lib.realm_results_get, index)
         return link.object_key
+
+    def _of_page(self, page: _pages.Page) -> Iterator[Any]:
+        for index, row in enumerate(page.objects(self._db._kind(self._db._bound(self._class_key)))):
+            if not page.is_live:
+                return (yield from self._existing(page.keys_of_rows[index:]))
+            yield row
 
     def _existing(self, keys: Iterable[int]) -> Iterator[T]:
         for key in keys:

@@ -275,13 +275,14 @@ class BoundClass:
     only where a model says so.
     """
 
-    __slots__ = ("schema", "name", "key", "properties", "columns", "primary_key", "key_name", "model")
+    __slots__ = ("schema", "name", "key", "properties", "columns", "primary_key", "key_name", "model", "kind")
 
     def __init__(self, facts: c.ClassFacts, model: Any = None) -> None:
         self.schema = ClassSchema._from_facts(facts)
         self.name = facts.name
         self.key = facts.key
         self.model = model
+        self.kind: Any = None  # The class of Python for its objects, once there was one.
         names: Dict[str, str] = {} if model is None else model._attributes()
         self.columns: Dict[str, c.PropertyFacts] = {p.name: p for p in facts.properties}
         self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}

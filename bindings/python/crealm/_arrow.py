@@ -1,0 +1,304 @@
+"""Columns of values as the library hands them out: structs of the Arrow C data interface.
+
+What comes from the library in one of them has memory of its own: it stays good whatever becomes of the
+database, until its `release` is called, once. `Array` and the capsules here see to that.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import struct
+from ctypes import byref, c_char, c_char_p, c_void_p, py_object, pythonapi
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from uuid import UUID
+
+from . import _marshal as c
+from ._handle import Handle
+from ._library import lib
+from ._prototypes import ArrowArray, ArrowArrayStream, ArrowRelease, ArrowSchema
+from .values import ObjectId, Timestamp
+
+_STREAM = b"arrow_array_stream"
+_SCHEMA = b"arrow_schema"
+
+
+def _paths(names: Optional[Sequence[str]]) -> Tuple[Any, int]:
+    """Names as the library takes them; None stands for all properties."""
+    if names is None:
+        return None, 0
+    return (c_char_p * max(len(names), 1))(*map(c.c_name, names)), len(names)
+
+
+def _release(address: int, kind: Any) -> None:
+    """Calls the `release` of a struct, if nobody did that before or took its content away."""
+    function = kind.from_address(address).release
+    if function:
+        ArrowRelease(function)(address)
+
+
+# ------------------------------------------------------------------------------------------------
+# Capsules: how programs in one process pass such structs on
+# ------------------------------------------------------------------------------------------------
+
+_new_capsule = pythonapi.PyCapsule_New
+_new_capsule.restype = py_object
+_new_capsule.argtypes = [c_void_p, c_char_p, c_void_p]
+_capsule_content = pythonapi.PyCapsule_GetPointer
+_capsule_content.restype = c_void_p
+_capsule_content.argtypes = [c_void_p, c_char_p]
+
+_waiting: Dict[int, Any] = {}  # The structs in capsules, by their addresses.
+
+
+def _destructor(name: bytes, kind: Any) -> Any:
+    """What a capsule calls when it goes: the struct's content goes along unless somebody took it. It gets
+    an address: a reference would bring the capsule back to life."""
+
+    def end(
+        capsule: int, name: bytes = name, kind: Any = kind, content: Any = _capsule_content,
+        release: Any = _release, waiting: Dict[int, Any] = _waiting,
+    ) -> None:
+        address = content(capsule, name)
+        release(address, kind)
+        waiting.pop(address, None)
+
+    function = ctypes.PYFUNCTYPE(None, c_void_p)(end)
+    pythonapi.Py_IncRef(py_object(function))  # Capsules may outlive the modules.
+    return function
+
+
+_ENDS = {_STREAM: _destructor(_STREAM, ArrowArrayStream), _SCHEMA: _destructor(_SCHEMA, ArrowSchema)}
+
+
+def _capsule(content: Any, name: bytes) -> Any:
+    address = ctypes.addressof(content)
+    _waiting[address] = content
+    return _new_capsule(address, name, ctypes.cast(_ENDS[name], c_void_p))
+
+
+def _export(results: int, names: Optional[Sequence[str]], batch_rows: int, out: Any) -> None:
+    c.check(results, lib.crealm_results_export_arrow, *_paths(names), batch_rows, byref(out))
+
+
+def stream(handle: Handle, names: Optional[Sequence[str]], batch_rows: int) -> Any:
+    """A capsule with a stream of the columns of results."""
+    out = ArrowArrayStream()
+    handle.call(_export, names, batch_rows, out)
+    return _capsule(out, _STREAM)
+
+
+def schema(handle: Handle, names: Optional[Sequence[str]]) -> Any:
+    """A capsule with the schema of that stream."""
+    out, none = ArrowSchema(), ArrowArray()
+    handle.call(_fetch, 0, 0, names, out, none)
+    _release(ctypes.addressof(none), ArrowArray)
+    return _capsule(out, _SCHEMA)
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows in memory
+# ------------------------------------------------------------------------------------------------
+
+
+def _fetch(
+    results: int, first: int, count: int, names: Optional[Sequence[str]], schema: Optional[Any], array: Any
+) -> None:
+    out = None if schema is None else byref(schema)
+    c.check(results, lib.crealm_results_fetch_arrow, first, count, *_paths(names), out, byref(array))
+
+
+class Type(NamedTuple):
+    """What the values of a column are: a format of the interface, and the name that tells those of one
+    format apart."""
+
+    format: str
+    extension: str
+
+
+class Array:
+    """The values of one column. `owner` keeps their memory."""
+
+    __slots__ = ("owner", "length", "null_count", "_buffers")
+
+    def __init__(self, owner: Any, array: ArrowArray) -> None:
+        self.owner = owner
+        self.length: int = array.length
+        self.null_count: int = array.null_count
+        self._buffers = (c_void_p * array.n_buffers).from_address(array.buffers)[:]
+
+    def buffer(self, index: int, size: int) -> memoryview:
+        """The first bytes of a buffer, for reading."""
+        address = self._buffers[index]
+        if not address or not size:
+            return memoryview(b"")
+        block = (c_char * size).from_address(address)
+        block.owner = self.owner  # type: ignore[attr-defined]
+        return memoryview(block).cast("B").toreadonly()
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it has."""
+        if len(self._buffers) < 3:
+            return 16 * self.length
+        return 4 * self.length + ctypes.c_int32.from_address(self._buffers[1] + 4 * self.length).value
+
+    @property
+    def validity(self) -> Optional[memoryview]:
+        """A bit for each value, the lowest first: 0 where it is null. None when none is."""
+        return self.buffer(0, (self.length + 7) // 8) if self.null_count else None
+
+
+class Rows:
+    """Some columns of some rows, in memory of their own."""
+
+    __slots__ = ("length", "arrays")
+
+    def __init__(self, array: ArrowArray) -> None:
+        memory = _Memory(array)
+        self.length: int = array.length
+        children = (c_void_p * array.n_children).from_address(array.children) if array.n_children else ()
+        self.arrays = [Array(memory, ArrowArray.from_address(child)) for child in children]
+
+
+class _Memory:
+    """What an array of the library has. It is given back when nobody refers to it any more."""
+
+    __slots__ = ("array",)
+
+    def __init__(self, array: ArrowArray) -> None:
+        self.array = array
+
+    def __del__(self, release: Any = _release, kind: Any = ArrowArray, address: Any = ctypes.addressof) -> None:
+        release(address(self.array), kind)
+
+
+def fetch(handle: Handle, first: int, count: int, names: Sequence[str]) -> Rows:
+    """Rows of results, as the database shows them now. There are fewer at the end, and where the values of
+    more do not fit."""
+    array = ArrowArray()
+    handle.call(_fetch, first, count, names, None, array)
+    return Rows(array)
+
+
+def fetch_typed(handle: Handle, first: int, count: int, name: str) -> Tuple[Rows, Type]:
+    """The same with one column, and the type of that."""
+    array, found = ArrowArray(), ArrowSchema()
+    handle.call(_fetch, first, count, [name], found, array)
+    try:
+        child = ArrowSchema.from_address(c_void_p.from_address(found.children).value or 0)
+        return Rows(array), Type(child.format.decode("ascii"), _metadata(child.metadata).get(_EXTENSION, ""))
+    finally:
+        _release(ctypes.addressof(found), ArrowSchema)
+
+
+_EXTENSION = "ARROW:extension:name"
+
+
+def _metadata(address: Optional[int]) -> Dict[str, str]:
+    """The pairs of a schema: their number, then each text behind its length."""
+    if not address:
+        return {}
+
+    def number(at: int) -> int:
+        return ctypes.c_int32.from_address(at).value
+
+    texts, at = [], address + 4
+    for _ in range(2 * number(address)):
+        size = number(at)
+        texts.append(ctypes.string_at(at + 4, size).decode("utf-8"))
+        at += 4 + size
+    return dict(zip(texts[::2], texts[1::2]))
+
+
+# ------------------------------------------------------------------------------------------------
+# Values of Python
+# ------------------------------------------------------------------------------------------------
+
+_BITS = [tuple(bool(byte >> bit & 1) for bit in range(8)) for byte in range(256)]
+
+
+def bits(array: Array, index: int) -> List[bool]:
+    """The bits of a buffer."""
+    found = [bit for byte in array.buffer(index, (array.length + 7) // 8) for bit in _BITS[byte]]
+    del found[array.length :]
+    return found
+
+
+def _numbers(code: str) -> Callable[[Array], List[Any]]:
+    size = struct.calcsize(code)
+    return lambda array: array.buffer(1, array.length * size).cast(code).tolist()
+
+
+def _timestamps(array: Array) -> List[Any]:
+    return list(map(Timestamp.from_ns, array.buffer(1, array.length * 8).cast("q").tolist()))
+
+
+def _pieces(array: Array) -> Tuple[bytes, List[int]]:
+    ends = array.buffer(1, (array.length + 1) * 4).cast("i").tolist()
+    return bytes(array.buffer(2, ends[-1])), ends
+
+
+def _texts(array: Array) -> List[Any]:
+    data, ends = _pieces(array)
+    if data.isascii():
+        text = data.decode("ascii")
+        return [text[start:end] for start, end in zip(ends, ends[1:])]
+    return [data[start:end].decode("utf-8") for start, end in zip(ends, ends[1:])]
+
+
+def _binaries(array: Array) -> List[Any]:
+    data, ends = _pieces(array)
+    return [data[start:end] for start, end in zip(ends, ends[1:])]
+
+
+def _fixed(width: int, read: Callable[[bytes], Any]) -> Callable[[Array], List[Any]]:
+    def values(array: Array) -> List[Any]:
+        data = bytes(array.buffer(1, array.length * width))
+        return [read(data[at : at + width]) for at in range(0, len(data), width)]
+
+    return values
+
+
+def _decimal(data: bytes) -> Any:
+    low, high = struct.unpack("=QQ", data)
+    return c.decimal_from_bits(high, low)
+
+
+_READERS: Dict[Type, Callable[[Array], List[Any]]] = {
+    Type("l", ""): _numbers("q"),
+    Type("g", ""): _numbers("d"),
+    Type("f", ""): _numbers("f"),
+    Type("b", ""): lambda array: bits(array, 1),
+    Type("tsn:UTC", ""): _timestamps,
+    Type("u", ""): _texts,
+    Type("z", ""): _binaries,
+    Type("w:16", "realm.decimal128"): _fixed(16, _decimal),
+    Type("w:12", "realm.objectid"): _fixed(12, ObjectId),
+    Type("w:16", "arrow.uuid"): _fixed(16, lambda data: UUID(bytes=data)),
+}
+
+# The types of properties whose values a column has as an attribute has them.
+OF_PROPERTY = {
+    c.P_INT: Type("l", ""),
+    c.P_DOUBLE: Type("g", ""),
+    c.P_FLOAT: Type("f", ""),
+    c.P_BOOL: Type("b", ""),
+    c.P_TIMESTAMP: Type("tsn:UTC", ""),
+    c.P_STRING: Type("u", ""),
+    c.P_BINARY: Type("z", ""),
+    c.P_DECIMAL: Type("w:16", "realm.decimal128"),
+    c.P_OBJECT_ID: Type("w:12", "realm.objectid"),
+    c.P_UUID: Type("w:16", "arrow.uuid"),
+}
+
+
+def can_read(type: Type) -> bool:
+    return type in _READERS
+
+
+def values(array: Array, type: Type) -> List[Any]:
+    """The values as Python has them, None for nulls."""
+    found = _READERS[type](array)
+    if array.null_count:
+        return [value if is_there else None for value, is_there in zip(found, bits(array, 0))]
+    return found

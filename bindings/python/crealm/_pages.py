@@ -1,0 +1,168 @@
+"""Loops over objects: their rows come in pages, and the values that a loop asks for with them.
+
+An object of a page has no handle in the library. It has the page, and its place there; it finds its key, and
+makes a handle, when somebody needs them. A value is taken from the page as long as the database is as it was
+when the page was read; after that, and once the loop has gone on to the next page, from the database. Which
+columns a loop wants it tells by asking: a column that two objects of a page were asked for is read for the
+rest of it, and comes with the next page. One that nobody asked for in a page no longer does.
+
+Pages are for reading: there are none inside a write.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from itertools import repeat
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set
+
+from . import _arrow
+from . import _marshal as c
+from ._handle import Handle
+from ._session import Row, Session
+from .errors import DataError
+
+_FIRST, _MOST = 16, 1024  # Rows of a page.
+_MOST_BYTES = 1 << 20
+_KEY = "@key"
+
+Name = str
+
+
+class Page(Dict[Name, List[Any]]):
+    """The values of some columns, by name: filled as they are asked for, and empty once it is over."""
+
+    __slots__ = ("db", "class_key", "keys_of_rows", "is_live", "_loop", "_first", "_ready", "_asked")
+
+    def __init__(self, loop: Loop, first: int, count: int) -> None:
+        super().__init__()
+        self.db = loop.db
+        self.class_key = loop.class_key
+        self._loop = loop
+        self._first = first
+        self._asked: Set[Name] = set()
+        names = [name for name in loop.wanted if loop.type_of(name) is not None]
+        try:
+            rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
+        except DataError:  # A value that a column cannot hold: single reads tell which.
+            loop.refused.update(names)
+            names = []
+            rows = _arrow.fetch(loop.handle, first, count, [_KEY])
+        # Keys of the objects; None where there is none.
+        self.keys_of_rows: List[Optional[int]] = _arrow.values(rows.arrays[0], _arrow.OF_PROPERTY[c.P_INT])
+        self._ready = dict(zip(names, rows.arrays[1:]))
+        self.is_live = True
+
+    def __missing__(self, name: Name) -> List[Any]:
+        """The values of a column that is asked for, for all rows; KeyError where single reads do."""
+        type = self._loop.type_of(name)
+        if type is None or not self.is_live:
+            raise KeyError(name)
+        array = self._ready.get(name)
+        if array is None:
+            if name not in self._asked:
+                self._asked.add(name)
+                raise KeyError(name)
+            try:
+                rows = _arrow.fetch(self._loop.handle, self._first, len(self.keys_of_rows), [name])
+            except DataError:
+                self._loop.refused.add(name)
+                raise KeyError(name) from None
+            if rows.length < len(self.keys_of_rows):
+                raise KeyError(name)
+            array = rows.arrays[0]
+        self[name] = values = _arrow.values(array, type)
+        return values
+
+    def drop(self) -> None:
+        """The database changes, or the loop goes on."""
+        self.is_live = False
+        self.clear()
+        self._ready = {}
+
+    def objects(self, kind: Any) -> List[Any]:
+        """An object for each row, None where there is none. All are made at once, without a call of Python
+        for each."""
+        count = len(self.keys_of_rows)
+        made: List[Any] = list(map(object.__new__, repeat(kind, count)))
+        deque(map(kind._page.__set__, made, repeat(self)), maxlen=0)
+        deque(map(kind._index.__set__, made, range(count)), maxlen=0)
+        if None in self.keys_of_rows:
+            return [None if key is None else row for key, row in zip(self.keys_of_rows, made)]
+        return made
+
+
+class Loop:
+    """What a loop has learned of its class: the columns that it wants."""
+
+    __slots__ = ("db", "handle", "class_key", "wanted", "refused", "_size", "_types")
+
+    def __init__(self, db: Session, handle: Handle, class_key: int) -> None:
+        self.db = db
+        self.handle = handle
+        self.class_key = class_key
+        self.wanted: List[Name] = []
+        self.refused: Set[Name] = set()
+        self._size = _FIRST
+        self._types: Dict[Name, Optional[_arrow.Type]] = {}
+
+    def type_of(self, name: Name) -> Optional[_arrow.Type]:
+        """What a column has; None where values are read one by one."""
+        if name in self.refused:
+            return None
+        try:
+            return self._types[name]
+        except KeyError:
+            facts = self.db._bound(self.class_key).properties.get(name)
+            is_single = facts is not None and facts.collection == c.C_NONE
+            found = _arrow.OF_PROPERTY.get(facts.type) if facts is not None and is_single else None
+            self._types[name] = found
+            return found
+
+    @property
+    def size(self) -> int:
+        """How many rows the next page should have."""
+        return self._size
+
+    def read(self, first: int, count: int) -> Optional[Page]:
+        """A page; None inside a write."""
+        db = self.db
+        if db._writing or db._is_migrating:
+            return None
+        page = Page(self, first, count)
+        db._owner.pages[id(page)] = page
+        return page
+
+    def end(self, page: Page) -> None:
+        """The loop is through with a page."""
+        page.db._owner.pages.pop(id(page), None)
+        if page.is_live:
+            self.wanted = list(page)
+            size = sum(array.size for array in page._ready.values()) // max(len(page.keys_of_rows), 1)
+            self._size = max(1, min(4 * len(page.keys_of_rows), _MOST, _MOST_BYTES // max(size, 1)))
+        else:
+            self._size = _FIRST
+        page.drop()
+
+
+def rows(
+    db: Session, handle: Handle, class_key: int, total: int, step: int, at: Callable[[int], Any]
+) -> Iterator[Optional[Row]]:
+    """The rows of a snapshot, forwards or backwards. `at` reads a single one."""
+    loop, done = Loop(db, handle, class_key), 0
+    while done < total:
+        count = min(loop.size, total - done)
+        first = done if step > 0 else total - done - count
+        page = loop.read(first, count)
+        if page is None:
+            for index in range(first, first + count)[::step]:
+                yield at(index)
+            done += count
+            continue
+        try:
+            count = len(page.keys_of_rows)
+            objects = page.objects(db._kind(db._bound(class_key)))[::step]
+            for index, row in zip(range(first, first + count)[::step], objects):
+                yield row if page.is_live else at(index)
+        finally:
+            loop.end(page)
+        done += count

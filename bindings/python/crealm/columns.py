@@ -1,0 +1,193 @@
+"""Columns: many objects at once, for data tools.
+
+    db["Person"].to_pandas("name", "age")                  # also to_polars(), to_arrow(), to_dicts()
+    polars.DataFrame(db["Person"].where("age > 30"))        # anything that reads Arrow streams
+    numpy.asarray(db["Person"].column("age"))
+
+A column is a property by its name, or a path over links to one object each: "boss.name", None where a
+link is None. "@key" is the key of the object. The columns are read inside the library, from one snapshot,
+and copied once: what comes out is good when the database moves on or is closed.
+
+    in the database         in Arrow
+    int, bool, float        int64, bool, double
+    Float32                 float
+    str, bytes              string, binary
+    datetime                timestamp in nanoseconds, UTC: DataError for times before 1677 or after 2262
+    Decimal                 16 bytes as the file has them, extension realm.decimal128
+    ObjectId, UUID          12 bytes, extension realm.objectid; 16 bytes, extension arrow.uuid
+    a link                  int64, the key of the object; the metadata realm.link names its class
+    an embedded object      struct
+    list, set               list
+    dict                    map
+    Any                     string: JSON
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
+
+from . import _arrow
+from ._handle import Handle
+from .errors import NotSupportedError
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+_ROWS = 65536
+# Formats of fixed width: the code of `struct` for a buffer, the width, and numpy's name.
+_FIXED: Dict[str, Tuple[str, int, str]] = {
+    "l": ("q", 8, "<i8"),
+    "g": ("d", 8, "<f8"),
+    "f": ("f", 4, "<f4"),
+    "tsn:UTC": ("q", 8, "<M8[ns]"),
+    "b": ("?", 1, "|b1"),
+}
+
+
+class Column(Sequence[Any]):
+    """The values of a column, in memory of their own: col[i], len(col), loops and to_list() give what
+    attributes give; of links the key of the object, of Any the JSON.
+
+    Numbers, bools and points in time (as nanoseconds since 1970) can be had where they are: `values` is
+    a memoryview, numpy.asarray(col) an array, and from Python 3.12 on memoryview(col) works, too. Where
+    `validity` says that a value is None, its number means nothing.
+    """
+
+    __slots__ = ("_array", "_type", "_values", "_bytes")
+
+    def __init__(self, array: _arrow.Array, type: _arrow.Type) -> None:
+        self._array = array
+        self._type = type
+        self._values: Optional[List[Any]] = None
+        self._bytes: Optional[memoryview] = None
+
+    def __len__(self) -> int:
+        return self._array.length
+
+    @property
+    def null_count(self) -> int:
+        """How many values are None."""
+        return self._array.null_count
+
+    @property
+    def validity(self) -> Optional[memoryview]:
+        """A bit for each value, the lowest of the first byte first: 0 where the value is None. None when
+        there is no such value."""
+        return self._array.validity
+
+    @property
+    def values(self) -> memoryview:
+        """The numbers, where they are. NotSupportedError for texts and all else that is no number."""
+        code, width, _ = self._fixed()
+        if self._bytes is None:
+            if code == "?":
+                self._bytes = memoryview(bytes(_arrow.bits(self._array, 1)))
+            else:
+                self._bytes = self._array.buffer(1, self._array.length * width)
+        return self._bytes.cast("B").cast(code)  # type: ignore[call-overload, no-any-return]
+
+    def _fixed(self) -> Tuple[str, int, str]:
+        try:
+            return _FIXED[self._type.format]
+        except KeyError:
+            raise NotSupportedError(
+                "The values of this column are no numbers", hint="Use to_list(), or to_arrow() of the results."
+            ) from None
+
+    def __buffer__(self, flags: int) -> memoryview:
+        return self.values
+
+    @property
+    def __array_interface__(self) -> Dict[str, Any]:
+        """What numpy asks for; nothing where the values are no numbers."""
+        if self._type.format not in _FIXED:
+            raise AttributeError("__array_interface__")
+        return {"version": 3, "shape": (len(self),), "typestr": self._fixed()[2], "data": self.values.cast("B")}
+
+    def to_list(self) -> List[Any]:
+        """The values as a list of Python."""
+        return list(self._all())
+
+    def _all(self) -> List[Any]:
+        if self._values is None:
+            self._values = _arrow.values(self._array, self._type)
+        return self._values
+
+    def __getitem__(self, index: Any) -> Any:
+        return self._all()[index]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._all())
+
+    def __repr__(self) -> str:
+        return f"<Column of {len(self)} values>"
+
+
+class Columnar:
+    """What can be read by columns: results, tables, and lists and sets of objects."""
+
+    __slots__ = ()
+
+    def _rows_handle(self) -> Handle:
+        """Results of the library with the rows."""
+        raise NotImplementedError
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        """An Arrow stream of all columns, for pyarrow, pandas, polars, duckdb and others. Another schema than
+        the one there is cannot be asked for."""
+        return _arrow.stream(self._rows_handle(), None, _ROWS)
+
+    def __arrow_c_schema__(self) -> Any:
+        return _arrow.schema(self._rows_handle(), None)
+
+    def _frozen_rows(self) -> Columnar:
+        """The same rows at this snapshot, for all threads."""
+        raise NotImplementedError
+
+    def select(self, *columns: str) -> Selection:
+        """Some columns of this snapshot, to be handed to anything that reads Arrow streams, on whatever
+        threads: polars.DataFrame(people.select("name", "boss.name")). Without names all of them. Not inside
+        a write: UsageError."""
+        return Selection(self._frozen_rows(), columns)
+
+    def to_arrow(self, *columns: str) -> "pyarrow.Table":
+        """A table of pyarrow; without names with all properties."""
+        import pyarrow
+
+        return pyarrow.RecordBatchReader.from_stream(self.select(*columns) if columns else self).read_all()
+
+    def to_pandas(self, *columns: str) -> "pandas.DataFrame":
+        """A DataFrame of pandas; needs pyarrow, too."""
+        return self.to_arrow(*columns).to_pandas()
+
+    def to_polars(self, *columns: str) -> "polars.DataFrame":
+        """A DataFrame of polars."""
+        import polars
+
+        return polars.DataFrame(self.select(*columns) if columns else self)
+
+    def column(self, name: str) -> Column:
+        """The values of one column. NotSupportedError for collections and embedded objects."""
+        rows, type = _arrow.fetch_typed(self._rows_handle(), 0, sys.maxsize, name)
+        if not _arrow.can_read(type):
+            raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
+        return Column(rows.arrays[0], type)
+
+
+class Selection:
+    """Some columns of results, as an Arrow stream. The file keeps their snapshot as long as there is this."""
+
+    __slots__ = ("_rows", "_columns")
+
+    def __init__(self, rows: Columnar, columns: Sequence[str]) -> None:
+        self._rows = rows
+        self._columns = columns or None
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return _arrow.stream(self._rows._rows_handle(), self._columns, _ROWS)
+
+    def __arrow_c_schema__(self) -> Any:
+        return _arrow.schema(self._rows._rows_handle(), self._columns)

@@ -1,0 +1,307 @@
+"""Loops over objects, whose rows come in pages: what they show, and how much they ask the library for."""
+
+import gc
+import shutil
+import threading
+from collections import Counter
+from typing import Any, Optional
+
+import crealm
+import pytest
+from crealm import _arrow, _marshal, _pages
+
+
+class Cat(crealm.Model):
+    id: int = crealm.field(primary_key=True)
+    name: str = crealm.field(name="called")
+    age: Optional[int]
+    weight: float
+    mother: Optional["Cat"]
+    lives: list[int]
+    any: Any
+
+
+ROWS = 2500
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory):
+    """A file with all the cats."""
+    path = tmp_path_factory.mktemp("cats") / "cats.realm"
+    with crealm.open(path, schema=[Cat]) as db, db.write():
+        mother = None
+        for n in range(ROWS):
+            mother = db["Cat"].create(
+                n, called=f"cat {n}", age=None if n % 5 == 0 else n, weight=n / 2, mother=mother, lives=[n], any=n
+            )
+    return path
+
+
+@pytest.fixture(params=["model", "no model"])
+def cats(request, path, filled):
+    shutil.copy(filled, path)
+    with crealm.open(path, schema=[Cat] if request.param == "model" else None) as db:
+        yield db
+
+
+def name_of(cat):
+    """The text is `name` in the model, and `called` in the file."""
+    return cat.name if isinstance(cat, Cat) else cat.called
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """How often functions of the library are called, and with which names of columns."""
+    counted: Counter[str] = Counter()
+
+    def count(name):
+        function = getattr(_arrow.lib, name)
+
+        def counting(*arguments):
+            counted[name] += 1
+            if name == "crealm_results_fetch_arrow":
+                for column in (arguments[3] or ())[: arguments[4]]:
+                    counted[column.decode()] += 1
+            return function(*arguments)
+
+        counting.moves = getattr(function, "moves", False)
+        monkeypatch.setattr(_arrow.lib, name, counting)
+
+    for name in ("crealm_results_fetch_arrow", "realm_get_object", "realm_get_value", "realm_results_get"):
+        count(name)
+    return counted
+
+
+LOOPS = {
+    "all": lambda table: table,
+    "found": lambda table: table.where("id >= 0"),
+    "sorted": lambda table: table.sort("-id"),
+    "snapshot": lambda table: table.where("id >= 0").snapshot(),
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_loop_shows_what_single_reads_show(cats, loop):
+    rows = LOOPS[loop](cats["Cat"])
+    single = [rows[i] for i in range(len(rows))]
+    for forwards, wanted in ((iter(rows), single), (reversed(rows), single[::-1])):
+        seen = 0
+        for cat, other in zip(forwards, wanted):
+            assert cat == other and hash(cat) == hash(other)
+            assert (cat.id, name_of(cat), cat.age, cat.object_key) == (other.id, name_of(other), other.age, other.object_key)
+            assert cat.mother == other.mother and cat.any == other.any and list(cat.lives) == list(other.lives)
+            assert isinstance(cat, type(other)) and cat["id"] == other.id and cat.is_valid and cat.class_name == "Cat"
+            seen += 1
+        assert seen == ROWS
+
+
+def test_names_of_properties_and_of_columns(path, filled):
+    shutil.copy(filled, path)
+    with crealm.open(path, schema=[Cat]) as db:
+        assert [(cat.name, cat["called"]) for cat in db[Cat]] == [(f"cat {n}", f"cat {n}") for n in range(ROWS)]
+        assert db[Cat].column("name").to_list() == db[Cat].column("called").to_list() == [f"cat {n}" for n in range(ROWS)]
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_a_loop_asks_for_pages(cats, loop, calls):
+    """Three properties of 2500 objects take a call for each page, and a few single reads of the first one."""
+    rows = LOOPS[loop](cats["Cat"])
+    for cat in rows:
+        assert cat.id >= 0 and name_of(cat) and (cat.age is None or cat.age >= 0)
+    # Pages of 16, 64, 256, 1024 and 1024 rows and the rest; three columns of the first page by themselves.
+    assert calls["crealm_results_fetch_arrow"] <= 6 + 3 + 1
+    assert calls["realm_get_object"] == 1 and calls["realm_get_value"] == 3
+    assert calls["realm_results_get"] <= 6
+    assert calls["lives"] == calls["any"] == calls["mother"] == 0
+
+
+def test_a_loop_that_asks_for_nothing(cats, calls):
+    assert sum(1 for _ in cats["Cat"]) == ROWS
+    assert set(calls) <= {"crealm_results_fetch_arrow", "@key", "realm_results_get"}
+    assert not calls["realm_get_object"] and not calls["realm_get_value"]
+
+
+def test_a_column_that_is_asked_for_no_longer(cats, calls):
+    """What was asked for in the first pages only comes no longer."""
+    for n, cat in enumerate(cats["Cat"]):
+        if n < 100:
+            assert cat.age is None or cat.age == n
+        assert cat.id == n
+    assert calls["age"] <= 4 < calls["id"]
+
+
+def test_objects_have_no_handles(cats):
+    live = len(cats._owner.live)
+    kept = list(cats["Cat"])
+    gc.collect()
+    assert len(kept) == ROWS and len(cats._owner.live) <= live + 1
+    assert [cat.id for cat in kept] == list(range(ROWS))  # Each has one now.
+    assert not cats._owner.pages
+
+
+def test_pages_are_small_where_values_are_large(path, calls):
+    with crealm.open(path, schema=[crealm.ClassSchema("Blob", {"data": bytes})]) as db:
+        with db.write():
+            for n in range(200):
+                db["Blob"].create(data=bytes([n]) * 100_000)
+        assert [blob.data[0] for blob in db["Blob"]] == list(range(200))
+        assert calls["data"] >= 200 * 100_000 // (2 * _pages._MOST_BYTES)
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_changes_while_a_loop_runs(cats, loop):
+    """The rest of the page, too, shows what is there now."""
+    rows = LOOPS[loop](cats["Cat"])
+    kept = []
+    for n, cat in enumerate(rows):
+        assert cat.age is None or cat.age == cat.id or cat.age == -1
+        kept.append(cat)
+        if n in (20, 700):
+            with cats.write():
+                for other in cats["Cat"]:
+                    other.age = -1
+        if n >= 20:
+            assert cat.age == -1
+    assert len(kept) == ROWS and all(cat.age == -1 for cat in kept)
+
+
+def test_writes_of_others_while_a_loop_runs(cats):
+    other = crealm.open(cats.path)
+    for n, cat in enumerate(cats["Cat"]):
+        assert cat.age == (n if n % 5 else None) if n <= 30 else cat.age == -2
+        if n == 30:
+            with other.write():
+                for row in other["Cat"]:
+                    row.age = -2
+            assert cat.age is None  # 30
+            assert cats.refresh()
+            assert cat.age == -2
+    other.close()
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+def test_objects_deleted_while_a_loop_runs(cats, loop):
+    seen = []
+    for cat in LOOPS[loop](cats["Cat"]):
+        if cat is None:
+            assert loop == "snapshot"
+            continue
+        seen.append(cat.id)
+        if len(seen) == 40:
+            with cats.write():
+                for other in list(cats["Cat"]):
+                    if other.id % 2:
+                        other.delete()
+    assert len(seen) == len(set(seen)) and set(seen) == set(seen[:40]) | set(range(0, ROWS, 2))
+
+
+def test_an_object_of_a_loop_whose_row_is_deleted(cats):
+    first, second, *_ = cats["Cat"]
+    assert second.id == 1
+    with cats.write():
+        cats["Cat"].get(0).delete()
+        cats["Cat"].get(1).delete()
+    for cat in (first, second):
+        assert not cat.is_valid and not cat
+        with pytest.raises(crealm.InvalidatedError):
+            cat.id
+        assert "deleted" in repr(cat)
+
+
+def test_writing_through_objects_of_a_loop(cats):
+    with cats.write():
+        for cat in cats["Cat"]:
+            cat.age = cat.id + 1
+            assert cat.age == cat.id + 1
+    assert [cat.age for cat in cats["Cat"]] == list(range(1, ROWS + 1))
+    cat = next(iter(cats["Cat"]))
+    assert cat.age == 1
+    with pytest.raises(crealm.NotInWriteError):
+        cat.age = 5
+    with cats.write():
+        cat.age = 7
+        assert cat.age == 7
+    assert cat.age == 7
+
+
+def test_a_write_that_is_rolled_back(cats):
+    for n, cat in enumerate(cats["Cat"]):
+        assert cat.id == n
+        if n == 17:
+            with pytest.raises(ZeroDivisionError):
+                with cats.write():
+                    cat.age = 1000
+                    assert cat.age == 1000
+                    raise ZeroDivisionError
+        assert cat.age == (n if n % 5 else None)
+
+
+def test_a_loop_sees_objects_that_it_makes(cats):
+    seen = []
+    for cat in cats["Cat"]:
+        seen.append(cat.id)
+        if len(seen) in (1, 1000):
+            with cats.write():
+                cats["Cat"].create(ROWS + len(seen))
+    assert seen == [*range(ROWS), ROWS + 1, ROWS + 1000]
+
+
+def test_a_database_that_is_closed_in_a_loop(cats):
+    loop = iter(cats["Cat"])
+    cats_seen = [next(loop) for _ in range(20)]
+    assert [cat.id for cat in cats_seen[16:]] == [16, 17, 18, 19]
+    cats.close()
+    for cat in cats_seen:
+        assert not cat.is_valid
+        with pytest.raises(crealm.ClosedError):
+            cat.id
+    with pytest.raises(crealm.ClosedError):
+        list(loop)
+
+
+def test_other_threads(cats):
+    """What is not read ahead raises; a value that is may be had."""
+    loop = iter(cats["Cat"])
+    cat = next(loop)
+    errors = []
+
+    def read():
+        for what in (lambda: cat.age, lambda: cat.mother, lambda: next(loop) and cat.any):
+            try:
+                what()
+            except crealm.WrongThreadError as error:
+                errors.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    thread.join()
+    assert len(errors) == 3
+
+
+def test_frozen_loops_on_threads(cats):
+    frozen = cats.freeze()
+    sums = []
+
+    def add():
+        sums.append(sum(cat.id + len(name_of(cat)) for cat in frozen["Cat"]))
+
+    threads = [threading.Thread(target=add) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    with cats.write():
+        for cat in cats["Cat"]:
+            cat.delete()
+    for thread in threads:
+        thread.join()
+    assert sums == [sum(n + len(f"cat {n}") for n in range(ROWS))] * 4
+    frozen.close()
+
+
+def test_values_that_no_column_holds(path):
+    """A time that 64 bits of nanoseconds cannot tell is read by itself, and so is the column from then on."""
+    far = _marshal.RawTimestamp(1 << 60, 0)
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int, "t": crealm.Timestamp})]) as db:
+        with db.write():
+            for n in range(100):
+                db["A"].create(n=n, t=far if n == 40 else crealm.Timestamp.from_ns(n))
+        assert [(a.n, a.t) for a in db["A"]] == [(n, far if n == 40 else crealm.Timestamp.from_ns(n)) for n in range(100)]
