@@ -171,9 +171,14 @@ final class ObjectHandle: Handle, Confined {
     private var ownedBox: Unmanaged<RealmBox>
     private(set) var realm: Sealed<Realm>
     private(set) var table: TableKey
-    private(set) var named: BornKey
+    private(set) var named: BornKey { didSet { birth = named.birth.map { .passUnretained($0) } } }
+    /// The object's birth, kept alive by `named`.
+    private var birth: Unmanaged<Birth>?
     /// Null once the transaction that made the object was rolled back.
-    @inline(__always) var key: ObjKey { named.birth == nil ? named.made : named.key }
+    @inline(__always) var key: ObjKey {
+        guard let birth, birth._withUnsafeGuaranteedRef({ $0.isUndone }) else { return named.made }
+        return .null
+    }
     private var isPooled = false
     /// Its callbacks end with the handle.
     var notifier: Notifier?
@@ -184,6 +189,7 @@ final class ObjectHandle: Handle, Confined {
         realm = box.realm
         self.table = table
         self.named = named
+        birth = named.birth.map { .passUnretained($0) }
         super.init(.object)
     }
     deinit {

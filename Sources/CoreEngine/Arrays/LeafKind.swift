@@ -180,49 +180,6 @@ extension LeafKind {
         }
     }
 
-    /// Appends the value that a new row starts with, in place, when that is a matter of a few bytes in a slab node with room; nil: use `insert`.
-    /// The common case of a bulk load.
-    @inline(__always) func appendInitial(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Mixed) throws(RealmError) -> Ref? {
-        guard ref.offset >= s.slabStart else { return nil }
-        switch (self, v) {
-        case (.int, .int), (.link, .null), (.bool, .bool(false)):
-            var raw: Int64 = 0
-            if case .int(let number) = v { raw = number }
-            var n = try s.integers(ref)
-            guard n.count == i, Widths.fits(raw, n.width), ((i &+ 1) &* n.width &+ 7) >> 3 <= s.capacity(n) else { return nil }
-            n.put(i, raw)
-            n.count = i &+ 1
-            s.storeHeader(n)
-            return ref
-        case (.slot, .slot(let raw)) where raw.isNull:
-            var n = try s.refsNode(ref)
-            guard n.count == i, (i &+ 1) &* 8 <= s.capacity(n), n.width == 64 else { return nil }
-            n.payload.storeBytes(of: 0, toByteOffset: i &* 8, as: Int64.self)
-            n.count = i &+ 1
-            s.storeHeader(n)
-            return ref
-        case (.double, .double(0)):
-            var n = try FloatLeaf.node(s, ref, width: 8)
-            guard n.count == i, (i &+ 1) &* 8 <= s.capacity(n) else { return nil }
-            n.payload.storeBytes(of: 0, toByteOffset: i &* 8, as: UInt64.self)
-            n.count = i &+ 1
-            s.storeHeader(n)
-            return ref
-        case (.string, .string(let b)) where b.count == 0:
-            var n = try s.node(ref)
-            if n.hasRefs {
-                if n.context { return nil }
-                return try MediumLeaf.appendEmpty(s, n, i) ? ref : nil
-            }
-            guard n.widthType == 1, n.count == i, n.width > 0, (i &+ 1) &* n.width <= s.capacity(n) else { return nil }
-            StringLeaf.putSmall(n, i, b)
-            n.count = i &+ 1
-            s.storeHeader(n)
-            return ref
-        default: return nil
-        }
-    }
-
     func set(_ s: NodeStore, _ ref: Ref, _ i: Int, _ v: Mixed) throws(RealmError) -> Ref {
         switch self {
         case .int, .bool, .link, .objKey:

@@ -7,8 +7,8 @@
 ///
 /// Forms only move up: small to 15 bytes, medium to 63, then big. Format: logical §6.4.
 enum StringLeaf {
-    private static let smallLimit = 15
-    private static let mediumLimit = 63
+    static let smallLimit = 15
+    static let mediumLimit = 63
 
     static func create(_ s: NodeStore) throws(RealmError) -> Ref {
         try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 24).ref
@@ -302,25 +302,6 @@ enum MediumLeaf {
             ends.put(j, ends.get(j) &+ Int64(delta))
             j &+= 1
         }
-    }
-    /// Appends an empty string as element `i` when its three nodes are in the slab and have room; false: use `insert`.
-    @inline(__always) static func appendEmpty(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Bool {
-        var p = try parts(s, n)
-        let end = Int64(p.blob.count &+ 1)
-        guard p.ends.count == i, p.nulls.count == i, p.ends.ref.offset >= s.slabStart, p.blob.ref.offset >= s.slabStart,
-            p.nulls.ref.offset >= s.slabStart, Widths.fits(end, p.ends.width), p.blob.width > 0, p.blob.count < s.capacity(p.blob),
-            ((i &+ 1) &* p.ends.width &+ 7) >> 3 <= s.capacity(p.ends), ((i &+ 1) &* p.nulls.width &+ 7) >> 3 <= s.capacity(p.nulls)
-        else { return false }
-        p.blob.payload.storeBytes(of: 0, toByteOffset: p.blob.count, as: UInt8.self)
-        p.blob.count &+= 1
-        p.ends.put(i, end)
-        p.ends.count = i &+ 1
-        p.nulls.put(i, 0)
-        p.nulls.count = i &+ 1
-        s.storeHeader(p.blob)
-        s.storeHeader(p.ends)
-        s.storeHeader(p.nulls)
-        return true
     }
     /// `n`: the leaf's slab node.
     static func insert(_ s: NodeStore, _ n: Node, _ i: Int, _ value: Bytes?, terminated: Bool) throws(RealmError) {

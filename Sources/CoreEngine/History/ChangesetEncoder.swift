@@ -90,7 +90,7 @@ final class ChangesetEncoder: MutationLog {
             put(Int64(table.raw))
             selectedTable = table
         }
-        selectedCollection = nil
+        if selectedCollection != nil { selectedCollection = nil }
     }
     private func select(_ place: CollectionPlace) {
         if let s = selectedCollection, s == place { return }

@@ -158,7 +158,10 @@ extension Realm {
     }
     /// - Returns: the object's key, and whether it is new. With `mustBeNew` an existing one is 1013. Only a new one needs a write transaction.
     package func create(_ table: TableKey, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
-        let t = try self.table(table)
+        guard let u = try readingTable(table) else { throw noSuchTable(table) }
+        return try u.borrow { (t: Table) throws(RealmError) in try create(t, primaryKey: value, mustBeNew: mustBeNew) }
+    }
+    @inline(__always) private func create(_ t: Table, primaryKey value: Mixed, mustBeNew: Bool) throws(RealmError) -> (ObjKey, Bool) {
         guard let pk = t.primaryKey, let c = t.facts(pk) else {
             throw RealmError(.unexpectedPrimaryKey, "Class '\(t.className ?? t.name)' has no primary key")
         }
@@ -172,7 +175,7 @@ extension Realm {
         if !isWriting, let existing = try t.find(primaryKey: value) {
             result = (existing, false)
         } else {
-            _ = try writing()
+            try verifyWriting()
             result = try changing { () throws(RealmError) in try t.createObject(primaryKey: value) }
         }
         if mustBeNew && !result.isNew {

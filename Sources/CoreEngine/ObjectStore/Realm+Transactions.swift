@@ -46,12 +46,17 @@ extension Realm {
     }
     /// The transaction, writing.
     @inline(__always) package func writing() throws(RealmError) -> Transaction {
-        let t = transaction
-        guard t.stage == .writing else { throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.") }
-        if let damage = t.damage { throw damage }
+        try verifyWriting()
+        return transaction
+    }
+    /// Throws unless something may be changed now, and notes that something is.
+    @inline(__always) func verifyWriting() throws(RealmError) {
+        guard transaction.stage == .writing else {
+            throw RealmError(.wrongTransactionState, "Cannot modify managed objects outside of a write transaction.")
+        }
+        if let damage = transaction.damage { throw damage }
         try verifyWhole()
         stateCount &+= 1
-        return t
     }
     /// Runs a change. One that is refused has changed nothing; one that fails halfway leaves the transaction fit for a rollback only.
     @inline(__always) func changing<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {

@@ -26,6 +26,9 @@ struct Node {
     /// Payload bytes of a blob.
     @inline(__always) var blob: Bytes { Bytes(start: payload, count: count) }
 
+    /// Whether both say the same of the same node.
+    func isSame(as other: Node) -> Bool { ref == other.ref && count == other.count && width == other.width && flags == other.flags }
+
     /// Element `i` of an ordinary integer array: widths 1, 2, 4 unsigned, 8 to 64 signed.
     @inline(__always) func get(_ i: Int) -> Int64 {
         switch width {

@@ -96,12 +96,16 @@ extension Table {
         guard c.type == .mixed || t == c.oppositeTable else {
             throw RealmError(.typeMismatch, "Property \(describe(c)) links to objects of another class")
         }
-        guard let target = try group.table(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
-        guard !target.isEmbedded else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an embedded object") }
-        guard target.kind != .asymmetric else {
-            throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class")
+        guard let target = try group.unmanagedTable(t) else { throw RealmError(.noSuchTable, "The link names a class that does not exist") }
+        try target.borrow { (target: Table) throws(RealmError) in
+            guard !target.isEmbedded else { throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an embedded object") }
+            guard target.kind != .asymmetric else {
+                throw RealmError(.illegalOperation, "Property \(describe(c)) cannot link to an object of an asymmetric class")
+            }
+            guard try target.isValid(k) else {
+                throw RealmError(.noSuchObject, "The object that property \(describe(c)) should link to does not exist")
+            }
         }
-        guard try target.isValid(k) else { throw RealmError(.noSuchObject, "The object that property \(describe(c)) should link to does not exist") }
     }
 
     // MARK: Creating
@@ -153,7 +157,7 @@ extension Table {
         }
         indexes.created(key)
         noteMade()
-        if isEmbedded { group.log?.embeddedCreated(self.key, key) } else { group.log?.objectCreated(self.key, key) }
+        logSlot.objectCreated(self.key, key, isEmbedded: isEmbedded)
         return (key, true)
     }
 
@@ -214,7 +218,7 @@ extension Table {
         if case .link(let k) = try rows.get(row: row, c.key.index) { old = k }
         if old != target {
             try rows.set(row: row, c.key.index, target.isNull ? .null : .link(target))
-            if let other = try group.table(c.oppositeTable) {
+            try group.unmanagedTable(c.oppositeTable)?.borrow { (other: Table) throws(RealmError) in
                 if !old.isNull { try other.removeBacklink(old, c.oppositeColumn, origin: key) }
                 if !target.isNull { try other.addBacklink(target, c.oppositeColumn, origin: key) }
                 if other.isEmbedded && !old.isNull && !old.isUnresolved { try other.deleteIfOrphan(old) }

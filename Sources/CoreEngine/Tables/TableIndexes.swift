@@ -20,6 +20,8 @@ struct TableIndexes {
     /// entered, removed and entered. `settle` comes before anything else looks at an index.
     private var newest = ObjKey.null
     private var awaited: [Int] = []
+    /// Lists of objects that entering objects met.
+    private let recent = RecentLists()
 
     init(rows: ClusterTree) { self.rows = rows }
 
@@ -32,6 +34,7 @@ struct TableIndexes {
     /// - Returns: how long their array is, and whether the columns with an index are those that had one.
     mutating func read(_ ref: Ref, byIndex: [Int]) throws(RealmError) -> (length: Int, isSame: Bool) {
         (newest, awaited) = (.null, [])
+        recent.forget()
         roots.refs = [Ref](repeating: .null, count: byIndex.count)
         var length = 0
         if !ref.isNull {
@@ -71,6 +74,12 @@ struct TableIndexes {
     /// Runs `body` on the index of a column and keeps where it begins then.
     @inline(__always)
     private mutating func change<R>(_ column: Int, _ body: (inout SearchIndex) throws(RealmError) -> R) throws(RealmError) -> R {
+        recent.forget()
+        return try add(column, body)
+    }
+    /// The same for a `body` that only enters objects: lists stay where they are known to be, or are noted anew.
+    @inline(__always)
+    private mutating func add<R>(_ column: Int, _ body: (inout SearchIndex) throws(RealmError) -> R) throws(RealmError) -> R {
         var index = open(column)
         let result = try body(&index)
         if index.root != roots.refs[column] { roots.refs[column] = index.root }
@@ -92,7 +101,7 @@ struct TableIndexes {
     /// The object with this primary key, or nil: then `key` stands in the index now.
     @inline(__always) mutating func findOrInsert(_ value: Mixed, _ key: ObjKey, primaryKey column: Int) throws(RealmError) -> ObjKey? {
         guard has(column) else { throw .corrupt("primary key without its index") }
-        return try change(column) { (index) throws(RealmError) in try index.findOrInsert(value, key) }
+        return try add(column) { (index) throws(RealmError) in try index.findOrInsert(value, key) }
     }
     /// An object was made: its defaults are to be entered. What waited before has been settled.
     @inline(__always) mutating func created(_ object: ObjKey) {
@@ -108,8 +117,7 @@ struct TableIndexes {
         let object = newest
         newest = .null
         for column in awaited {
-            let initial = rows.columns[column]?.initial ?? .null
-            try change(column) { (index) throws(RealmError) in try index.insert(initial, object) }
+            try enter(rows.columns[column]?.initial ?? .null, object, column)
         }
         awaited.removeAll(keepingCapacity: true)
     }
@@ -117,10 +125,21 @@ struct TableIndexes {
     /// it is another object, or not the first value.
     @inline(__always) mutating func enterFirst(_ value: Mixed, _ object: ObjKey, _ column: Int) throws(RealmError) -> Bool {
         guard object == newest, let i = awaited.firstIndex(of: column) else { return false }
-        awaited.remove(at: i)
+        awaited.swapAt(i, awaited.count &- 1)
+        awaited.removeLast()
         if awaited.isEmpty { newest = .null }
-        try change(column) { (index) throws(RealmError) in try index.insert(value, object) }
+        try enter(value, object, column)
         return true
+    }
+    @inline(__always) private mutating func enter(_ value: Mixed, _ object: ObjKey, _ column: Int) throws(RealmError) {
+        if try recent.append(value, column, object, rows.store) {
+            assert(!rows.store.isChecked() || open(column).isSound(near: value), "an addition to a known list broke the index")
+            return
+        }
+        try add(column) { [recent] (index) throws(RealmError) in
+            index.recent = recent
+            try index.insert(value, object)
+        }
     }
 
     // MARK: Changing
@@ -196,6 +215,7 @@ struct TableIndexes {
                 try index.insert(v, key)
             }
         }
+        recent.forget()
         roots.refs[column] = index.root
         findColumns()
     }
@@ -203,6 +223,7 @@ struct TableIndexes {
     mutating func drop(_ column: Int) throws(RealmError) {
         try settle()
         guard column < roots.refs.count else { return }
+        recent.forget()
         try rows.store.destroy(roots.refs[column])
         roots.refs[column] = .null
         findColumns()

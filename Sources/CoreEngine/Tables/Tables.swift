@@ -60,21 +60,31 @@ enum CollectionChange {
 
 /// Where a group and its tables find the log of the write in progress.
 final class MutationLogSlot {
-    var log: MutationLog? { didSet { unmanaged = log.map { .passUnretained($0) } } }
+    var log: MutationLog? {
+        didSet {
+            unmanaged = log.map { .passUnretained($0) }
+            ofValues = unmanaged
+        }
+    }
     /// The same, kept alive by `log`.
     private var unmanaged: Unmanaged<MutationLog>?
+    /// The same while values are logged.
+    private var ofValues: Unmanaged<MutationLog>?
+    @inline(__always) func objectCreated(_ table: TableKey, _ object: ObjKey, isEmbedded: Bool) {
+        unmanaged?._withUnsafeGuaranteedRef { isEmbedded ? $0.embeddedCreated(table, object) : $0.objectCreated(table, object) }
+    }
     @inline(__always) func valueSet(_ table: TableKey, _ object: ObjKey, _ column: ColKey) {
-        unmanaged?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
+        ofValues?._withUnsafeGuaranteedRef { $0.valueSet(table, object, column) }
     }
     /// Values that are set in `body` are not logged, so that nobody is told of them.
     func withoutValues<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        let kept = unmanaged
-        unmanaged = nil
-        defer { unmanaged = kept }
+        let kept = ofValues
+        ofValues = nil
+        defer { ofValues = kept }
         return try body()
     }
     @inline(__always) func elementInserted(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ index: Int) {
-        unmanaged?._withUnsafeGuaranteedRef { $0.elementInserted(table, object, column, index) }
+        ofValues?._withUnsafeGuaranteedRef { $0.elementInserted(table, object, column, index) }
     }
 }
 

@@ -4,7 +4,7 @@ extension ClusterTree {
     /// 1. All column leaves of a cluster have as many elements as the cluster has keys.
     /// 2. Keys ascend strictly and stay below the next cluster; the offset of a first child is 0.
     /// 3. An inner node counts the objects below it, and all its children stand one level lower.
-    /// 4. The cursor, when it is valid, describes a leaf of this tree.
+    /// 4. The cursor, when it is valid, describes a leaf of this tree, and the columns opened there are those of the leaf.
     ///
     /// - Parameter place: looks only at the nodes that an operation on this object may have changed. nil: at all nodes.
     func checkInvariants(near place: ObjKey? = nil) throws(RealmError) {
@@ -64,5 +64,8 @@ extension ClusterTree {
         metCursor = true
         let isRight = cursor.count == count && cursor.offset == offset && cursor.low >= offset && cursor.high <= last
         guard isRight, cursor.leaf.keys?.ref == cluster.keys?.ref else { throw .corrupt("cursor that describes its leaf wrongly", at: n.ref.offset) }
+        for i in columns.indices {
+            guard try isOpenedRight(i) else { throw .corrupt("opened column that describes its leaf wrongly", at: n.ref.offset) }
+        }
     }
 }

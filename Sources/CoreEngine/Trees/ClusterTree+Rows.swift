@@ -33,8 +33,7 @@ extension ClusterTree {
     /// The common case, a new largest key in the last leaf, without a descent: the cursor stands there since the insertion before.
     @inline(__always) private func append(_ k: UInt64, initial: (column: Int, value: Mixed)?) throws(RealmError) -> Bool {
         guard try cursor.append(store, k) else { return false }
-        try insertRow(cursor.leaf, cursor.count &- 1, initial)
-        forgetOpened()
+        try appendToColumns(cursor.count &- 1, initial)
         cursor.countAppended()
         return true
     }
@@ -155,7 +154,6 @@ extension ClusterTree {
             let leaf = try cluster.column(c)
             var value = column.initial
             if let initial, initial.column == c { value = initial.value }
-            if try column.kind.appendInitial(store, leaf, position, value) != nil { continue }
             let new = try column.kind.insert(store, leaf, position, value)
             if new != leaf { cluster.setColumn(store, c, new) }
         }

@@ -69,33 +69,6 @@ final class ClusterTree {
     }
     deinit { opened.deallocate() }
 
-    /// The checked nodes of one column leaf, so that neighbouring rows are read without opening them again.
-    struct OpenedColumn {
-        enum Form: UInt8 { case none, int, double, link, smallString, mediumString }
-        var generation: UInt64 = 0
-        var form = Form.none
-        /// The leaf; for medium strings the end offsets.
-        var node = ClusterTree.noNode
-        var blob = ClusterTree.noNode
-        var nulls = ClusterTree.noNode
-
-        /// A value of the forms that most columns have.
-        @inline(__always) static func value(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Mixed? {
-            guard row < o.pointee.node.count else { return nil }
-            switch o.pointee.form {
-            case .int: return .int(o.pointee.node.get(row))
-            case .double:
-                let bits = FloatLeaf.double(o.pointee.node, row)
-                return bits == FloatLeaf.nullDouble ? .null : .double(Double(bitPattern: bits))
-            case .mediumString:
-                guard row < o.pointee.nulls.count else { return nil }
-                if o.pointee.nulls.get(row) != 0 { return .null }
-                guard let text = MediumLeaf.text(o.pointee.node, o.pointee.blob, row) else { return nil }
-                return .string(text)
-            default: return nil
-            }
-        }
-    }
     static var noNode: Node { Node(address: .init(bitPattern: 8)!, ref: .null, count: 0, width: 0, flags: 0) }
     private func prepareOpened() {
         if openedCount < columns.count {
@@ -103,7 +76,7 @@ final class ClusterTree {
             opened = .allocate(capacity: columns.count + 4)
         }
         openedCount = columns.count
-        for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn()) }
+        for i in 0..<openedCount { (opened + i).initialize(to: OpenedColumn(initial: columns[i]?.initial ?? .null)) }
     }
     /// Forgets opened column leaves: the cursor moved, or rows were inserted or erased.
     @inline(__always) func forgetOpened() {
@@ -238,48 +211,28 @@ final class ClusterTree {
     /// The value, when the column's leaf is open and the value in order; otherwise it is to be read by the longer way.
     @inline(__always) private func openValue(_ row: Int, _ column: Int) throws(RealmError) -> Mixed? {
         guard column < openedCount, opened[column].generation == generation else { return nil }
-        let o = opened + column
-        switch o.pointee.form {
-        case .link where row < o.pointee.node.count:
-            let v = o.pointee.node.get(row)
-            return v == 0 ? .null : .link(ObjKey(v &- 1))
-        case .smallString where row < o.pointee.node.count:
-            guard let b = try StringLeaf.getSmall(o.pointee.node, row) else { return .null }
-            return .string(b)
-        default: return OpenedColumn.value(o, row)
-        }
+        return try OpenedColumn.anyValue(opened + column, row)
     }
     /// As `get(row:)`, and opens the column leaf for the rows that follow.
     @inline(never) private func getOpening(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
-        if column < columns.count, column < openedCount, let c = columns[column], c.enumeratedValues.isNull {
-            let leaf = try cursor.leaf.column(column)
-            let o = opened + column
-            o.pointee.form = .none
-            o.pointee.generation = 0
-            switch c.kind {
-            case .int: openInto(o, .int, try store.integers(leaf))
-            case .link: openInto(o, .link, try store.integers(leaf))
-            case .double: openInto(o, .double, try FloatLeaf.node(store, leaf, width: 8))
-            case .string:
-                let n = try store.node(leaf)
-                if n.hasRefs && !n.context && n.widthType == 0 {
-                    let p = try MediumLeaf.parts(store, n)
-                    o.pointee.blob = p.blob
-                    o.pointee.nulls = p.nulls
-                    openInto(o, .mediumString, p.ends)
-                } else if !n.hasRefs && n.widthType == 1 {
-                    openInto(o, .smallString, n)
-                }
-            default: break
-            }
-            if let v = try openValue(row, column) { return v }
-        }
+        if column < columns.count, try open(column), let v = try openValue(row, column) { return v }
         return try getClosed(row, column)
     }
-    @inline(never) private func openInto(_ o: UnsafeMutablePointer<OpenedColumn>, _ form: OpenedColumn.Form, _ n: Node) {
-        o.pointee.node = n
-        o.pointee.form = form
+    /// Opens the column's leaf in the cursor's leaf; false when it is of a form that is not kept open.
+    @inline(never) private func open(_ column: Int) throws(RealmError) -> Bool {
+        let o = opened + column
+        o.pointee.generation = 0
+        guard let c = columns[column], c.enumeratedValues.isNull, try o.pointee.open(c.kind, try cursor.leaf.column(column), store) else {
+            return false
+        }
         o.pointee.generation = generation
+        return true
+    }
+    /// Whether what is open of a column is what stands in the cursor's leaf.
+    func isOpenedRight(_ column: Int) throws(RealmError) -> Bool {
+        guard opened[column].generation == generation, let c = columns[column] else { return true }
+        var anew = OpenedColumn(initial: c.initial)
+        return try anew.open(c.kind, try cursor.leaf.column(column), store) && anew.isSame(as: opened[column])
     }
     private func getClosed(_ row: Int, _ column: Int) throws(RealmError) -> Mixed {
         guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
@@ -330,23 +283,42 @@ final class ClusterTree {
     @inline(__always) func set(row: Row, _ column: Int, _ v: Mixed) throws(RealmError) {
         assert(isCurrent(row) && cursor.isWritable, "a row after the cursor moved on")
         let row = row.index
-        if column < openedCount, opened[column].generation == generation {
-            let o = opened + column
-            if o.pointee.node.ref.offset >= store.slabStart, row < o.pointee.node.count {
-                // In the slab, and the element is wide enough: nothing moves.
-                switch (o.pointee.form, v) {
-                case (.int, .int(let i)) where Widths.fits(i, o.pointee.node.width): return o.pointee.node.put(row, i)
-                case (.double, .double(let d)) where d.bitPattern != FloatLeaf.nullDouble:
-                    return o.pointee.node.payload.storeBytes(of: d.bitPattern, toByteOffset: row &* 8, as: UInt64.self)
-                default: break
-                }
-            }
-            o.pointee.generation = 0
+        let isOpen = column < openedCount && opened[column].generation == generation
+        if isOpen {
+            if OpenedColumn.set(opened + column, store, row, v) { return }
+            opened[column].generation = 0
         }
         guard column < columns.count, let c = columns[column] else { throw .corrupt("no such column", at: cursor.leaf.ref.offset) }
         let leaf = try cursor.leaf.column(column)
         let new = try c.kind.set(store, leaf, row, v)
         if new != leaf { cursor.leaf.setColumn(store, column, new) }
+        // While rows are added at the end, the next one follows.
+        if isOpen, row == cursor.count &- 1 { _ = try open(column) }
+    }
+    /// Adds what a new row starts with to every column leaf of the cursor's leaf, which is writable. Leaves are opened on the way, so that the rows
+    /// that follow, and the values that are set in this one, find them open.
+    func appendToColumns(_ row: Int, _ initial: (column: Int, value: Mixed)?) throws(RealmError) {
+        let count = columns.count
+        try cursor.leaf.checkHolds(columns: count)
+        store.isTouched = true
+        for c in 0..<count {
+            let o = opened + c
+            if let initial, initial.column == c {
+                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, initial.value) { continue }
+                try appendOpening(row, c, initial.value)
+            } else {
+                if o.pointee.generation == generation, OpenedColumn.append(o, store, row, o.pointee.initial) { continue }
+                try appendOpening(row, c, nil)
+            }
+        }
+    }
+    @inline(never) private func appendOpening(_ row: Int, _ column: Int, _ value: Mixed?) throws(RealmError) {
+        guard let c = columns[column] else { return }
+        opened[column].generation = 0
+        let leaf = try cursor.leaf.column(column)
+        let new = try c.kind.insert(store, leaf, row, value ?? c.initial)
+        if new != leaf { cursor.leaf.setColumn(store, column, new) }
+        _ = try open(column)
     }
     /// Gives the collection that a Mixed value was just made its stable key.
     func assignKey(_ key: ObjKey, _ column: Int) throws(RealmError) {

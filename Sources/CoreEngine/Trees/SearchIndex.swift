@@ -15,6 +15,8 @@ struct SearchIndex {
     static let maxOffset = 200
     static let emptyChunk = Int32(bitPattern: 0x5800_0000)
     var capacity = Format.treeCapacity
+    /// Where lists are noted that an insertion found or made; nil: nowhere.
+    unowned(unsafe) var recent: RecentLists?
 
     init(_ store: NodeStore, root: Ref, rows: ClusterTree, column: Int) {
         self.store = store
@@ -288,27 +290,27 @@ struct SearchIndex {
         }
         var list = BPlusTree(store, kind: .int, root: entry.ref)
         let count = try list.count()
-        guard count > 0 else {
-            try list.insert(0, .int(key.raw))
-            return RefOrTagged(list.root)
-        }
-        let head = try self.key(list, 0)
-        guard let w = try value(head) else {
-            // The list's first object is gone (a stale entry): there is nothing to compare with, keep keys in order.
+        let isKnown = recent?.holds(v, column, list: entry.ref) ?? false
+        let first = count > 0 && !isKnown ? try value(try self.key(list, 0)) : v
+        guard count > 0, let w = first else {
+            // Without objects, or with a first one that is gone (a stale entry), there is nothing to compare with: keys are kept in order.
             try list.insert(try position(list, 0..<count, key), .int(key.raw))
             return RefOrTagged(list.root)
         }
-        if isUniform(offset), !child.isInner, !child.hasRefs, count < capacity, child.get(count &- 1) < key.raw, Mixed.equal(w, v) {
-            // A single leaf of one value, and the key is the largest: appended without a descent.
+        let isOfOne = isUniform(offset) && (isKnown || Mixed.equal(w, v))
+        if isOfOne, !child.isInner, !child.hasRefs, count < capacity, child.get(count &- 1) < key.raw {
+            // A single leaf, and the key is the largest: appended without a descent.
             var leaf = try store.integers(entry.ref)
             try store.appendInteger(&leaf, key.raw)
+            recent?.note(v, column, list: leaf.ref)
             return RefOrTagged(leaf.ref)
         }
-        let range = isUniform(offset) && Mixed.equal(w, v) ? 0..<count : try equalRange(list, v, offset)
+        let range = isOfOne ? 0..<count : try equalRange(list, v, offset)
         if !range.isEmpty {
             let p = try position(list, range, key)
             if p < range.upperBound, try self.key(list, p) == key { return entry }
             try list.insert(p, .int(key.raw))
+            if isOfOne { recent?.note(v, column, list: list.root) }
             return RefOrTagged(list.root)
         }
         let otherData = IndexData(w)
