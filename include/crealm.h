@@ -405,6 +405,64 @@ RLM_API bool crealm_results_fetch(realm_results_t* results, size_t first, size_t
                                   realm_value_t* out_values, realm_link_t* out_objects,
                                   size_t* out_count);
 
+/** What crealm_create_batch() does with an object that has the primary key of a row already. */
+typedef enum crealm_update_mode {
+    CREALM_UPDATE_ERROR = 0,    /* refuses the batch */
+    CREALM_UPDATE_MODIFIED = 1, /* writes the values that differ */
+    CREALM_UPDATE_ALL = 2       /* writes all values */
+} crealm_update_mode_e;
+
+/** Where a batch was refused. */
+typedef struct crealm_batch_fault {
+    int64_t row;                   /* -1: no single row */
+    realm_property_key_t property; /* RLM_INVALID_PROPERTY_KEY: no single property */
+} crealm_batch_fault_t;
+
+/** Makes objects from columns: one object for each row of a structure array, whose fields are the
+ *  properties, by their public or stored names. All rows are checked before the first is written; a
+ *  batch that is refused leaves the transaction as it was. What is written is what single calls in
+ *  the order of the rows would have made. docs/columns.md has the table of types that each property
+ *  takes. A column of plain values is an array over their buffer:
+ *
+ *      static void keep_schema(struct ArrowSchema* s) { (void)s; }
+ *      static void keep_array(struct ArrowArray* a) { (void)a; }
+ *
+ *      const void* buffers[] = {NULL, ids};   // no bits that say what is null; int64_t ids[1000]
+ *      struct ArrowSchema field = {.format = "l", .name = "id", .release = keep_schema};
+ *      struct ArrowArray column = {.length = 1000, .n_buffers = 2, .buffers = buffers, .release = keep_array};
+ *      struct ArrowSchema* fields[] = {&field};
+ *      struct ArrowArray* columns[] = {&column};
+ *      const void* none[] = {NULL};
+ *      struct ArrowSchema schema = {.format = "+s", .n_children = 1, .children = fields, .release = keep_schema};
+ *      struct ArrowArray rows = {.length = 1000, .n_buffers = 1, .n_children = 1, .buffers = none,
+ *                                .children = columns, .release = keep_array};
+ *      crealm_create_batch(realm, person_class, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL);
+ *
+ *  Properties without a column get their defaults, or keep their values in an object that exists.
+ *  Links are given by the primary key of their object, which may be one of the same batch; by the
+ *  key of the object where the field's metadata has "realm.link", as in what an export makes.
+ *
+ *  schema, rows: stay the caller's, and are not released. Counts and offsets in them are checked; that
+ *                buffers are as long as these say is believed.
+ *  mode:         without meaning for a class without primary key: all rows are new objects there.
+ *                Rows with the same primary key are written one after the other in the two modes that
+ *                update, and refused in the other.
+ *  out_keys:     [optional]; room for a key for each row: that of its object.
+ *  out_created:  [optional]; how many objects are new.
+ *  out_fault:    [optional]; after a failure, where. The message says it, too.
+ *  Thread:       confined.
+ *  Errors:       [realm]; WRONG_TRANSACTION_STATE outside a write transaction; NO_SUCH_TABLE;
+ *                ILLEGAL_OPERATION for a class of embedded objects; INVALID_PROPERTY for a column
+ *                without its property; MISSING_PRIMARY_KEY without a column for the primary key;
+ *                OBJECT_ALREADY_EXISTS; PROPERTY_TYPE_MISMATCH; PROPERTY_NOT_NULLABLE; NO_SUCH_OBJECT
+ *                for a link; LIMIT_EXCEEDED for values that are too large; INVALID_DICTIONARY_KEY;
+ *                NOT_SUPPORTED for a type of Arrow that is not taken; INVALID_ARGUMENT for a malformed
+ *                array, and a text that is not UTF-8. */
+RLM_API bool crealm_create_batch(realm_t* realm, realm_class_key_t class_key,
+                                 const struct ArrowSchema* schema, const struct ArrowArray* rows,
+                                 crealm_update_mode_e mode, realm_object_key_t* out_keys,
+                                 size_t* out_created, crealm_batch_fault_t* out_fault);
+
 /* ------------------------------------------------------------------------------------------------
  * Inspection
  * ---------------------------------------------------------------------------------------------- */

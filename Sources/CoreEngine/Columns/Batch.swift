@@ -1,0 +1,219 @@
+/// Many objects of a class from one structure array: the columns are bound to properties, everything is checked, then everything is written.
+///
+/// Promise
+/// 1. Until all rows are checked nothing is changed: a batch that is refused leaves the transaction as it was.
+/// 2. What is written, and what the history says of it, is what single calls in the order of the rows would have made. Only links to objects of
+///    the same batch that come later are set after all of them are there.
+/// 3. A refusal names the row and the property.
+package final class Batch {
+    /// What becomes of an object that has the primary key of a row already. Numbers of the C API.
+    package enum Mode: UInt32 {
+        /// It is an error.
+        case error = 0
+        /// Values that differ are written.
+        case modified = 1
+        /// All values are written.
+        case all = 2
+    }
+    let table: Table
+    private let schema: Schema
+    private var columns: [BatchColumn] = []
+    private var primaryKey: BatchColumn?
+    private let count: Int
+    /// Where the check stands, for whoever is told of a refusal.
+    private var place = BatchFault()
+    /// Rows by primary key, once a link asked for them.
+    private var rows: [BatchKey: Int]?
+    /// From which row on each column waits until all objects are there, because that row leads to one of them. Those behind it wait, too, since
+    /// they may be of the same object.
+    private var waiting: [Int] = []
+
+    init(
+        _ table: Table, _ schema: Schema, _ fields: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, _ fault: inout BatchFault
+    ) throws(RealmError) {
+        self.table = table
+        self.schema = schema
+        guard fields.pointee.release != nil, array.pointee.release != nil else {
+            throw RealmError(.invalidArgument, "The schema or the array was released")
+        }
+        let length = array.pointee.length
+        guard length >= 0, length <= 1 << 32 else { throw RealmError(.invalidArgument, "The length of the array is impossible: \(length)") }
+        count = Int(length)
+        let whole = try BatchArray(fields, array, count: count)
+        guard whole.form == .structure else { throw RealmError(.invalidArgument, "The array is not one of structures, a field for each property") }
+        do throws(RealmError) { try bindAll(whole) } catch {
+            fault = place
+            throw error
+        }
+    }
+    private func bindAll(_ whole: BatchArray) throws(RealmError) {
+        for i in 0..<count where whole.isNull(i) {
+            place.row = i
+            throw RealmError(.invalidArgument, "Row \(i) is null")
+        }
+        let first = whole.field(0)
+        columns = try bind(whole.children, to: table)
+        start = first
+        primaryKey = columns.first { $0.facts.isPrimaryKey }
+        guard table.primaryKey == nil || primaryKey != nil else {
+            throw RealmError(.missingPrimaryKey, "Class '\(table.className ?? table.name)' has a primary key: a column for it is needed")
+        }
+        columns.removeAll { $0.facts.isPrimaryKey }
+    }
+    /// Index of the first row in the columns.
+    private var start = 0
+
+    /// Finds the property of each column by its public name, or else by the stored one.
+    func bind(_ arrays: [BatchArray], to table: Table) throws(RealmError) -> [BatchColumn] {
+        let properties = schema.index(of: table.key).map { schema.classes[$0].properties } ?? []
+        var all: [BatchColumn] = [], bound = Set<ColKey>()
+        for array in arrays {
+            let known = properties.first { !$0.publicName.isEmpty && $0.publicName == array.name } ?? properties.first { $0.name == array.name }
+            let found = known.flatMap { table.column($0.key) } ?? table.column(named: array.name)
+            guard let column = found, !column.isBacklink else {
+                throw RealmError(.invalidProperty, "Class '\(table.className ?? table.name)' has no property '\(array.name)'")
+            }
+            place.property = column.key
+            guard bound.insert(column.key).inserted else { throw RealmError(.invalidProperty, "Two columns are called '\(array.name)'") }
+            all.append(try BatchColumn(array, column, named: array.name, of: table, self))
+        }
+        place.property = .null
+        return all
+    }
+
+    // MARK: Checking
+
+    func check(_ mode: Mode, _ fault: inout BatchFault) throws(RealmError) {
+        do throws(RealmError) {
+            waiting = columns.map { _ in .max }
+            if let primaryKey { try checkKeys(primaryKey, mode) }
+            for c in columns.indices where !columns[c].isPlain { try check(column: c) }
+        } catch {
+            fault = place
+            let name = place.name.isEmpty ? "" : ", property '\(table.className ?? table.name).\(place.name)'"
+            throw RealmError(error.code, "Row \(place.row)\(name): \(error.message)", path: error.path)
+        }
+    }
+    private func check(column c: Int) throws(RealmError) {
+        let column = columns[c]
+        (place.property, place.name) = (column.facts.key, column.name)
+        for row in 0..<count {
+            place.row = row
+            if try column.check(start &+ row) { waiting[c] = min(waiting[c], row) }
+        }
+    }
+    private func checkKeys(_ column: BatchColumn, _ mode: Mode) throws(RealmError) {
+        (place.property, place.name) = (column.facts.key, column.name)
+        let mayExist = mode == .error ? try table.count() > 0 : false
+        var previous: Int64?, ascending = true
+        var seen = Set<Int64>(), others = Set<BatchKey>()
+        for row in 0..<count {
+            place.row = row
+            let v = try column.primaryKey(start &+ row)
+            _ = try column.check(start &+ row)
+            guard mode == .error else { continue }
+            if mayExist, try table.find(primaryKey: v) != nil {
+                throw RealmError(.objectAlreadyExists, "an object with this primary key exists already")
+            }
+            let isNew: Bool
+            if case .int(let i) = v {
+                // Ascending keys need no memory.
+                if ascending, previous.map({ $0 < i }) ?? true {
+                    isNew = true
+                } else {
+                    if ascending {
+                        ascending = false
+                        seen.reserveCapacity(count)
+                        for r in 0..<row { if case .int(let k) = try column.primaryKey(start &+ r) { seen.insert(k) } }
+                    }
+                    isNew = seen.insert(i).inserted
+                }
+                previous = i
+            } else {
+                isNew = others.insert(BatchKey(v)).inserted
+            }
+            guard isNew else { throw RealmError(.objectAlreadyExists, "an earlier row of the batch has this primary key") }
+        }
+    }
+    /// The row with a primary key.
+    func row(of value: Mixed) -> Int? {
+        guard let primaryKey else { return nil }
+        if rows == nil {
+            var all: [BatchKey: Int] = [:]
+            all.reserveCapacity(count)
+            for r in 0..<count { if let v = try? primaryKey.primaryKey(start + r) { all[BatchKey(v)] = r } }
+            rows = all
+        }
+        return rows?[BatchKey(value)]
+    }
+
+    // MARK: Writing
+
+    /// - Parameter keys: receives the key of the object of each row.
+    /// - Returns: how many objects are new.
+    func write(_ mode: Mode, keys: UnsafeMutablePointer<Int64>?) throws(RealmError) -> Int {
+        var created = 0, made: [(object: ObjKey, isNew: Bool)] = []
+        let anyWaits = waiting.contains { $0 < count }
+        for row in 0..<count {
+            let (key, isNew) = try table.createObject(primaryKey: try primaryKey?.primaryKey(start &+ row))
+            if isNew { created += 1 }
+            keys?[row] = key.raw
+            if anyWaits { made.append((key, isNew)) }
+            for c in columns.indices where row < waiting[c] { try columns[c].write(start &+ row, key, isNew: isNew, mode) }
+        }
+        if anyWaits {
+            for row in 0..<count {
+                for c in columns.indices where row >= waiting[c] { try columns[c].write(start &+ row, made[row].object, isNew: made[row].isNew, mode) }
+            }
+        }
+        return created
+    }
+}
+
+/// Where a batch was refused.
+package struct BatchFault {
+    /// −1: no single row.
+    package fileprivate(set) var row = -1
+    /// `ColKey.null`: no single property.
+    package fileprivate(set) var property = ColKey.null
+    fileprivate var name: Name = ""
+    package init() {}
+}
+
+/// A primary key, to be found in a set.
+struct BatchKey: Hashable {
+    private let kind: UInt8
+    private let bytes: [UInt8]
+    init(_ v: Mixed) {
+        switch v {
+        case .int(let i): (kind, bytes) = (1, withUnsafeBytes(of: i) { Array($0) })
+        case .string(let b): (kind, bytes) = (2, Array(b))
+        case .objectId(let o): (kind, bytes) = (3, Array(o.description.utf8))
+        case .uuid(let u): (kind, bytes) = (4, Array(u.description.utf8))
+        default: (kind, bytes) = (0, [])
+        }
+    }
+}
+
+extension Realm {
+    /// Makes objects from the rows of a structure array, or fills those that have their primary keys already.
+    ///
+    /// - Parameters:
+    ///   - schema, rows: structs of the Arrow C data interface; they stay the caller's.
+    ///   - keys: receives the object key of each row.
+    /// - Returns: how many objects are new.
+    package func createBatch(
+        _ key: TableKey, _ schema: UnsafeRawPointer, _ rows: UnsafeRawPointer, _ mode: Batch.Mode, keys: UnsafeMutablePointer<Int64>?,
+        _ fault: inout BatchFault
+    ) throws(RealmError) -> Int {
+        let t = try table(key)
+        guard !t.isEmbedded else {
+            throw RealmError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(t.className ?? t.name)'")
+        }
+        try verifyWriting()
+        let batch = try Batch(
+            t, self.schema, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self), &fault)
+        try batch.check(mode, &fault)
+        return try changing { () throws(RealmError) in try batch.write(mode, keys: keys) }
+    }
+}

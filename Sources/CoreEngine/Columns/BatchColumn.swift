@@ -1,0 +1,267 @@
+/// A column of a batch, bound to the property that it fills: what is read from it, what is refused, and how it goes into an object.
+final class BatchColumn {
+    let array: BatchArray
+    let name: Name
+    let facts: ColumnFacts
+    unowned(unsafe) let table: Table
+    private unowned(unsafe) let batch: Batch
+    /// The elements: of a collection its values, otherwise the column itself.
+    private let element: BatchArray
+    /// Keys of a dictionary.
+    private let names: BatchArray?
+    /// Class that the values link to.
+    private let target: Table?
+    /// Properties of the embedded objects in this column.
+    private let parts: [BatchColumn]
+
+    init(_ array: BatchArray, _ column: Column, named name: Name, of table: Table, _ batch: Batch) throws(RealmError) {
+        guard let facts = table.facts(column.key) else { throw .corrupt("a property without its column") }
+        (self.array, self.name, self.facts, self.table, self.batch) = (array, name, facts, table, batch)
+        switch facts.shape {
+        case nil: (element, names) = (array, nil)
+        case .dictionary:
+            guard facts.keyType == .string else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
+            guard let entries = array.children.first, array.form == .list32, entries.form == .structure, entries.children.count == 2 else {
+                if array.form == .null {
+                    (element, names) = (array, array)
+                    break
+                }
+                throw Self.mismatch(name, "a map")
+            }
+            (element, names) = (entries.children[1], entries.children[0])
+        case .list, .set:
+            if array.form == .null {
+                (element, names) = (array, nil)
+                break
+            }
+            guard let elements = array.children.first, array.form == .list32 || array.form == .list64 else { throw Self.mismatch(name, "lists") }
+            (element, names) = (elements, nil)
+        }
+        target = facts.type == .link ? try table.group.table(facts.oppositeTable) : nil
+        guard let target, target.isEmbedded, element.form != .null else {
+            parts = []
+            return
+        }
+        guard element.form == .structure else { throw Self.mismatch(name, "structures, because its objects are embedded") }
+        parts = try batch.bind(element.children, to: target)
+    }
+    private static func mismatch(_ name: Name, _ wanted: String) -> RealmError {
+        RealmError(.typeMismatch, "Column '\(name)' has to be of \(wanted)")
+    }
+    private var isEmbedded: Bool { target?.isEmbedded ?? false }
+
+    // MARK: Values
+
+    /// Element `i` as a value of the property; links are found by the primary key of their object.
+    @inline(__always) private func converted(_ i: Int) throws(RealmError) -> Mixed {
+        let v = try element.value(i)
+        switch (v, facts.type) {
+        case (.int, .int), (.string, .string), (.double, .double), (.null, _): return v
+        default: return try converted(v)
+        }
+    }
+    @inline(never) private func converted(_ v: Mixed) throws(RealmError) -> Mixed {
+        switch (facts.type, v) {
+        case (.mixed, _), (.bool, .bool), (.float, .float), (.binary, .binary), (.timestamp, .timestamp), (.decimal, .decimal): return v
+        case (.link, _): return try linked(v)
+        case (.double, .float(let f)): return .double(Double(f))
+        case (.double, .int(let i)): if let d = Double(exactly: i) { return .double(d) }
+        case (.float, .double(let d)): if let f = Float(exactly: d) ?? (d.isNaN ? .nan : nil) { return .float(f) }
+        case (.float, .int(let i)): if let f = Float(exactly: i) { return .float(f) }
+        case (.decimal, .int(let i)): return .decimal(Decimal128(i))
+        case (.decimal, .binary(let b)) where b.count == 16:
+            if let p = b.baseAddress {
+                return .decimal(Decimal128(low: p.loadUnaligned(as: UInt64.self), high: p.loadUnaligned(fromByteOffset: 8, as: UInt64.self)))
+            }
+        case (.objectId, .binary(let b)) where b.count == 12: if let p = b.baseAddress { return .objectId(ObjectId(bytes: p)) }
+        case (.uuid, .binary(let b)) where b.count == 16: if let p = b.baseAddress { return .uuid(UUIDValue(bytes: p)) }
+        default: break
+        }
+        switch (facts.type, v) {
+        case (.double, .int(let i)), (.float, .int(let i)): throw RealmError(.typeMismatch, "\(i) has no exact value of type \(facts.type)")
+        case (.float, .double(let d)): throw RealmError(.typeMismatch, "\(d) has no exact value of type float")
+        default: throw RealmError(.typeMismatch, "a value of another type than the property's, which is \(facts.type)")
+        }
+    }
+    private func linked(_ v: Mixed) throws(RealmError) -> Mixed {
+        guard let target, !target.isEmbedded else { throw RealmError(.typeMismatch, "a value where an embedded object is needed") }
+        if element.isLink {
+            guard case .int(let raw) = v else { throw RealmError(.typeMismatch, "a key of an object is an integer") }
+            return .typedLink(target.key, ObjKey(raw))
+        }
+        guard let pk = target.primaryKey, let key = target.facts(pk) else {
+            throw RealmError(
+                .typeMismatch,
+                "objects of class '\(target.className ?? target.name)' have no primary key: name them by their keys (metadata realm.link)")
+        }
+        let value = Self.asPrimaryKey(v, key)
+        guard Table.matches(value, key) else {
+            throw RealmError(.typeMismatch, "a value of another type than the primary key of the object to link to")
+        }
+        if let found = try target.find(primaryKey: value) { return .typedLink(target.key, found) }
+        if target === batch.table, let row = batch.row(of: value) { throw BatchColumn.later(row) }
+        throw RealmError(.noSuchObject, "no object of class '\(target.className ?? target.name)' has this primary key")
+    }
+    static func asPrimaryKey(_ v: Mixed, _ key: ColumnFacts) -> Mixed {
+        guard case .binary(let b) = v, let p = b.baseAddress else { return v }
+        if key.type == .objectId, b.count == 12 { return .objectId(ObjectId(bytes: p)) }
+        if key.type == .uuid, b.count == 16 { return .uuid(UUIDValue(bytes: p)) }
+        return v
+    }
+    /// The primary key of row `i`.
+    func primaryKey(_ i: Int) throws(RealmError) -> Mixed { try converted(i) }
+    private static func later(_ row: Int) -> RealmError { RealmError(.keyAlreadyUsed, "the object of row \(row), which is made by this call") }
+    /// The object that is linked to is one of those that the batch makes.
+    private static func isLater(_ e: RealmError) -> Bool { e.code == .keyAlreadyUsed }
+
+    // MARK: Checking
+
+    /// Throws unless row `i` can be written. Nothing is changed.
+    ///
+    /// - Returns: whether it leads to objects that the batch makes.
+    func check(_ i: Int) throws(RealmError) -> Bool {
+        guard let shape = facts.shape else { return try checkElement(i, nil) }
+        if array.isNull(i) { return false }
+        var isLater = false
+        let isIndexed = facts.type == .string && shape == .list && table.indexes.has(facts.key.index)
+        for j in array.elements(i) {
+            let at = shape == .dictionary ? array.children[0].field(j) : j
+            if let names {
+                guard case .string(let name) = try names.value(at) else { throw RealmError(.invalidDictionaryKey, "a key of a dictionary is a text") }
+                guard isUTF8(name) else { throw Self.notText() }
+                try Realm.checkKey(name)
+            }
+            if try checkElement(at, shape) { isLater = true }
+            if isIndexed, case .string(let word) = try element.value(at) { try SearchIndex.checkWord(word) }
+        }
+        return isLater
+    }
+    private static func notText() -> RealmError { RealmError(.invalidArgument, "a text that is not valid UTF-8") }
+    @inline(__always) private func checkElement(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
+        if isEmbedded { return try checkParts(i, shape) }
+        let v: Mixed
+        do throws(RealmError) { v = try converted(i) } catch {
+            guard Self.isLater(error) else { throw error }
+            return true
+        }
+        switch v {
+        case .int where facts.type == .int: return false
+        case .string(let b): if !isUTF8(b) { throw Self.notText() }
+        default: break
+        }
+        if let shape { try table.checkElement(v, of: facts, shape, level: 1) } else { try table.check(v, for: facts) }
+        return false
+    }
+    private func checkParts(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
+        if element.isNull(i) {
+            guard shape == nil || shape == .dictionary else { throw RealmError(.notNullable, "an embedded object is missing in a list") }
+            return false
+        }
+        var isLater = false
+        for part in parts { if try part.check(element.field(i)) { isLater = true } }
+        return isLater
+    }
+    /// Whether nothing in this column can be refused.
+    var isPlain: Bool {
+        guard facts.shape == nil, array.hasNoNulls else { return false }
+        switch (facts.type, array.form) {
+        case (.int, .int8), (.int, .int16), (.int, .int32), (.int, .int64), (.int, .uint8), (.int, .uint16), (.int, .uint32), (.bool, .bool),
+            (.double, .double), (.double, .float), (.float, .float):
+            return !facts.isPrimaryKey
+        default: return false
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes row `i` into an object. What was checked is not checked again.
+    @inline(__always) func write(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
+        if facts.shape != nil { return try writeCollection(i, object, isNew: isNew, mode) }
+        if isEmbedded { return try writeEmbedded(i, object, isNew: isNew, mode) }
+        let v = try converted(i)
+        if isNew {
+            if v.isNull { return }
+        } else if mode == .modified, let old = try table.get(object, facts), isSame(old, v) {
+            return
+        }
+        guard try table.set(object, facts, v) else { throw .corrupt("an object that is gone while it is filled") }
+    }
+    private func isSame(_ a: Mixed, _ b: Mixed) -> Bool {
+        if case .link(let k) = a, case .typedLink(_, let l) = b { return k == l }
+        return Mixed.same(a, b)
+    }
+    private func writeParts(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
+        for part in parts { try part.write(element.field(i), object, isNew: isNew, mode) }
+    }
+    private func writeEmbedded(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
+        var old = ObjKey.null
+        if !isNew, case .link(let k)? = try table.get(object, facts) { old = k }
+        if element.isNull(i) {
+            if !old.isNull { _ = try table.set(object, facts, .null) }
+        } else if mode == .modified, !old.isNull {
+            try writeParts(i, old, isNew: false, mode)
+        } else {
+            try writeParts(i, try table.setNewTarget(object, facts), isNew: true, mode)
+        }
+    }
+    private func writeCollection(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
+        guard let shape = facts.shape else { return }
+        let elements = array.isNull(i) ? 0..<0 : array.elements(i)
+        if isNew, elements.isEmpty { return }
+        if !isNew, mode == .modified, try holds(elements, object, shape) { return }
+        let path = CollectionPath(table: table.key, object: object, column: facts.key)
+        let made: [ObjKey] = try table.edit(path, as: shape) { (e) throws(RealmError) in
+            if !isNew { try e.clear() }
+            var made: [ObjKey] = []
+            for (n, j) in elements.enumerated() {
+                let at = shape == .dictionary ? array.children[0].field(j) : j
+                var v = Mixed.null
+                if !isEmbedded {
+                    v = try converted(at)
+                } else if !element.isNull(at) {
+                    made.append(try e.createTarget())
+                    v = .typedLink(facts.oppositeTable, made[made.count - 1])
+                } else {
+                    made.append(.null)
+                }
+                switch shape {
+                case .list: try e.insert(n, v)
+                case .set: _ = try e.insertUnique(v)
+                case .dictionary: if case .string(let name)? = try names?.value(at) { _ = try e.setValue(v, for: name) }
+                }
+            }
+            return made
+        }
+        for (key, j) in zip(made, elements) where !key.isNull {
+            try writeParts(shape == .dictionary ? array.children[0].field(j) : j, key, isNew: true, mode)
+        }
+    }
+    /// Whether a collection holds these elements and no others. Embedded objects are always new ones.
+    private func holds(_ elements: Range<Int>, _ object: ObjKey, _ shape: CollectionShape) throws(RealmError) -> Bool {
+        if isEmbedded { return false }
+        switch try table.group.resolve(CollectionPath(table: table.key, object: object, column: facts.key)) {
+        case .list(let list)?:
+            guard shape == .set || list.count == elements.count else { return false }
+            var found = Set<Int>()
+            for (n, j) in elements.enumerated() {
+                let v = try converted(j)
+                if shape == .list {
+                    guard isSame(try list.get(n), v) else { return false }
+                } else {
+                    guard let at = try list.find(v) else { return false }
+                    found.insert(at)
+                }
+            }
+            return shape == .list || found.count == list.count
+        case .dictionary(let entries)?:
+            guard entries.count == elements.count else { return false }
+            for j in elements {
+                let at = array.children[0].field(j)
+                guard case .string(let name)? = try names?.value(at), let found = try entries.find(name) else { return false }
+                guard isSame(try entries.value(found), try converted(at)) else { return false }
+            }
+            return true
+        case nil: return elements.isEmpty
+        }
+    }
+}
