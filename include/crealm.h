@@ -421,22 +421,23 @@ typedef struct crealm_batch_fault {
 /** Makes objects from columns: one object for each row of a structure array, whose fields are the
  *  properties, by their public or stored names. All rows are checked before the first is written; a
  *  batch that is refused leaves the transaction as it was. What is written is what single calls in
- *  the order of the rows would have made. docs/columns.md has the table of types that each property
+ *  the order of the rows would have made. docs/batches.md has the table of types that each property
  *  takes. A column of plain values is an array over their buffer:
  *
  *      static void keep_schema(struct ArrowSchema* s) { (void)s; }
  *      static void keep_array(struct ArrowArray* a) { (void)a; }
  *
- *      const void* buffers[] = {NULL, ids};   // no bits that say what is null; int64_t ids[1000]
+ *      // int64_t ids[1000]; NULL: no bits that say what is null
+ *      const void *buffers[] = {NULL, ids}, *none[] = {NULL};
  *      struct ArrowSchema field = {.format = "l", .name = "id", .release = keep_schema};
- *      struct ArrowArray column = {.length = 1000, .n_buffers = 2, .buffers = buffers, .release = keep_array};
- *      struct ArrowSchema* fields[] = {&field};
- *      struct ArrowArray* columns[] = {&column};
- *      const void* none[] = {NULL};
- *      struct ArrowSchema schema = {.format = "+s", .n_children = 1, .children = fields, .release = keep_schema};
- *      struct ArrowArray rows = {.length = 1000, .n_buffers = 1, .n_children = 1, .buffers = none,
- *                                .children = columns, .release = keep_array};
- *      crealm_create_batch(realm, person_class, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL);
+ *      struct ArrowArray column = {
+ *          .length = 1000, .n_buffers = 2, .buffers = buffers, .release = keep_array};
+ *      struct ArrowSchema *fields[] = {&field}, schema = {
+ *          .format = "+s", .n_children = 1, .children = fields, .release = keep_schema};
+ *      struct ArrowArray *columns[] = {&column}, rows = {
+ *          .length = 1000, .n_buffers = 1, .n_children = 1, .buffers = none,
+ *          .children = columns, .release = keep_array};
+ *      crealm_create_batch(realm, person, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL);
  *
  *  Properties without a column get their defaults, or keep their values in an object that exists.
  *  Links are given by the primary key of their object, which may be one of the same batch; by the

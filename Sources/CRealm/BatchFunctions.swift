@@ -10,7 +10,10 @@ public func crealm_create_batch(
     _ fault: UnsafeMutablePointer<crealm_batch_fault_t>?
 ) -> Bool {
     var place = BatchFault()
-    defer { fault?.pointee = crealm_batch_fault_t(row: Int64(place.row), property: place.property.raw) }
+    defer {
+        fault?.pointee = crealm_batch_fault_t(
+            row: Int64(place.row), property: place.property == .null ? RLM_INVALID_PROPERTY_KEY : place.property.raw)
+    }
     return inside(.realm, r) { (_, realm) throws(RealmError) in
         guard let schema, let rows else { throw nullArgument() }
         guard let known = Batch.Mode(rawValue: UInt32(truncatingIfNeeded: mode.rawValue)) else {

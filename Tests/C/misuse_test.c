@@ -22,6 +22,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "batches.h"
+
 /* ---- Checking --------------------------------------------------------------------------------- */
 
 static int passed, failed;
@@ -405,6 +407,52 @@ static void give_back(void) {
     realm_release(results), realm_release(backlinks), realm_release(query);
     release_things(&live), release_things(&gone);
 }
+static batch_t batch;
+static const int64_t batch_id = 1;
+static void batch_misuse(int64_t id) {
+    const int state = RLM_ERR_WRONG_TRANSACTION_STATE, argument = RLM_ERR_INVALID_ARGUMENT;
+    crealm_batch_fault_t fault = {5, 5};
+    size_t created = 5;
+    one_integer(&batch, "id", &id);
+    FAILS(state, create_batch(realm, pk_int, &batch));
+    FAILS(argument, crealm_create_batch(NULL, pk_int, &batch.schema, &batch.rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
+    FAILS(argument, crealm_create_batch(realm, pk_int, NULL, &batch.rows, CREALM_UPDATE_ERROR, NULL, &created, &fault));
+    CHECK(created == 5 && fault.row == -1 && fault.property == RLM_INVALID_PROPERTY_KEY);
+    FAILS(argument, crealm_create_batch(realm, pk_int, &batch.schema, NULL, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
+    FAILS(argument, crealm_create_batch(realm, pk_int, &batch.schema, &batch.rows, (crealm_update_mode_e)3, NULL, NULL, NULL));
+    FAILS(argument, crealm_create_batch(realm, pk_int, &batch.schema, &batch.rows, (crealm_update_mode_e)-1, NULL, NULL, NULL));
+    FAILS(RLM_ERR_NO_SUCH_TABLE, create_batch(realm, 0x7FFFFFFF, &batch));
+    FAILS(RLM_ERR_ILLEGAL_OPERATION, create_batch(realm, embedded_class, &batch));
+    WORKS(realm_begin_write(realm));
+    FAILS(RLM_ERR_INVALID_PROPERTY, create_batch(realm, pk_int, one_integer(&batch, "none", &id)));
+    one_integer(&batch, "id", &id);
+    batch.rows.release = NULL;
+    FAILS(argument, create_batch(realm, pk_int, &batch));
+    one_integer(&batch, "id", &id);
+    batch.schema.release = NULL;
+    FAILS(argument, create_batch(realm, pk_int, &batch));
+    one_integer(&batch, "id", &id);
+    batch.schema.format = "l";
+    FAILS(argument, create_batch(realm, pk_int, &batch));
+    const int64_t lengths[] = {-1, INT64_MIN, INT64_MAX, 2};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        one_integer(&batch, "id", &id);
+        batch.rows.length = lengths[i];
+        FAILS(argument, create_batch(realm, pk_int, &batch));
+        one_integer(&batch, "id", &id);
+        batch.rows.offset = lengths[i];
+        FAILS(argument, create_batch(realm, pk_int, &batch));
+        one_integer(&batch, "id", &id);
+        batch.rows.n_children = lengths[i];
+        FAILS(argument, create_batch(realm, pk_int, &batch));
+    }
+    one_integer(&batch, "id", &id);
+    WORKS(create_batch(realm, pk_int, &batch));
+    FAILS(RLM_ERR_OBJECT_ALREADY_EXISTS, create_batch(realm, pk_int, &batch));
+    begin_batch(&batch, 0), add_integers(&batch, "id", NULL);
+    WORKS(create_batch(realm, pk_int, &batch));
+    WORKS(realm_rollback(realm));
+}
 /* Whether the library works as if nothing had happened. */
 static void still_works(const char* after) {
     static int64_t n;
@@ -432,6 +480,7 @@ static void still_works(const char* after) {
     WORKS(crealm_versions(realm, NULL, 10, &total));
     CHECK(total > 0);
     WORKS(crealm_versions(realm, NULL, 0, NULL));
+    batch_misuse(1000000 + n);
     crealm_set_pin_warning(UINT64_MAX);
     crealm_set_pin_warning(64 << 20);
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_find_faults(realm, 10, &faults, NULL, &total));
@@ -495,6 +544,7 @@ static void wrong_realm_handles(void) {
     REFUSED(K_REALM, realm_t, realm_get_version_id(h, &flag, &id));
     REFUSED(K_REALM, realm_t, realm_get_num_versions(h, &n));
     REFUSED(K_REALM, realm_t, crealm_versions(h, NULL, 0, NULL));
+    REFUSED(K_REALM, realm_t, create_batch(h, pk_int, one_integer(&batch, "id", &batch_id)));
     REFUSED(K_REALM, realm_t, realm_close(h));
     HARMLESS(K_REALM, realm_t, !realm_is_closed(h));
     REFUSED(K_REALM, realm_t, realm_begin_read(h));
@@ -1771,6 +1821,7 @@ static void unusable(int realm_error, int object_error, int results_error) {
     FAILS(results_error, crealm_results_export_arrow(results, NULL, 0, 0, &columns));
     FAILS(results_error, crealm_results_fetch_arrow(results, 0, 1, NULL, 0, NULL, &rows));
     FAILS(results_error, crealm_results_fetch(results, 0, 1, NULL, 0, NULL, NULL, NULL));
+    FAILS(realm_error, create_batch(realm, pk_int, one_integer(&batch, "id", &batch_id)));
     FAILS(realm_error, realm_get_num_objects(realm, plain_class, &n));
     FAILS(realm_error, realm_get_object(realm, plain_class, 0));
     FAILS(realm_error, realm_object_find_with_primary_key(realm, pk_int, integer(1), &flag));

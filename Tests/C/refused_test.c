@@ -19,6 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "batches.h"
 #include "checks.h"
 #include "values.h"
 
@@ -350,6 +351,37 @@ static void of_dead_collections(const whole_t* w) {
     of_a_dead_dictionary(w->dict_parts, here), of_a_dead_dictionary(w->in_dict, integer(1));
 }
 
+/* All of it is checked before the first object is made: the fault is in the last row. */
+static void batches(void) {
+    const int64_t fresh[] = {900, 901, 902}, taken[] = {900, 901, 1}, twice[] = {900, 901, 900}, numbers[] = {1, 2, 3};
+    const int64_t links[] = {1, 901, 77};
+    const int32_t ends[] = {0, 1, 2, 3};
+    const uint8_t last_is_null[] = {3};
+    const realm_class_key_t keyed = class_key("Keyed");
+    batch_t b;
+    begin_batch(&b, 3), add_integers(&b, "n", numbers), add_integers(&b, "id", taken);
+    REFUSED(EXISTS, create_batch(r, keyed, &b));
+    begin_batch(&b, 3), add_integers(&b, "id", twice), add_integers(&b, "n", numbers);
+    REFUSED(EXISTS, create_batch(r, keyed, &b));
+    begin_batch(&b, 3), add_integers(&b, "id", fresh), add_integers(&b, "n", numbers);
+    b.buffers[1][0] = last_is_null;
+    REFUSED(REQUIRED, create_batch(r, keyed, &b));
+    begin_batch(&b, 3), add_integers(&b, "id", fresh), add_texts(&b, "n", ends, "abc");
+    REFUSED(MISMATCH, create_batch(r, keyed, &b));
+    begin_batch(&b, 3), add_integers(&b, "id", fresh), add_integers(&b, "none", numbers);
+    REFUSED(NO_PROPERTY, create_batch(r, keyed, &b));
+    begin_batch(&b, 3), add_integers(&b, "n", numbers);
+    REFUSED(RLM_ERR_MISSING_PRIMARY_KEY, create_batch(r, keyed, &b));
+    begin_batch(&b, 3), add_integers(&b, "count", numbers), add_texts(&b, "name", ends, "ab\377"), add_integers(&b, "rank", numbers);
+    REFUSED(ARGUMENT, create_batch(r, class_key("All"), &b));
+    begin_batch(&b, 3), add_integers(&b, "count", numbers), add_integers(&b, "keyed", links), add_texts(&b, "name", ends, "abc");
+    REFUSED(NO_OBJECT, create_batch(r, class_key("All"), &b));
+    begin_batch(&b, 3), add_integers(&b, "id", fresh);
+    REFUSED(ILLEGAL, create_batch(r, class_key("Part"), &b));
+    REFUSED(NO_TABLE, create_batch(r, 99, &b));
+    note("crealm_create_batch(");
+    OUTSIDE(STATE, create_batch(r, keyed, &b));
+}
 static void of_values(void) {
     realm_object_t* o = kept.object;
     realm_class_key_t all = class_key("All");
@@ -401,6 +433,7 @@ static void of_values(void) {
     REFUSED(MISMATCH, realm_object_get_or_create_with_primary_key(r, class_key("Keyed"), real(1), NULL));
     REFUSED(REQUIRED, realm_object_get_or_create_with_primary_key(r, class_key("Keyed"), null_value(), NULL));
     REFUSED(RLM_ERR_UNEXPECTED_PRIMARY_KEY, realm_object_get_or_create_with_primary_key(r, all, integer(1), NULL));
+    batches();
     REFUSED(NO_TABLE, realm_object_create(r, 99));
     REFUSED(RLM_ERR_MISSING_PRIMARY_KEY, realm_object_create(r, class_key("Keyed")));
     REFUSED(ILLEGAL, realm_object_create(r, class_key("Part")));
@@ -635,7 +668,7 @@ static void all_covered(void) {
         "realm_list_insert_embedded", "realm_list_set_embedded", "realm_list_erase", "realm_list_clear", "realm_list_remove_all",
         "realm_set_insert", "realm_set_erase", "realm_set_clear", "realm_set_remove_all", "realm_dictionary_insert",
         "realm_dictionary_insert_embedded", "realm_dictionary_insert_list", "realm_dictionary_insert_dictionary", "realm_dictionary_erase",
-        "realm_dictionary_clear", "realm_query_delete_all", "realm_results_delete_all"};
+        "realm_dictionary_clear", "realm_query_delete_all", "realm_results_delete_all", "crealm_create_batch"};
     section = "all functions";
     for (size_t i = 0; i < sizeof changing / sizeof *changing; i++) {
         char name[80];

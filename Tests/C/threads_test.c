@@ -293,6 +293,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_results_export_arrow(t->results, NULL, 0, 0, &columns) && (columns.release(&columns), true))
         CALL(crealm_results_fetch_arrow(t->results, 0, 1, NULL, 0, NULL, &rows) && (rows.release(&rows), true))
         CALL(crealm_results_fetch(t->results, 0, 1, keys, 1, two, NULL, &n))
+        CALL(crealm_create_batch(t->realm, 0, NULL, NULL, CREALM_UPDATE_ERROR, NULL, NULL, NULL))
     }
     return true;
 }

@@ -163,7 +163,9 @@ package final class Batch {
         }
         if anyWaits {
             for row in 0..<count {
-                for c in columns.indices where row >= waiting[c] { try columns[c].write(start &+ row, made[row].object, isNew: made[row].isNew, mode) }
+                for c in columns.indices where row >= waiting[c] {
+                    try columns[c].write(start &+ row, made[row].object, isNew: made[row].isNew, mode)
+                }
             }
         }
         return created
