@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench bench-python install clean tidy
 
 all: lib
 
@@ -149,6 +149,10 @@ test-threads: lib
 bench: lib
 	@Scripts/need.sh cc sqlite python3
 	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(KEEP),--keep)
+
+##   make bench-python [N=1000000]   the Python package beside sqlite3 and, where it is installed, duckdb
+bench-python: lib
+	@CREALM_LIBRARY=$(abspath $(LIB)) $(PYTHON) Benchmarks/bench_python.py $(or $(N),1000000) $(or $(ROUNDS),5)
 
 ##   make tidy                       the structure: rooms, doors, comments that lead to documents
 tidy:

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "checks.h"
@@ -562,6 +563,34 @@ static void versions(void) {
     last.stream.release(&last.stream);
 }
 
+/* A child process gets an error of the parent's stream, and may release it: the parent's goes on. */
+static void forked(void) {
+    section = "forked";
+    realm_t* realm = open_file("forked", true);
+    look_up(realm);
+    fill(realm, 30);
+    struct ArrowArrayStream stream;
+    const char* column[] = {names[0]};
+    if (CHECK(crealm_class_export_arrow(realm, thing, column, 1, 10, &stream))) {
+        pid_t child = fork();
+        if (child == 0) {
+            struct ArrowArray a;
+            bool good = stream.get_next(&stream, &a) == EIO && stream.get_last_error(&stream);
+            stream.release(&stream);
+            _exit(good && !stream.release ? 0 : 1);
+        }
+        int status = 1;
+        int64_t rows = 0;
+        size_t n = 0;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        sum_of(&stream, &rows);
+        CHECK(realm_get_num_objects(realm, thing, &n) && (size_t)rows == n && n > 0);
+        stream.release(&stream);
+    }
+    CHECK(realm_close(realm));
+    realm_release(realm);
+}
+
 /* ---- Pages ------------------------------------------------------------------------------------------ */
 
 static void pages(void) {
@@ -680,6 +709,7 @@ int main(int argc, char** argv) {
     paths();
     releases();
     versions();
+    forked();
     pages();
     what_does_not_fit();
     realm_release(schema);

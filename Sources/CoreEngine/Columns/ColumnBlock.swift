@@ -37,7 +37,7 @@ final class ColumnBlock {
     /// Adds objects by their keys, at most `mostRows`; how many of them fitted.
     func append(_ keys: ArraySlice<ObjKey>) throws(RealmError) -> Int {
         for (i, key) in keys.enumerated() { reader.keys[i] = key }
-        return try checked(keys.count) { () throws(RealmError) in try reader.read(keys.count, group, &text) }
+        return try checked(keys.count) { () throws(RealmError) in try reader.read(keys.count, group, &text, in: nil) }
     }
     /// Moves the rows into `array`; the block is empty then.
     func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) { try root.export(to: array) }
@@ -48,19 +48,20 @@ final class ColumnBlock {
     private func checked(_ n: Int, _ body: () throws(RealmError) -> Void) throws(RealmError) -> Int {
         let before = count
         do throws(RealmError) { try body() } catch {
-            let columns = reader.columns, kept = columns.map(\.builder.count).min() ?? before
+            let columns = reader.columns, kept = columns.map(\.builder.completeCount).min() ?? before
             guard columns.contains(where: \.builder.holdsFull), kept > 0 else { throw naming(error, before, kept) }
             for column in columns { try column.builder.truncate(kept) }
             isFull = true
-            try root.appendEntries(kept - before)
+            try root.appendWhole(kept - before)
             return kept - before
         }
-        try root.appendEntries(n)
+        try root.appendWhole(n)
         return n
     }
     /// The error with the column and the object it is about.
     private func naming(_ error: RealmError, _ before: Int, _ kept: Int) -> RealmError {
-        guard kept >= before, kept - before < TableReader.mostRows, let column = reader.columns.first(where: { $0.builder.count == kept }) else {
+        guard kept >= before, kept - before < TableReader.mostRows, let column = reader.columns.first(where: { $0.builder.completeCount == kept })
+        else {
             return error
         }
         return RealmError(

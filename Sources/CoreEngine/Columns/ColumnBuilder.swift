@@ -8,6 +8,8 @@ final class ColumnBuilder {
     private let mostBytes: Int
     private(set) var count = 0
     private var nullCount = 0
+    /// Values that are there with all their parts.
+    var completeCount: Int { field.kind == .structure ? children.reduce(count) { min($0, $1.completeCount) } : count }
     /// A bit per value, where there are nulls.
     private var validity = ColumnBuffer()
     /// Numbers; bits of Bools; offsets of texts, binaries and lists, one more than values.
@@ -130,13 +132,12 @@ final class ColumnBuilder {
         try appendOffset(end)
         try added(1)
     }
-    /// Pairs of names and values that have been added to the children.
-    func appendEntries(_ n: Int) throws(RealmError) { try added(n) }
-    /// Objects whose values have been added to the children; null where there is none.
-    func appendObjects(_ keys: UnsafeBufferPointer<ObjKey>) throws(RealmError) {
-        let first = count
-        try added(keys.count)
-        for i in keys.indices where keys[i].isNull { try markNull(first &+ i) }
+    /// Objects, rows or pairs whose parts are added to the children before or afterwards.
+    func appendWhole(_ n: Int) throws(RealmError) { try added(n) }
+    /// An object that is not there; the children get what stands for its values by themselves.
+    func appendAbsent() throws(RealmError) {
+        try markNull(count)
+        count &+= 1
     }
     private func full() -> RealmError {
         isFull = true

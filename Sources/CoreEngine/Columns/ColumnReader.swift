@@ -59,8 +59,8 @@ final class ColumnReader {
                 try append(try LeafKind.mixed.get(run.table.store, leaf, Int(row)), column, builder, &text)
             }
         case .collection(let column, let elements): try collections(run, column, elements, &text)
-        case .behind(let column, let target): try target.read(behind: run, column, &text)
-        case .embedded(let column, let target): try builder.appendObjects(try target.read(behind: run, column, &text))
+        case .behind(let column, let target): try target.read(behind: run, column, &text, in: nil)
+        case .embedded(let column, let target): try target.read(behind: run, column, &text, in: builder)
         }
     }
     private func values(_ run: RowRun, _ column: ColKey, _ kind: LeafKind) throws(RealmError) {
@@ -103,7 +103,7 @@ final class ColumnReader {
                 guard let pairs = builder.children.first, let names = pairs.children.first, let values = pairs.children.last else { break }
                 for i in 0..<entries.count { try names.append(try entries.key(i)) }
                 try add(entries.count, of: group, to: values, column, elements, &text) { i throws(RealmError) in try entries.value(i) }
-                try pairs.appendEntries(entries.count)
+                try pairs.appendWhole(entries.count)
             }
             try builder.appendElements()
         }
@@ -125,7 +125,7 @@ final class ColumnReader {
                     default: target.keys[j] = .null
                     }
                 }
-                try builder.appendObjects(try target.read(n, group, &text))
+                try target.read(n, group, &text, in: builder)
                 i += n
             }
         }
@@ -155,15 +155,15 @@ final class TableReader {
         rows.deallocate()
     }
 
-    /// Adds the values of the objects that the first `n` of `keys` name. Where there is no such object the key becomes null, and something is
-    /// added that stands for nothing.
-    @discardableResult
-    func read(_ n: Int, _ group: Group, _ text: inout ObjectWriter) throws(RealmError) -> UnsafeBufferPointer<ObjKey> {
+    /// Adds the values of the objects that the first `n` of `keys` name; where there is no such object something that stands for nothing.
+    ///
+    /// - Parameter whole: gets the objects, of which the columns are the parts, if they are that.
+    func read(_ n: Int, _ group: Group, _ text: inout ObjectWriter, in whole: ColumnBuilder?) throws(RealmError) {
         let table = try group.table(self.table)
         var i = 0
         while i < n {
             guard let table, keys[i].raw >= 0, let first = try table.rows.locate(keys[i]) else {
-                keys[i] = .null
+                try whole?.appendAbsent()
                 for column in columns { try column.builder.appendMissing() }
                 i += 1
                 continue
@@ -179,21 +179,19 @@ final class TableReader {
             let run = RowRun(
                 table: table, leaf: cursor.leaf.node, size: cursor.count, rows: UnsafeBufferPointer(start: rows, count: count), keys: keys + i,
                 scan: nil)
+            try whole?.appendWhole(count)
             for column in columns { try column.read(run, &text) }
             i += count
         }
-        return UnsafeBufferPointer(start: keys, count: n)
     }
     /// The same for the objects to which a link of other rows leads.
-    @discardableResult
-    func read(behind run: RowRun, _ column: ColKey, _ text: inout ObjectWriter) throws(RealmError) -> UnsafeBufferPointer<ObjKey> {
+    func read(behind run: RowRun, _ column: ColKey, _ text: inout ObjectWriter, in whole: ColumnBuilder?) throws(RealmError) {
         let links = try run.table.store.integers(try run.leaf(column))
         guard links.count >= run.size else { throw .corrupt("leaf is too short", at: links.ref.offset) }
         for i in 0..<run.count {
-            let key = ObjKey(links.get(Int(run.rows[i])) &- 1)
-            keys[i] = key.raw < 0 ? .null : key
+            keys[i] = ObjKey(links.get(Int(run.rows[i])) &- 1)
         }
-        return try read(run.count, run.table.group, &text)
+        try read(run.count, run.table.group, &text, in: whole)
     }
     /// Adds the values of `n` rows of the present cluster of a scan, from row `first` on.
     func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout ObjectWriter) throws(RealmError) {

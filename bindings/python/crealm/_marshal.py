@@ -601,11 +601,12 @@ def aggregate(pointer: int, function: Callable[..., bool], property_key: int) ->
 
 
 def find_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> Optional[int]:
-    """Calls a function that returns a handle, or NULL without an error: None then."""
-    lib.realm_clear_last_error()
+    """Calls a function that looks for a handle, and returns NULL without an error where there is none: None then."""
     found = function(pointer, *arguments)
     if not found:
-        error = last_error()
+        lib.realm_clear_last_error()
+        found = function(pointer, *arguments)  # Once more, to tell its error from one that was there before.
+        error = None if found else last_error()
         if error:
             raise error
     return found or None

@@ -6,13 +6,14 @@ when the page was read; after that, and once the loop has gone on to the next pa
 columns a loop wants it tells by asking: a column that two objects of a page were asked for is read for the
 rest of it, and comes with the next page. One that nobody asked for in a page no longer does.
 
-Pages are for reading: there are none inside a write.
+Pages are for reading: there are none inside a write or a migration.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from itertools import repeat
+from itertools import chain, repeat
+from operator import length_hint
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 
 from . import _arrow
@@ -28,12 +29,45 @@ _KEY = "@key"
 Name = str
 
 
+def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The function of a property: the value in the page of an object, else what `otherwise` reads."""
+
+    def value(row: Any) -> Any:
+        place = row._place
+        if place is not None:
+            page, index = place
+            try:
+                return page[name][index]
+            except KeyError:
+                pass
+        return otherwise(row)
+
+    return value
+
+
 class Page(Dict[Name, List[Any]]):
-    """The values of some columns, by name: filled as they are asked for, and empty once it is over."""
+    """The values of some columns, by name: filled as they are asked for, and empty once it is over.
 
-    __slots__ = ("db", "class_key", "keys_of_rows", "is_live", "_loop", "_first", "_ready", "_asked")
+    Its objects are handed out through `rows`, an iterator, without a step of Python for each. When the page
+    is dropped the iterator ends, and `left` is how many it has not handed out.
+    """
 
-    def __init__(self, loop: Loop, first: int, count: int) -> None:
+    __slots__ = (
+        "db",
+        "class_key",
+        "count",
+        "is_live",
+        "rows",
+        "left",
+        "_loop",
+        "_first",
+        "_keys",
+        "_objects",
+        "_ready",
+        "_asked",
+    )
+
+    def __init__(self, loop: Loop, first: int, count: int, step: int = 1) -> None:
         super().__init__()
         self.db = loop.db
         self.class_key = loop.class_key
@@ -47,10 +81,20 @@ class Page(Dict[Name, List[Any]]):
             loop.refused.update(names)
             names = []
             rows = _arrow.fetch(loop.handle, first, count, [_KEY])
-        # Keys of the objects; None where there is none.
-        self.keys_of_rows: List[Optional[int]] = _arrow.values(rows.arrays[0], _arrow.OF_PROPERTY[c.P_INT])
+        self.count = rows.length
+        self._keys: Any = rows.arrays[0]
         self._ready = dict(zip(names, rows.arrays[1:]))
+        self._objects = self._made(loop.kind)[::step]
+        self.rows = iter(self._objects)
+        self.left = 0
         self.is_live = True
+
+    @property
+    def keys(self) -> List[Optional[int]]:  # type: ignore[override]
+        """The keys of the objects, the first row's first; None where there is no object."""
+        if type(self._keys) is not list:
+            self._keys = _arrow.values(self._keys, _arrow.OF_PROPERTY[c.P_INT])
+        return self._keys  # type: ignore[no-any-return]
 
     def __missing__(self, name: Name) -> List[Any]:
         """The values of a column that is asked for, for all rows; KeyError where single reads do."""
@@ -63,11 +107,11 @@ class Page(Dict[Name, List[Any]]):
                 self._asked.add(name)
                 raise KeyError(name)
             try:
-                rows = _arrow.fetch(self._loop.handle, self._first, len(self.keys_of_rows), [name])
+                rows = _arrow.fetch(self._loop.handle, self._first, self.count, [name])
             except DataError:
                 self._loop.refused.add(name)
                 raise KeyError(name) from None
-            if rows.length < len(self.keys_of_rows):
+            if rows.length < self.count:
                 raise KeyError(name)
             array = rows.arrays[0]
         self[name] = values = _arrow.values(array, type)
@@ -75,31 +119,32 @@ class Page(Dict[Name, List[Any]]):
 
     def drop(self) -> None:
         """The database changes, or the loop goes on."""
-        self.is_live = False
-        self.clear()
-        self._ready = {}
+        if self.is_live:
+            self.is_live = False
+            self.left = length_hint(self.rows)
+            self._objects.clear()
+            self.clear()
+            self._ready = {}
 
-    def objects(self, kind: Any) -> List[Any]:
-        """An object for each row, None where there is none. All are made at once, without a call of Python
-        for each."""
-        count = len(self.keys_of_rows)
-        made: List[Any] = list(map(object.__new__, repeat(kind, count)))
-        deque(map(kind._page.__set__, made, repeat(self)), maxlen=0)
-        deque(map(kind._index.__set__, made, range(count)), maxlen=0)
-        if None in self.keys_of_rows:
-            return [None if key is None else row for key, row in zip(self.keys_of_rows, made)]
+    def _made(self, kind: Any) -> List[Any]:
+        """An object for each row, None where there is none. All are made at once."""
+        made: List[Any] = list(map(object.__new__, repeat(kind, self.count)))
+        deque(map(kind._place.__set__, made, zip(repeat(self), range(self.count))), maxlen=0)
+        if self._keys.null_count:
+            return [None if key is None else row for key, row in zip(self.keys, made)]
         return made
 
 
 class Loop:
     """What a loop has learned of its class: the columns that it wants."""
 
-    __slots__ = ("db", "handle", "class_key", "wanted", "refused", "_size", "_types")
+    __slots__ = ("db", "handle", "class_key", "kind", "wanted", "refused", "_size", "_types")
 
     def __init__(self, db: Session, handle: Handle, class_key: int) -> None:
         self.db = db
         self.handle = handle
         self.class_key = class_key
+        self.kind = db._kind_in_loops(db._bound(class_key))
         self.wanted: List[Name] = []
         self.refused: Set[Name] = set()
         self._size = _FIRST
@@ -123,12 +168,12 @@ class Loop:
         """How many rows the next page should have."""
         return self._size
 
-    def read(self, first: int, count: int) -> Optional[Page]:
-        """A page; None inside a write."""
+    def read(self, first: int, count: int, step: int = 1) -> Optional[Page]:
+        """A page, to be gone through forwards or backwards; None inside a write or a migration."""
         db = self.db
-        if db._writing or db._is_migrating:
+        if db._writing or db._is_migrating or db._owner.opened is None:
             return None
-        page = Page(self, first, count)
+        page = Page(self, first, count, step)
         db._owner.pages[id(page)] = page
         return page
 
@@ -137,8 +182,8 @@ class Loop:
         page.db._owner.pages.pop(id(page), None)
         if page.is_live:
             self.wanted = list(page)
-            size = sum(array.size for array in page._ready.values()) // max(len(page.keys_of_rows), 1)
-            self._size = max(1, min(4 * len(page.keys_of_rows), _MOST, _MOST_BYTES // max(size, 1)))
+            size = sum(array.size for array in page._ready.values()) // max(page.count, 1)
+            self._size = max(1, min(4 * page.count, _MOST, _MOST_BYTES // max(size, 1)))
         else:
             self._size = _FIRST
         page.drop()
@@ -148,21 +193,31 @@ def rows(
     db: Session, handle: Handle, class_key: int, total: int, step: int, at: Callable[[int], Any]
 ) -> Iterator[Optional[Row]]:
     """The rows of a snapshot, forwards or backwards. `at` reads a single one."""
-    loop, done = Loop(db, handle, class_key), 0
+    return chain.from_iterable(_parts(Loop(db, handle, class_key), total, step, at))
+
+
+def _parts(loop: Loop, total: int, step: int, at: Callable[[int], Any]) -> Iterator[Iterator[Any]]:
+    done = 0
     while done < total:
         count = min(loop.size, total - done)
         first = done if step > 0 else total - done - count
-        page = loop.read(first, count)
-        if page is None:
-            for index in range(first, first + count)[::step]:
-                yield at(index)
-            done += count
-            continue
-        try:
-            count = len(page.keys_of_rows)
-            objects = page.objects(db._kind(db._bound(class_key)))[::step]
-            for index, row in zip(range(first, first + count)[::step], objects):
-                yield row if page.is_live else at(index)
-        finally:
-            loop.end(page)
+        page = loop.read(first, count, step)
+        left = count
+        if page is not None:
+            try:
+                yield page.rows
+                left = count - page.count if page.is_live else count - page.count + page.left
+            finally:
+                loop.end(page)
+        if left:  # Those that did not come with the page, or that were not handed out before it was dropped.
+            is_over: List[bool] = []
+            yield unless_interrupted(map(at, range(first, first + count)[::step][count - left :]), is_over)
+            if not is_over:
+                return
         done += count
+
+
+def unless_interrupted(rows: Iterator[Any], is_over: List[bool]) -> Iterator[Any]:
+    """The rows; an exception ends them for good. `is_over` gets an element when there was none."""
+    yield from rows
+    is_over.append(True)

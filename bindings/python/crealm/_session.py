@@ -218,17 +218,19 @@ class Session:
         return next((model for model in self._models.values() if model.__name__ == name), name)
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
-        return self._kind(bound)._wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
+        kind = bound.model or self._object_type
+        return kind._wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
 
-    def _kind(self, bound: BoundClass) -> Any:
-        """The class of Python for the objects of a class."""
+    def _kind_in_loops(self, bound: BoundClass) -> Any:
+        """The class of Python for the objects that a loop shows."""
         if bound.kind is None:
             bound.kind = bound.model or self._object_type._of_class(bound)
         return bound.kind
 
     def _object(self, class_key: int, object_key: int) -> Any:
         handle = self._owner.make(lib.realm_get_object, class_key, object_key)
-        return self._kind(self._bound(class_key))._wrap(self, handle, class_key, object_key)
+        kind = self._bound(class_key).model or self._object_type
+        return kind._wrap(self, handle, class_key, object_key)
 
     def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
         """The object with a primary key; None when there is none."""

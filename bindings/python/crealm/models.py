@@ -68,6 +68,7 @@ from uuid import UUID
 from . import _marshal as c
 from ._handle import Handle
 from ._library import lib
+from ._pages import attribute
 from ._session import Session
 from .errors import NoSuchProperty, SchemaError, TypeMismatch, suggestion
 from .expressions import Member, Path
@@ -103,23 +104,15 @@ MISSING: Any = _Missing()
 # ------------------------------------------------------------------------------------------------
 
 
-class Field(Generic[T]):
+if TYPE_CHECKING:
+    _Descriptor = object
+else:
+    _Descriptor = property  # Its __get__ is the fastest there is.
+
+
+class Field(_Descriptor, Generic[T]):
     """One property of a model class. On an instance it is the property's value; on the class it is a
     `Path`, for conditions. `name` is the property's name, `column` the one in the file."""
-
-    __slots__ = (
-        "name",
-        "column",
-        "owner",
-        "module",
-        "annotation",
-        "primary_key",
-        "index",
-        "fulltext",
-        "default",
-        "default_factory",
-        "_shape",
-    )
 
     def __init__(
         self,
@@ -150,6 +143,11 @@ class Field(Generic[T]):
         self.default_factory = default_factory
         self._shape: Optional[Tuple[Any, int, bool]] = None
 
+    def __copy__(self) -> Field[T]:
+        made: Field[T] = Field()
+        made.__dict__.update(self.__dict__)
+        return made
+
     def _bind(self, owner: Type[Model], name: str, annotation: Any) -> None:
         if self.name:
             raise SchemaError(f"{owner.__name__}.{name}: the field is {self.owner}.{self.name} already")
@@ -158,22 +156,21 @@ class Field(Generic[T]):
         self.owner = owner.__name__
         self.module = owner.__module__
         self.annotation = annotation
+        if not TYPE_CHECKING:
+            property.__init__(self, attribute(name, self._single))
 
-    @overload
-    def __get__(self, instance: None, owner: Any) -> Path: ...
+    if TYPE_CHECKING:
 
-    @overload
-    def __get__(self, instance: Model, owner: Any) -> T: ...
+        @overload
+        def __get__(self, instance: None, owner: Any) -> Path: ...
 
-    def __get__(self, instance: Optional[Model], owner: Any) -> Any:
-        if instance is None:
-            return Path.of(owner, self)
-        page = instance._page
-        if page is not None:
-            try:
-                return page[self.name][instance._index]
-            except KeyError:
-                pass
+        @overload
+        def __get__(self, instance: Model, owner: Any) -> T: ...
+
+        def __get__(self, instance: Optional[Model], owner: Any) -> Any: ...
+
+    def _single(self, instance: Model) -> Any:
+        """The value, read by itself."""
         db = instance._db
         if db is None:
             return self._unmanaged(instance)
@@ -407,8 +404,16 @@ def _is_class_variable(annotation: Any) -> bool:
     return annotation is ClassVar or get_origin(annotation) is ClassVar
 
 
+class _ModelType(type):
+    """The type of model classes: Person.age is a path that begins at Person, wherever `age` was declared."""
+
+    def __getattribute__(cls, name: str) -> Any:
+        found = type.__getattribute__(cls, name)
+        return Path.of(cls, found) if type(found) is Field else found
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
-class Model(Object):
+class Model(Object, metaclass=_ModelType):
     """Base of declared classes. Person(name="Ann", age=31) makes an instance that is in no database;
     properties that are not given have their default, else zero, False, an empty value or None.
 
@@ -583,7 +588,7 @@ class Model(Object):
         assign(self, "_handle", None)
         assign(self, "_class_key", -1)
         assign(self, "_key", -1)
-        assign(self, "_page", None)
+        assign(self, "_place", None)
 
     # Python
 

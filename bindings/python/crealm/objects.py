@@ -12,7 +12,7 @@ from . import _marshal as c
 from ._handle import Handle, resolved
 from ._json import jsonable
 from ._library import lib
-from ._pages import Page
+from ._pages import Page, attribute
 from ._session import Row, Session
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
@@ -37,13 +37,12 @@ class Object(Observable, Freezable, Row):
     the same open database.
     """
 
-    __slots__ = ("_db", "_handle", "_class_key", "_key", "_page", "_index")
+    __slots__ = ("_db", "_handle", "_class_key", "_key", "_place")
     _db: Session  # None for model instances that are in no database.
     _handle: Handle
     _class_key: int
     _key: int
-    _page: Optional[Page]  # Of an object that came from a loop, with its place there: the rest is made of it.
-    _index: int
+    _place: Optional[Tuple[Page, int]]  # Of an object that came from a loop; the rest is made of it when needed.
 
     @classmethod
     def _wrap(cls: Type[O], db: Session, handle: Handle, class_key: int, key: int) -> O:
@@ -53,15 +52,18 @@ class Object(Observable, Freezable, Row):
         assign(self, "_handle", handle)
         assign(self, "_class_key", class_key)
         assign(self, "_key", key)
-        assign(self, "_page", None)
+        assign(self, "_place", None)
         return self
 
     @classmethod
     def _of_class(cls, bound: BoundClass) -> Type[Object]:
-        """The class for the objects of a class without a model: attributes of a class are found sooner than
-        those that __getattr__ finds."""
-        names = [name for name in bound.properties if not hasattr(cls, name)]
-        members: Dict[str, Any] = {name: property(partial(cls._property, name=name)) for name in names}
+        """The class for the objects of a class without a model in loops, where speed counts: attributes of a class
+        are found sooner than those that __getattr__ finds."""
+
+        def read(name: str) -> Any:
+            return property(attribute(name, lambda row: row._read(row._facts(name))))
+
+        members: Dict[str, Any] = {name: read(name) for name in bound.properties if not hasattr(cls, name)}
         members.update(__slots__=(), __module__=cls.__module__, __qualname__=cls.__qualname__, __doc__=cls.__doc__)
         return type(cls.__name__, (cls,), members)
 
@@ -74,9 +76,10 @@ class Object(Observable, Freezable, Row):
 
     def _late(self, name: str) -> Any:
         """What an object of a page does not have until it is needed."""
-        page = None if name in ("_page", "_index") else self._page
-        if page is None:
+        place = None if name == "_place" else self._place
+        if place is None:
             raise AttributeError(name)
+        page, index = place
         assign = object.__setattr__
         if name == "_handle":
             found = self._db._owner.make(lib.realm_get_object, self._class_key, self._key)
@@ -84,15 +87,16 @@ class Object(Observable, Freezable, Row):
             return found
         assign(self, "_db", page.db)
         assign(self, "_class_key", page.class_key)
-        assign(self, "_key", page.keys_of_rows[self._index])
+        assign(self, "_key", page.keys[index])
         return object.__getattribute__(self, name)
 
     def _property(self, name: str) -> Any:
         """The value of a property."""
-        page = self._page
-        if page is not None:
+        place = self._place
+        if place is not None:
+            page, index = place
             try:
-                return page[name][self._index]
+                return page[name][index]
             except KeyError:
                 pass
         return self._read(self._facts(name))

@@ -15,6 +15,7 @@ import operator
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
 
@@ -438,6 +439,9 @@ class AllObjects(Results[T]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[T]:
+        return chain.from_iterable(self._parts())
+
+    def _parts(self) -> Iterator[Iterable[T]]:
         loop = _pages.Loop(self._db, self._handle, self._class_key)
         index, last = 0, None
         while True:
@@ -447,13 +451,19 @@ class AllObjects(Results[T]):
             page = loop.read(index, min(loop.size, count - index))
             if page is None:
                 keys = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
-                yield from self._existing(keys)
+                rest = keys
             else:
-                keys = page.keys_of_rows
+                keys = page.keys
                 try:
-                    yield from self._of_page(page)
+                    yield page.rows
+                    rest = [] if page.is_live else keys[page.count - page.left :]
                 finally:
                     loop.end(page)
+            if rest:
+                is_over: ListOf[bool] = []
+                yield _pages.unless_interrupted(self._existing(rest), is_over)
+                if not is_over:
+                    return
             if not keys:
                 return
             index, last = index + len(keys), keys[-1]
@@ -461,12 +471,6 @@ class AllObjects(Results[T]):
     def _key_at(self, index: int) -> int:
         link: c.Link = self._handle.call(c.get_value, lib.realm_results_get, index)
         return link.object_key
-
-    def _of_page(self, page: _pages.Page) -> Iterator[Any]:
-        for index, row in enumerate(page.objects(self._db._kind(self._db._bound(self._class_key)))):
-            if not page.is_live:
-                return (yield from self._existing(page.keys_of_rows[index:]))
-            yield row
 
     def _existing(self, keys: Iterable[int]) -> Iterator[T]:
         for key in keys:

@@ -282,7 +282,7 @@ class BoundClass:
         self.name = facts.name
         self.key = facts.key
         self.model = model
-        self.kind: Any = None  # The class of Python for its objects, once there was one.
+        self.kind: Any = None  # The class of Python for its objects in loops, once there was one.
         names: Dict[str, str] = {} if model is None else model._attributes()
         self.columns: Dict[str, c.PropertyFacts] = {p.name: p for p in facts.properties}
         self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}

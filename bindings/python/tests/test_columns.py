@@ -138,7 +138,7 @@ def test_columns_for_numpy(rows):
         array = numpy.asarray(table.column(name))
         assert array.dtype == kind and len(array) == len(table)
     assert numpy.asarray(table.column("i")).tolist() == [row.i for row in table]
-    assert numpy.asarray(table.column("s")).tolist() == [row.s for row in table]
+    assert numpy.asarray(table.column("s"), dtype=object).tolist() == [row.s for row in table]
 
 
 def test_columns_outlive_the_database(path):
