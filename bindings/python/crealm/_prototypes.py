@@ -111,6 +111,51 @@ class FaultInfo(Structure):
     ]
 
 
+class ArrowSchema(Structure):
+    """`ArrowSchema`. What it points to is addresses here."""
+
+    _fields_ = [
+        ("format", c_char_p),
+        ("name", c_char_p),
+        ("metadata", c_void_p),
+        ("flags", c_int64),
+        ("n_children", c_int64),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
+class ArrowArray(Structure):
+    """`ArrowArray`."""
+
+    _fields_ = [
+        ("length", c_int64),
+        ("null_count", c_int64),
+        ("offset", c_int64),
+        ("n_buffers", c_int64),
+        ("n_children", c_int64),
+        ("buffers", c_void_p),
+        ("children", c_void_p),
+        ("dictionary", c_void_p),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
+class ArrowStream(Structure):
+    """`ArrowArrayStream`."""
+
+    _fields_ = [
+        ("get_schema", CFUNCTYPE(c_int, c_void_p, c_void_p)),
+        ("get_next", CFUNCTYPE(c_int, c_void_p, c_void_p)),
+        ("get_last_error", CFUNCTYPE(c_char_p, c_void_p)),
+        ("release", c_void_p),
+        ("private_data", c_void_p),
+    ]
+
+
 class PinnedInfo(Structure):
     """`crealm_pinned_version_t`."""
 
@@ -218,7 +263,7 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_find_faults"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -227,6 +272,12 @@ TABLE = [
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     ("crealm_config_set_snapshot", None, [c_void_p, c_bool], QUICK),
+    (
+        "crealm_create_batch",
+        c_bool,
+        [c_void_p, c_uint32, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_void_p],
+        BLOCKING + MOVES,
+    ),
     (
         "crealm_find_faults",
         c_bool,

@@ -89,13 +89,17 @@ def is_list(value: object) -> bool:
     return isinstance(value, (list, tuple, LiveList)) and not isinstance(value, RawTimestamp)
 
 
+def check_update(update: str) -> None:
+    if update not in UPDATES:
+        raise DataError(f'update is "error", "modified" or "all", not {update!r}')
+
+
 class Plan:
     """What one change writes. `update` is for objects whose primary key is taken: "error" refuses,
     "all" writes every property, "modified" those that were given and differ."""
 
     def __init__(self, db: Session, update: str = "error") -> None:
-        if update not in UPDATES:
-            raise DataError(f'update is "error", "modified" or "all", not {update!r}')
+        check_update(update)
         self.db = db
         self.update = update
         self._additions: List[Addition] = []

@@ -7,6 +7,7 @@ import warnings
 import weakref
 from datetime import datetime, timedelta, timezone
 from functools import partial
+from itertools import islice
 from types import MappingProxyType, TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -17,22 +18,25 @@ from typing import (
     Mapping,
     NoReturn,
     Optional,
+    Sequence,
     Type,
     TypeVar,
     Union,
     overload,
 )
 
-from . import _library, _marshal as c
+from . import _batches, _library, _marshal as c
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
-from ._store import Plan, located
+from ._rows import csv_rows, named_rows
+from ._store import Plan, check_update, located
 from .collections import VIEWS
 from .errors import (
     BusyError,
     ClosedError,
+    DataError,
     Error,
     InvalidatedError,
     NotSupportedError,
@@ -43,7 +47,7 @@ from .faults import Fault, Faults
 from .frozen import Freezable
 from .objects import Object, Table
 from .observing import Changes, Moves, Observation, wait_for_change
-from .schema import ClassSchema
+from .schema import BoundClass, ClassSchema
 from .versions import PinnedVersion
 from .writing import AsyncWrite
 
@@ -63,6 +67,7 @@ class Unchanged:
 
 
 UNCHANGED = Unchanged()
+_FEW = 8  # Rows that are not worth being packed.
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -229,35 +234,80 @@ class Database(Session):
         return obj
 
     def add_many(
-        self, kind: Union[str, Type[Model]], rows: Iterable[Mapping[str, Any]], update: str = "error"
+        self,
+        kind: Union[str, Type[Model]],
+        rows: Any,
+        update: Optional[str] = "error",
+        *,
+        columns: Optional[Sequence[str]] = None,
+        batch: int = 10_000,
     ) -> int:
         """Adds an object for each row, and returns how many rows there were.
 
-        kind:   a model class or the name of a class.
-        rows:   dictionaries of values by name; what is missing gets its default. A dictionary inside
-                makes an embedded object, or another new object to link to. Model instances are taken,
-                too. The rows are read one by one.
-        update: as for add(); "all" writes all values of a row, "modified" those that differ.
+        kind:    a model class or the name of a class.
+        rows:    one of
+                 - dictionaries of values by name; what is missing gets its default. A dictionary inside
+                   makes an embedded object, or another new object to link to. Model instances are
+                   taken, too;
+                 - tuples or lists of values for `columns`;
+                 - a DataFrame of pandas or polars, a table of pyarrow, or anything else with
+                   __arrow_c_stream__: its columns have the names of properties. A link is the primary
+                   key of its object, which is there or comes in the same batch;
+                 - the path of a CSV file, or an open one: its first line has the names. An empty field
+                   is None where the property may be None.
+        update:  as for add(); "all" writes all values of a row, "modified" those that differ. None is
+                 "error".
+        columns: the names for rows without names; of a CSV file without a first line of names.
+        batch:   so many rows are read and written at a time.
 
-        A row that cannot be stored raises, with its number in the message; earlier rows stay, until the
-        write is rolled back.
+        A row that cannot be stored raises, with its number in the message. Earlier rows stay, until the
+        write is rolled back; of columns (DataFrames and the like) those of earlier batches.
         """
         bound = self._class(kind)
         self._require_write(bound.name)
-        number = -1
-        for number, row in enumerate(rows):
-            plan = Plan(self, update)
+        mode = "error" if update is None else update
+        check_update(mode)
+        if batch < 1:
+            raise DataError(f"A batch has at least one row, not {batch}")
+        if hasattr(rows, "__arrow_c_stream__"):
+            return _batches.add_stream(self._owner, bound, rows, mode, batch)
+        source: Iterable[Any] = rows
+        if isinstance(rows, (str, os.PathLike)):
+            with open(rows, encoding="utf-8-sig", newline="") as file:
+                return self._add_rows(bound, csv_rows(bound, file, columns), mode, batch)
+        if hasattr(rows, "readline"):
+            source = csv_rows(bound, rows, columns)
+        elif columns is not None:
+            source = named_rows(rows, list(columns))
+        return self._add_rows(bound, source, mode, batch)
+
+    def _add_rows(self, bound: BoundClass, rows: Iterable[Any], update: str, batch: int) -> int:
+        done, source = 0, iter(rows)
+        while True:
+            some = list(islice(source, batch))
             try:
-                if isinstance(row, Mapping):
-                    plan.row(bound, row)
-                elif isinstance(row, Object) and row._db is None:
-                    plan.instance(row)
-                else:
-                    raise TypeError(f"Row {number} is no dictionary but {type(row).__name__}")
-                plan.add()
-            except Error as error:
-                raise located(error, f"Row {number}")
-        return number + 1
+                if len(some) < _FEW or not _batches.available():
+                    raise _batches.NotPlain
+                _batches.add(self._owner, bound, len(some), _batches.columns_of(bound, some, update), update)
+            except _batches.NotPlain:
+                for number, row in enumerate(some, done):
+                    self._add_row(bound, row, update, number)
+            done += len(some)
+            if len(some) < batch:
+                return done
+
+    def _add_row(self, bound: BoundClass, row: Any, update: str, number: int) -> None:
+        plan = Plan(self, update)
+        try:
+            if isinstance(row, Mapping):
+                plan.row(bound, row)
+            elif isinstance(row, Object) and row._db is None:
+                plan.instance(row)
+            else:
+                raise TypeError(f"Row {number} is no dictionary but {type(row).__name__}")
+            plan.add()
+        except Error as error:
+            raise located(error, f"Row {number}")
 
     def refresh(self) -> bool:
         """Moves to the newest snapshot. Whether there was a newer one. Inside a write, in modes

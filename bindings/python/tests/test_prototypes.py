@@ -50,6 +50,7 @@ def kind(c_type):
         "realm_log_level_e": "int32",
         "crealm_page_cipher_e": "int32",
         "crealm_durability_e": "int32",
+        "crealm_update_mode_e": "int32",
     }[words[0]]
 
 

@@ -1,0 +1,340 @@
+"""Many rows in one call: columns of plain values as Arrow arrays, with nothing but the standard library.
+
+What is packed here is what needs no second look: values of exactly the types that a property stores.
+For everything else `NotPlain` is raised, and the rows are written one by one by `_store`, which takes
+more and says what is wrong with a value. A batch that the library refuses has changed nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import re
+import struct
+from array import array
+from ctypes import byref, c_void_p
+from datetime import datetime
+from decimal import Decimal
+from itertools import accumulate, chain
+from operator import itemgetter
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+from uuid import UUID
+
+from . import _library, _marshal as c
+from ._handle import Owner
+from ._library import lib
+from ._prototypes import ArrowArray, ArrowSchema, ArrowStream
+from .errors import DataError, Error, SchemaError
+from .schema import BoundClass
+from .values import ObjectId, Timestamp, timestamp_ns
+
+MODES = {"error": 0, "modified": 1, "all": 2}
+Buffer = Union[bytes, "array[Any]"]
+
+
+class NotPlain(Exception):
+    """The values are for `_store`, one row after the other."""
+
+
+def available() -> bool:
+    return _library.has("crealm_create_batch")
+
+
+# ------------------------------------------------------------------------------------------------
+# Packing: a column of values as format and buffers
+# ------------------------------------------------------------------------------------------------
+
+
+class Packed(NamedTuple):
+    format: str
+    buffers: Tuple[Optional[Buffer], ...]  # The first says which values are there; None: all.
+    children: Tuple[Tuple[str, int, "Packed"], ...] = ()  # Names and lengths.
+    metadata: bytes = b""
+
+
+_NONE = type(None)
+_ZERO_ONE = bytes([48] + [49] * 255)
+
+
+def _bits(flags: bytes) -> bytes:
+    """A bit for each byte, least significant first."""
+    if not flags:
+        return b""
+    return int(flags.translate(_ZERO_ONE)[::-1], 2).to_bytes((len(flags) + 7) // 8, "little")
+
+
+def _offsets(lengths: Iterable[int]) -> Tuple[bool, "array[int]"]:
+    """Where each value ends, and whether that takes 64 bits."""
+    ends = list(accumulate(lengths, initial=0))
+    wide = ends[-1] > 0x7FFFFFFF
+    return wide, array("q" if wide else "i", ends)
+
+
+def _texts(values: Sequence[str]) -> Tuple[str, Tuple[Buffer, ...]]:
+    joined = "".join(values)
+    data = joined.encode("utf-8")
+    if len(data) == len(joined):
+        wide, ends = _offsets(map(len, values))
+    else:
+        wide, ends = _offsets([len(value.encode("utf-8")) for value in values])
+    return ("U" if wide else "u"), (ends, data)
+
+
+def _binaries(values: Sequence[bytes]) -> Tuple[str, Tuple[Buffer, ...]]:
+    wide, ends = _offsets(map(len, values))
+    return ("Z" if wide else "z"), (ends, b"".join(values))
+
+
+def _timestamps(values: Sequence[Any]) -> Tuple[str, Tuple[Buffer, ...]]:
+    if any(value.utcoffset() is None for value in values):
+        raise NotPlain
+    return "tsn:UTC", (array("q", map(timestamp_ns, values)),)
+
+
+_WORDS = struct.Struct("<QQ")
+
+
+def _decimals(values: Sequence[Any]) -> Tuple[str, Tuple[Buffer, ...]]:
+    words = []
+    for value in values:
+        c.encode(value, c.P_DECIMAL)  # Refuses what cannot be stored.
+        high, low = c.decimal_to_bits(Decimal(value))
+        words.append(_WORDS.pack(low, high))
+    return "w:16", (b"".join(words),)
+
+
+_EPOCH = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
+# Of each property type: the types of Python that are packed, what stands for None, and how.
+_PACKERS: Dict[int, Tuple[Set[type], Any, Callable[[Sequence[Any]], Tuple[str, Tuple[Buffer, ...]]]]] = {
+    c.P_INT: ({int}, 0, lambda v: ("l", (array("q", v),))),
+    c.P_BOOL: ({bool}, False, lambda v: ("b", (_bits(bytes(v)),))),
+    c.P_DOUBLE: ({float, int}, 0.0, lambda v: ("g", (array("d", v),))),
+    c.P_FLOAT: ({float, int}, 0.0, lambda v: ("f", (struct.pack(f"={len(v)}f", *v),))),
+    c.P_STRING: ({str}, "", _texts),
+    c.P_BINARY: ({bytes}, b"", _binaries),
+    c.P_TIMESTAMP: ({datetime, Timestamp}, _EPOCH, _timestamps),
+    c.P_DECIMAL: ({Decimal, int}, Decimal(0), _decimals),
+    c.P_OBJECT_ID: ({ObjectId}, ObjectId(bytes(12)), lambda v: ("w:12", (b"".join(x.bytes for x in v),))),
+    c.P_UUID: ({UUID}, UUID(int=0), lambda v: ("w:16", (b"".join(x.bytes for x in v),))),
+}
+# Values of Mixed properties, when all of a column are of one type.
+_MIXED = {int: c.P_INT, bool: c.P_BOOL, float: c.P_DOUBLE, str: c.P_STRING, bytes: c.P_BINARY, _NONE: c.P_INT}
+
+
+def _single(kind: int, values: Sequence[Any]) -> Packed:
+    """Values for a property, or for the elements of a collection."""
+    kinds = set(map(type, values))
+    missing = _NONE in kinds
+    kinds.discard(_NONE)
+    if kind == c.P_MIXED:
+        if len(kinds) > 1:
+            raise NotPlain
+        kind = _MIXED.get(next(iter(kinds), _NONE), -1)
+    if kind not in _PACKERS:
+        raise NotPlain
+    exact, stand_in, pack = _PACKERS[kind]
+    if not kinds <= exact:
+        raise NotPlain
+    there = None
+    if missing:
+        there = _bits(bytes([value is not None for value in values]))
+        values = [stand_in if value is None else value for value in values]
+    form, buffers = pack(values)
+    return Packed(form, (there, *buffers))
+
+
+_COLLECTIONS = {
+    c.C_LIST: {list, tuple},
+    c.C_SET: {list, tuple, set, frozenset},
+    c.C_DICTIONARY: {dict},
+}
+
+
+def _column(facts: c.PropertyFacts, values: Sequence[Any]) -> Packed:
+    if facts.type == c.P_OBJECT:
+        raise NotPlain
+    if facts.collection == c.C_NONE:
+        return _single(facts.type, values)
+    if not set(map(type, values)) <= _COLLECTIONS[facts.collection]:
+        raise NotPlain
+    wide, ends = _offsets(map(len, values))
+    if wide:
+        raise NotPlain
+    if facts.collection != c.C_DICTIONARY:
+        elements = list(chain.from_iterable(values))
+        return Packed("+l", (None, ends), (("item", len(elements), _single(facts.type, elements)),))
+    names = list(chain.from_iterable(values))
+    if not set(map(type, names)) <= {str}:
+        raise NotPlain
+    elements = [value for mapping in values for value in mapping.values()]
+    pair = (("key", len(names), _single(c.P_STRING, names)), ("value", len(names), _single(facts.type, elements)))
+    return Packed("+m", (None, ends), (("entries", len(names), Packed("+s", (None,), pair)),))
+
+
+# ------------------------------------------------------------------------------------------------
+# Structs of the Arrow C data interface over packed columns
+# ------------------------------------------------------------------------------------------------
+
+
+class Table:
+    """Schema and array of a batch, with all memory that they point to."""
+
+    def __init__(self, length: int, columns: Sequence[Tuple[str, Packed]]) -> None:
+        self._kept: List[Any] = []
+        whole = Packed("+s", (None,), tuple((name, length, packed) for name, packed in columns))
+        self.schema, self.array = self._structs("", length, whole)
+
+    def _structs(self, name: str, length: int, packed: Packed) -> Tuple[ArrowSchema, ArrowArray]:
+        children = [self._structs(child, count, inner) for child, count, inner in packed.children]
+        schema, values = ArrowSchema(), ArrowArray()
+        schema.format, schema.name = packed.format.encode(), name.encode("utf-8")
+        schema.release = values.release = _keep
+        values.length, values.null_count = length, -1
+        buffers = (c_void_p * len(packed.buffers))(*map(self._address, packed.buffers))
+        values.n_buffers, values.buffers = len(buffers), ctypes.addressof(buffers)
+        schemas = (c_void_p * len(children))(*(ctypes.addressof(s) for s, _ in children))
+        arrays = (c_void_p * len(children))(*(ctypes.addressof(a) for _, a in children))
+        schema.n_children = values.n_children = len(children)
+        schema.children, values.children = ctypes.addressof(schemas), ctypes.addressof(arrays)
+        self._kept += (children, packed, buffers, schemas, arrays, schema, values)
+        return schema, values
+
+    def _address(self, buffer: Optional[Buffer]) -> Optional[int]:
+        if buffer is None:
+            return None
+        if isinstance(buffer, array):
+            return buffer.buffer_info()[0] or ctypes.addressof(_nothing)
+        return ctypes.cast(ctypes.c_char_p(buffer), c_void_p).value
+
+
+_nothing = ctypes.create_string_buffer(8)
+# The structs belong to Python: there is nothing to be released.
+_keep = ctypes.cast(lib.realm_free, c_void_p).value
+
+
+def create(pointer: int, class_key: int, schema: ArrowSchema, rows: ArrowArray, mode: int) -> None:
+    """Makes the objects of a batch."""
+    c.check(pointer, lib.crealm_create_batch, class_key, byref(schema), byref(rows), mode, None, None, None)
+
+
+create.moves = True  # type: ignore[attr-defined]
+
+
+# ------------------------------------------------------------------------------------------------
+# Rows
+# ------------------------------------------------------------------------------------------------
+
+
+def columns_of(bound: BoundClass, rows: Sequence[Any], update: str) -> List[Tuple[str, Packed]]:
+    """The columns of dictionaries that all have the same keys."""
+    if set(map(type, rows)) != {dict} or not rows[0]:
+        raise NotPlain
+    rows = _with_defaults(bound, rows, update)
+    names = list(rows[0])
+    if set(map(len, rows)) != {len(names)}:
+        raise NotPlain
+    get = itemgetter(*names)
+    try:
+        columns = list(zip(*map(get, rows))) if len(names) > 1 else [tuple(map(get, rows))]
+    except KeyError:
+        raise NotPlain from None
+    return packed_columns(bound, names, columns)
+
+
+def _with_defaults(bound: BoundClass, rows: Sequence[Any], update: str) -> Sequence[Any]:
+    """The rows with what the model says of missing properties, as far as that is not what new objects have anyway."""
+    model = bound.model
+    if model is None or all(_is_initial(bound, *item) for item in model._defaults(without=rows[0]).items()):
+        return rows
+    if update != "error" and bound.primary_key is not None:
+        raise NotPlain  # New objects get them, others do not.
+    return [{**model._defaults(without=row), **row} for row in rows]
+
+
+def _is_initial(bound: BoundClass, name: str, value: Any) -> bool:
+    if bound.find(name).flags & c.NULLABLE:
+        return value is None
+    return not value and str(value) != "-0.0"
+
+
+def packed_columns(bound: BoundClass, names: Sequence[Any], columns: Sequence[Sequence[Any]]) -> List[Tuple[str, Packed]]:
+    found = []
+    for name, values in zip(names, columns):
+        if not isinstance(name, str):
+            raise NotPlain
+        facts = bound.find(name)
+        try:
+            found.append((facts.public_name or facts.name, _column(facts, values)))
+        except (TypeError, ValueError, OverflowError, struct.error, Error):
+            raise NotPlain from None
+    return found
+
+
+def add(owner: Owner, bound: BoundClass, length: int, columns: Sequence[Tuple[str, Packed]], update: str) -> None:
+    """Writes packed columns; NotPlain where the library refuses them."""
+    table = Table(length, columns)
+    try:
+        owner.call(create, bound.key, table.schema, table.array, MODES[update])
+    except (DataError, SchemaError):
+        raise NotPlain from None
+
+
+# ------------------------------------------------------------------------------------------------
+# What others have as Arrow streams
+# ------------------------------------------------------------------------------------------------
+
+_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
+_get_pointer.restype, _get_pointer.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
+
+
+def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch: int) -> int:
+    """Writes the rows of an object with __arrow_c_stream__, and returns how many there were."""
+    capsule = source.__arrow_c_stream__()
+    stream = ArrowStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
+    schema = ArrowSchema()
+    _check(stream, stream.get_schema(byref(stream), byref(schema)))
+    done = 0
+    try:
+        while True:
+            rows = ArrowArray()
+            _check(stream, stream.get_next(byref(stream), byref(rows)))
+            if not rows.release:
+                return done
+            try:
+                done += _add_array(owner, bound, schema, rows, update, batch, done)
+            finally:
+                _release(rows)
+    finally:
+        _release(schema)
+
+
+def _add_array(
+    owner: Owner, bound: BoundClass, schema: ArrowSchema, rows: ArrowArray, update: str, batch: int, before: int
+) -> int:
+    part = ArrowArray.from_buffer_copy(rows)
+    done = 0
+    while done < rows.length:
+        part.offset, part.length = rows.offset + done, min(batch, rows.length - done)
+        try:
+            owner.call(create, bound.key, schema, part, MODES[update])
+        except Error as error:
+            error.message = re.sub(r"^Row (\d+)", lambda m: f"Row {before + done + int(m[1])}", error.message)
+            error.args = (error.message, *error.args[1:])
+            raise
+        done += part.length
+    return done
+
+
+def _check(stream: ArrowStream, code: int) -> None:
+    if code:
+        said = stream.get_last_error(byref(stream))
+        reason = said.decode("utf-8", "replace") if said else os.strerror(code)
+        raise DataError(f"The data cannot be read: {reason}")
+
+
+_RELEASE = ctypes.CFUNCTYPE(None, c_void_p)
+
+
+def _release(struct_: Union[ArrowSchema, ArrowArray]) -> None:
+    if struct_.release:
+        _RELEASE(struct_.release)(ctypes.addressof(struct_))
