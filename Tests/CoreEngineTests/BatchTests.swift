@@ -1,5 +1,5 @@
-// Batches of objects against the same objects made by single calls in a second file: every value, all keys, the index entries and the changes
-// that observers are told of agree; both independent checkers accept both files. And arrays that break the rules of the interface.
+// Batches of objects against the same objects made by single calls in a second file: every value, all keys and the index entries agree, and both
+// independent checkers accept both files. And arrays that break the rules of the interface.
 import Foundation
 import Testing
 

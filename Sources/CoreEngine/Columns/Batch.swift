@@ -105,6 +105,8 @@ package final class Batch {
     private func checkKeys(_ column: BatchColumn, _ mode: Mode) throws(RealmError) {
         (place.property, place.name) = (column.facts.key, column.name)
         let mayExist = mode == .error ? try table.count() > 0 : false
+        // Opened once: looking up does not change it.
+        let index = table.indexes.primaryKeyIndex(column.facts.key.index)
         var previous: Int64?, ascending = true
         var seen = Set<Int64>(), others = Set<BatchKey>()
         for row in 0..<count {
@@ -112,8 +114,9 @@ package final class Batch {
             let v = try column.primaryKey(start &+ row)
             _ = try column.check(start &+ row)
             guard mode == .error else { continue }
-            if mayExist, try table.find(primaryKey: v) != nil {
-                throw RealmError(.objectAlreadyExists, "an object with this primary key exists already")
+            if mayExist {
+                let found = if let index { try index.find(v) } else { try table.find(primaryKey: v) }
+                guard found == nil else { throw RealmError(.objectAlreadyExists, "an object with this primary key exists already") }
             }
             let isNew: Bool
             if case .int(let i) = v {
@@ -154,12 +157,20 @@ package final class Batch {
     func write(_ mode: Mode, keys: UnsafeMutablePointer<Int64>?) throws(RealmError) -> Int {
         var created = 0, made: [(object: ObjKey, isNew: Bool)] = []
         let anyWaits = waiting.contains { $0 < count }
-        for row in 0..<count {
-            let (key, isNew) = try table.createObject(primaryKey: try primaryKey?.primaryKey(start &+ row))
-            if isNew { created += 1 }
-            keys?[row] = key.raw
-            if anyWaits { made.append((key, isNew)) }
-            for c in columns.indices where row < waiting[c] { try columns[c].write(start &+ row, key, isNew: isNew, mode) }
+        // No references are counted for each row and value.
+        let bound = columns.map { Unmanaged.passUnretained($0) }, waiting = self.waiting
+        let primaryKey = self.primaryKey.map { Unmanaged.passUnretained($0) }
+        try Unmanaged.passUnretained(table).borrow { (table: Table) throws(RealmError) in
+            for row in 0..<count {
+                let id = try primaryKey?.borrow { (c: BatchColumn) throws(RealmError) in try c.primaryKey(start &+ row) }
+                let (key, isNew) = try table.createObject(primaryKey: id)
+                if isNew { created += 1 }
+                keys?[row] = key.raw
+                if anyWaits { made.append((key, isNew)) }
+                for c in bound.indices where row < waiting[c] {
+                    try bound[c].borrow { (c: BatchColumn) throws(RealmError) in try c.write(start &+ row, key, isNew: isNew, mode) }
+                }
+            }
         }
         if anyWaits {
             for row in 0..<count {

@@ -149,7 +149,9 @@ final class BatchColumn {
         case .string(let b): if !isUTF8(b) { throw Self.notText() }
         default: break
         }
-        if let shape { try table.checkElement(v, of: facts, shape, level: 1) } else { try table.check(v, for: facts) }
+        try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in
+            if let shape { try t.checkElement(v, of: facts, shape, level: 1) } else { try t.check(v, for: facts) }
+        }
         return false
     }
     private func checkParts(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
@@ -184,7 +186,8 @@ final class BatchColumn {
         } else if mode == .modified, let old = try table.get(object, facts), isSame(old, v) {
             return
         }
-        guard try table.set(object, facts, v) else { throw .corrupt("an object that is gone while it is filled") }
+        let done = try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in try t.set(object, facts, v) }
+        guard done else { throw .corrupt("an object that is gone while it is filled") }
     }
     private func isSame(_ a: Mixed, _ b: Mixed) -> Bool {
         if case .link(let k) = a, case .typedLink(_, let l) = b { return k == l }
