@@ -72,10 +72,11 @@ else
 	@Scripts/abi_releases.py check $(LIB)
 endif
 
-##   make docs                       the C headers as HTML and man pages, in .build/docs
+##   make docs                       the C headers as HTML and man pages, and the pages of the Python package, in .build/docs
 docs:
 	@Scripts/need.sh doxygen python3
 	@Scripts/docs.sh
+	@Scripts/python-docs.sh
 
 ##   make test-c                     the C programs in Tests/C
 test-c: lib

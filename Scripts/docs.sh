@@ -3,7 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 out=$PWD/.build/docs
-rm -rf "$out" && mkdir -p "$out/headers"
+rm -rf "$out"/{html,man,headers} && mkdir -p "$out/headers"
 doxygen Scripts/doxygen.conf
 # Unions without a name get a page, too.
 rm -f "$out"/man/man3/@*

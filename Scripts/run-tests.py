@@ -65,6 +65,10 @@ def all_parts(fixtures):
         parts["wheel"] = ["Scripts/test-wheel.sh"]
     else:
         skipped.append("skipped: wheel (build and auditwheel cannot be installed from PyPI)")
+    if found("Scripts/python-docs.sh", "--tools"):
+        parts["pages of the Python package"] = ["Scripts/python-docs.sh"]
+    else:
+        skipped.append("skipped: pages of the Python package (MkDocs Material and mkdocstrings cannot be installed from PyPI)")
     if not found("sh", "-c", "command -v doxygen"):
         del parts["documents of the C API"]
         skipped.append("skipped: documents of the C API (doxygen is not there)")

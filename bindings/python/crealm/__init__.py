@@ -90,6 +90,7 @@ from .versions import PinnedVersion, set_pin_warning
 
 __version__ = "0.1.0"
 library_version: str = _lib.realm_get_library_version().decode("ascii")
+"""The version of the library that was loaded."""
 
 __all__ = [
     "Backlinks",

@@ -423,21 +423,27 @@ class SetView(Queryable, View, MutableSet[Any]):
         return set(self)
 
     def union(self, *others: Iterable[Any]) -> SetOf[Any]:
+        """A set of Python with the values of this one and of the others."""
         return set(self).union(*others)
 
     def intersection(self, *others: Iterable[Any]) -> SetOf[Any]:
+        """A set of Python with the values that all of them have."""
         return set(self).intersection(*others)
 
     def difference(self, *others: Iterable[Any]) -> SetOf[Any]:
+        """A set of Python with the values that none of the others has."""
         return set(self).difference(*others)
 
     def symmetric_difference(self, other: Iterable[Any]) -> SetOf[Any]:
+        """A set of Python with the values that only one of the two has."""
         return set(self).symmetric_difference(other)
 
     def issubset(self, other: Iterable[Any]) -> bool:
+        """Whether the other has all values of this one."""
         return self <= (other if isinstance(other, Set) else set(other))
 
     def issuperset(self, other: Iterable[Any]) -> bool:
+        """Whether this one has all values of the other."""
         return self >= (other if isinstance(other, Set) else set(other))
 
     def _shown(self, limit: int) -> Any:
@@ -495,17 +501,20 @@ class SetView(Queryable, View, MutableSet[Any]):
                 insert_in_set(handle, value)
 
     def difference_update(self, *others: Iterable[Any]) -> None:
+        """Removes the values that one of the others has."""
         self._begin()
         for value in [value for values in others for value in values]:
             self._discard(value)
 
     def intersection_update(self, *others: Iterable[Any]) -> None:
+        """Removes the values that one of the others lacks."""
         self._begin()
         kept = [values if isinstance(values, Set) else set(values) for values in others]
         for value in [v for v in self if not all(v in values for values in kept)]:
             self._discard(value)
 
     def symmetric_difference_update(self, other: Iterable[Any]) -> None:
+        """Removes the values that the other has, too, and adds those that only the other has."""
         handle = self._begin()
         values = list(other if isinstance(other, Set) else set(other))
         gone = [value for value in values if value in self]

@@ -337,6 +337,7 @@ class Table(AllObjects[T]):
 
     @property
     def name(self) -> str:
+        """The name of the class."""
         return self._bound().name
 
     @property

@@ -45,10 +45,12 @@ class ObjectId:
 
     @property
     def bytes(self) -> bytes:
+        """The twelve bytes."""
         return self._bytes
 
     @property
     def hex(self) -> str:
+        """24 hexadecimal digits."""
         return self._bytes.hex()
 
     def __str__(self) -> str:
@@ -215,6 +217,7 @@ class RawTimestamp(NamedTuple):
     nanoseconds: int
 
     def timestamp_ns(self) -> int:
+        """Nanoseconds since 1970-01-01 00:00 UTC, exactly."""
         return self.seconds * 1_000_000_000 + self.nanoseconds
 
 

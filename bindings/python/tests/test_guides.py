@@ -1,4 +1,4 @@
-"""The recipes and pieces of Python in docs/guides run as they stand there, in a folder with a file called phone.realm."""
+"""The recipes in docs/guides run as they stand there, in a folder with a file called phone.realm."""
 
 import json
 import re
@@ -11,7 +11,6 @@ import crealm
 from conftest import FIXTURES, REPOSITORY
 
 GUIDE = REPOSITORY / "docs/guides/bring-your-data.md"
-LANGUAGES = REPOSITORY / "docs/guides/languages.md"
 RECIPES = dict(re.findall(r"<!-- recipe: (\S+) -->\n```python\n(.*?)```", GUIDE.read_text(encoding="utf-8"), re.S))
 
 
@@ -85,29 +84,3 @@ def test_copy(phone):
 
 def test_every_recipe_is_tried():
     assert sorted(RECIPES) == sorted(["look", "json", "json-lines", "sqlite", "pandas", "copy"])
-
-
-def test_python_of_the_languages_page(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    key = bytes(range(64))
-    (tmp_path / "phone.key").write_bytes(key)
-    person = crealm.ClassSchema("Person", {"name": str, "born": int, "friend": "Person"})
-    for name, secret in (("phone.realm", None), ("sealed.realm", key)):
-        with crealm.open(name, schema=[person], key=secret) as db, db.write():
-            db["Person"].create(name="Ann", born=1990)
-    reading, writing, queries, secrets, observing, threads = re.findall(r"```python\n(.*?)```", LANGUAGES.read_text(encoding="utf-8"), re.S)
-    names = {}
-    exec(compile(reading, "reading", "exec"), names)
-    # The queries belong into the block of the open database, which the piece before them ends with.
-    exec(compile(writing + "".join(f"    {line}\n" for line in queries.splitlines()), "writing and queries", "exec"), names)
-    (tmp_path / "sealed.realm").replace(tmp_path / "phone.realm")
-    exec(compile(secrets, "secrets", "exec"), names)
-    # They wait for other programs, or stand in one with asyncio: compiled, in a function of their own.
-    for piece in observing, threads:
-        compile("async def waiting():\n" + "".join(f"    {line}\n" for line in piece.splitlines()), "waiting", "exec")
-    with crealm.open("plain.realm", mode="r") as db:
-        assert [person.name for person in db["Person"]] == ["Ann"]
-    with crealm.open("people.realm", mode="r") as db:
-        assert len(db["Person"]) == 0 and [dog.name for dog in db["Dog"]] == ["Rex"]
-    names["db"].close()
-    names["phone"].close()
