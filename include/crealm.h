@@ -336,9 +336,9 @@ struct ArrowArrayStream {
  *  are the columns. docs/columns.md has the table of types.
  *
  *  The rows and values are those of the version that the realm reads at the time of the call, which
- *  the stream keeps: it may be read on any thread, on one at a time, while the realm writes or moves
- *  on, and after it was closed. What the stream hands out is a copy with memory of its own. The
- *  version stays in the file until the stream is released or read to its end.
+ *  the stream keeps: it may be read on any thread, on one at a time, while the realm writes or
+ *  moves on, and after it was closed. What the stream hands out is a copy with memory of its own.
+ *  The version stays in the file until the stream is released or read to its end.
  *
  *  The stream's functions return 0, or one of these numbers with get_last_error() as the text:
  *  EOVERFLOW for a point in time that 64 bits of nanoseconds cannot tell, and a value too large for
@@ -346,9 +346,9 @@ struct ArrowArrayStream {
  *  process; ENOMEM; EINVAL for NULL. The text names column and object. A stream that failed goes on
  *  failing.
  *
- *  paths:      [optional]; num_paths names of properties, public or stored. "owner.name" is the value
- *              behind a link to one object, null where a link on the way is; "@key" is the key of
- *              the object. NULL: all properties that hold values or collections.
+ *  paths:      [optional]; num_paths names of properties, public or stored. "owner.name" is the
+ *              value behind a link to one object, null where a link on the way is; "@key" is the
+ *              key of the object. NULL: all properties that hold values or collections.
  *  batch_rows: at most so many rows in an array; 0: 65536. An array ends earlier where its values
  *              take more than 64 MB.
  *  out:        receives the stream; release it by its release().
@@ -378,22 +378,22 @@ RLM_API bool crealm_class_export_arrow(const realm_t* realm, realm_class_key_t c
  *  out_schema:   [optional]; receives the schema of the array; release it by its release().
  *  out_array:    receives the rows; release it by its release().
  *  Thread:       confined.
- *  Errors:       as crealm_results_export_arrow(), but not for a write transaction; LIMIT_EXCEEDED also
- *                for a point in time that 64 bits of nanoseconds cannot tell, and for a value too
- *                large for an array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8. Nothing is to be
- *                released after an error. */
+ *  Errors:       as crealm_results_export_arrow(), but not for a write transaction; LIMIT_EXCEEDED
+ *                also for a point in time that 64 bits of nanoseconds cannot tell, and for a value
+ *                too large for an array; PROPERTY_TYPE_MISMATCH for a text that is not UTF-8.
+ *                Nothing is to be released after an error. */
 RLM_API bool crealm_results_fetch_arrow(const realm_results_t* results, size_t first, size_t count,
                                         const char* const* paths, size_t num_paths,
                                         struct ArrowSchema* out_schema,
                                         struct ArrowArray* out_array);
 
-/** Reads some rows of results at once, with some of their properties, each as realm_get_value() does.
+/** Reads some rows of results at once, with some of their properties, as realm_get_value() does.
  *
  *  first, count:   the rows; those beyond the last are left out.
  *  properties:     num_properties keys. [optional] when there are none.
- *  out_values:     [optional]; room for count rows of num_properties values, row after row. Texts and
- *                  bytes in them are views, see rule 2. Null for an object of a snapshot that was
- *                  deleted, and where a dictionary has none.
+ *  out_values:     [optional]; room for count rows of num_properties values, row after row. Texts
+ *                  and bytes in them are views, see rule 2. Null for an object of a snapshot that
+ *                  was deleted, and where a dictionary has none.
  *  out_objects:    [optional]; room for count links; the target is -1 where there is no object.
  *  out_count:      [optional]; how many rows there were.
  *  Thread:         confined.

@@ -36,6 +36,19 @@ def _release(address: int, kind: Any) -> None:
         ArrowRelease(function)(address)
 
 
+class _Owned:
+    """A struct that the library fills in, from before it does: its content is given back when nobody refers to
+    this any more, unless somebody has taken it. So an interrupt on the way leaves nothing behind."""
+
+    __slots__ = ("struct",)
+
+    def __init__(self, struct: Any) -> None:
+        self.struct = struct
+
+    def __del__(self, release: Any = _release, address: Any = ctypes.addressof) -> None:
+        release(address(self.struct), type(self.struct))
+
+
 # ------------------------------------------------------------------------------------------------
 # Capsules: how programs in one process pass such structs on
 # ------------------------------------------------------------------------------------------------
@@ -47,7 +60,7 @@ _capsule_content = pythonapi.PyCapsule_GetPointer
 _capsule_content.restype = c_void_p
 _capsule_content.argtypes = [c_void_p, c_char_p]
 
-_waiting: Dict[int, Any] = {}  # The structs in capsules, by their addresses.
+_waiting: Dict[int, _Owned] = {}  # What is in capsules, by the addresses of the structs.
 
 
 def _destructor(name: bytes, kind: Any) -> Any:
@@ -70,8 +83,8 @@ def _destructor(name: bytes, kind: Any) -> Any:
 _ENDS = {_STREAM: _destructor(_STREAM, ArrowArrayStream), _SCHEMA: _destructor(_SCHEMA, ArrowSchema)}
 
 
-def _capsule(content: Any, name: bytes) -> Any:
-    address = ctypes.addressof(content)
+def _capsule(content: _Owned, name: bytes) -> Any:
+    address = ctypes.addressof(content.struct)
     _waiting[address] = content
     return _new_capsule(address, name, ctypes.cast(_ENDS[name], c_void_p))
 
@@ -82,16 +95,15 @@ def _export(results: int, names: Optional[Sequence[str]], batch_rows: int, out: 
 
 def stream(handle: Handle, names: Optional[Sequence[str]], batch_rows: int) -> Any:
     """A capsule with a stream of the columns of results."""
-    out = ArrowArrayStream()
-    handle.call(_export, names, batch_rows, out)
+    out = _Owned(ArrowArrayStream())
+    handle.call(_export, names, batch_rows, out.struct)
     return _capsule(out, _STREAM)
 
 
 def schema(handle: Handle, names: Optional[Sequence[str]]) -> Any:
     """A capsule with the schema of that stream."""
-    out, none = ArrowSchema(), ArrowArray()
-    handle.call(_fetch, 0, 0, names, out, none)
-    _release(ctypes.addressof(none), ArrowArray)
+    out, none = _Owned(ArrowSchema()), _Owned(ArrowArray())
+    handle.call(_fetch, 0, 0, names, out.struct, none.struct)
     return _capsule(out, _SCHEMA)
 
 
@@ -153,42 +165,27 @@ class Rows:
 
     __slots__ = ("length", "arrays")
 
-    def __init__(self, array: ArrowArray) -> None:
-        memory = _Memory(array)
+    def __init__(self, memory: _Owned) -> None:
+        array = memory.struct
         self.length: int = array.length
         children = (c_void_p * array.n_children).from_address(array.children) if array.n_children else ()
         self.arrays = [Array(memory, ArrowArray.from_address(child)) for child in children]
 
 
-class _Memory:
-    """What an array of the library has. It is given back when nobody refers to it any more."""
-
-    __slots__ = ("array",)
-
-    def __init__(self, array: ArrowArray) -> None:
-        self.array = array
-
-    def __del__(self, release: Any = _release, kind: Any = ArrowArray, address: Any = ctypes.addressof) -> None:
-        release(address(self.array), kind)
-
-
 def fetch(handle: Handle, first: int, count: int, names: Sequence[str]) -> Rows:
     """Rows of results, as the database shows them now. There are fewer at the end, and where the values of
     more do not fit."""
-    array = ArrowArray()
-    handle.call(_fetch, first, count, names, None, array)
+    array = _Owned(ArrowArray())
+    handle.call(_fetch, first, count, names, None, array.struct)
     return Rows(array)
 
 
 def fetch_typed(handle: Handle, first: int, count: int, name: str) -> Tuple[Rows, Type]:
     """The same with one column, and the type of that."""
-    array, found = ArrowArray(), ArrowSchema()
-    handle.call(_fetch, first, count, [name], found, array)
-    try:
-        child = ArrowSchema.from_address(c_void_p.from_address(found.children).value or 0)
-        return Rows(array), Type(child.format.decode("ascii"), _metadata(child.metadata).get(_EXTENSION, ""))
-    finally:
-        _release(ctypes.addressof(found), ArrowSchema)
+    array, found = _Owned(ArrowArray()), _Owned(ArrowSchema())
+    handle.call(_fetch, first, count, [name], found.struct, array.struct)
+    child = ArrowSchema.from_address(c_void_p.from_address(found.struct.children).value or 0)
+    return Rows(array), Type(child.format.decode("ascii"), _metadata(child.metadata).get(_EXTENSION, ""))
 
 
 _EXTENSION = "ARROW:extension:name"
@@ -226,7 +223,7 @@ def bits(array: Array, index: int) -> List[bool]:
 
 def _numbers(code: str) -> Callable[[Array], List[Any]]:
     size = struct.calcsize(code)
-    return lambda array: array.buffer(1, array.length * size).cast(code).tolist()
+    return lambda array: array.buffer(1, array.length * size).cast(code).tolist()  # type: ignore[call-overload]
 
 
 def _timestamps(array: Array) -> List[Any]:

@@ -94,7 +94,7 @@ class Page(Dict[Name, List[Any]]):
         """The keys of the objects, the first row's first; None where there is no object."""
         if type(self._keys) is not list:
             self._keys = _arrow.values(self._keys, _arrow.OF_PROPERTY[c.P_INT])
-        return self._keys  # type: ignore[no-any-return]
+        return self._keys
 
     def __missing__(self, name: Name) -> List[Any]:
         """The values of a column that is asked for, for all rows; KeyError where single reads do."""

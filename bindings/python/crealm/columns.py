@@ -29,12 +29,12 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 
 from . import _arrow
 from ._handle import Handle
-from .errors import NotSupportedError
+from .errors import LimitExceeded, NotSupportedError
 
 if TYPE_CHECKING:
-    import pandas
+    import pandas  # type: ignore[import-untyped, unused-ignore]
     import polars
-    import pyarrow
+    import pyarrow  # type: ignore[import-untyped, unused-ignore]
 
 _ROWS = 65536
 # Formats of fixed width: the code of `struct` for a buffer, the width, and numpy's name.
@@ -170,8 +170,12 @@ class Columnar:
         return polars.DataFrame(self.select(*columns) if columns else self)
 
     def column(self, name: str) -> Column:
-        """The values of one column. NotSupportedError for collections and embedded objects."""
-        rows, type = _arrow.fetch_typed(self._rows_handle(), 0, sys.maxsize, name)
+        """The values of one column. NotSupportedError for collections and embedded objects, LimitExceeded for
+        texts of more than two gigabytes."""
+        handle = self._rows_handle()
+        rows, type = _arrow.fetch_typed(handle, 0, sys.maxsize, name)
+        if _arrow.fetch(handle, rows.length, 1, ()).length:
+            raise LimitExceeded(f"{name!r} is too large for one column", hint="to_arrow() gives it in pieces.")
         if not _arrow.can_read(type):
             raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
         return Column(rows.arrays[0], type)

@@ -384,7 +384,8 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
         DataError for results of values."""
         if self._property is not None:
             raise DataError("Results of values have no dictionaries", hint="list(results) has the values.")
-        return [None if row is None else row.to_dict(depth) for row in self]
+        rows: Iterable[Any] = self
+        return [None if row is None else row.to_dict(depth) for row in rows]
 
     # Writing
 
@@ -450,7 +451,7 @@ class AllObjects(Results[T]):
                 index = self._after(last, count)
             page = loop.read(index, min(loop.size, count - index))
             if page is None:
-                keys = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
+                keys: ListOf[Any] = [self._key_at(i) for i in range(index, min(index + _PAGE, count))]
                 rest = keys
             else:
                 keys = page.keys
