@@ -35,6 +35,7 @@ class Example:
         self.source, self.language, self.printed = match["source"], match["language"], match["printed"]
         self.line = page.read_text(encoding="utf-8").count("\n", 0, match.start("source")) + 1
         note = match["note"] or ""
+        assert note in ("", "not run") or note.startswith("needs:"), f"{page.name}:{self.line - 2}: {note!r}"
         self.is_run = note != "not run"
         self.needs = [name.strip() for name in note.removeprefix("needs:").split(",")] if note.startswith("needs:") else []
 

@@ -1,6 +1,7 @@
 """The examples in docs/python run as they stand there, and the reference there has everything that the package offers."""
 
 import ast
+import contextlib
 import inspect
 import re
 import runpy
@@ -57,6 +58,25 @@ def test_example(session, page, number):
 def test_every_example_shows_what_it_does(page):
     silent = [e.line for e in examples(page) if not e.says_what_it_does()]
     assert silent == [], f"examples of {page.name} that assert nothing and show no output"
+
+
+@pytest.mark.parametrize("text, fault", [
+    ("```python\nprint(1)\n```\n```text\n1\n```\n", None),
+    ("```python\nprint(12)\n```\n```text\n1…\n```\n", None),
+    ("```sh\ncrealm --version | cut -c 1-6\n```\n```text\ncrealm\n```\n", None),
+    ("```python\nprint(1)\n```\n```text\n2\n```\n", "printed"),
+    ("```python\nassert print(1) is None\n```\n", "does not show"),
+    ("```python\nassert 1 == 2, 'unequal'\n```\n", "unequal"),
+    ("```python\n1 / 0\n```\n", "division"),
+])  # fmt: skip
+def test_what_an_example_must_do(tmp_path, text, fault):
+    page = tmp_path / "page.md"
+    page.write_text(text, encoding="utf-8")
+    (tmp_path / "folder").mkdir()
+    session = Session(page, tmp_path / "folder")
+    with contextlib.closing(session), contextlib.nullcontext() if fault is None else pytest.raises(Exception, match=fault):
+        session.run(0)
+    assert examples(page)[0].says_what_it_does() == (fault != "division")
 
 
 def test_the_reference_has_every_public_name_once():
