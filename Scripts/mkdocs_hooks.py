@@ -8,7 +8,7 @@ import re
 from mkdocs.structure.files import File
 
 # By their places in docs; all of them beside the index.
-BESIDE = ["guides/bring-your-data.md", "query-language.md", "security.md"]
+BESIDE = ["guides/bring-your-data.md", "query-language.md", "columns.md", "batches.md", "security.md"]
 LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)]*)?\)")
 
 
