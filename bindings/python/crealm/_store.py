@@ -281,7 +281,7 @@ class Plan:
         identity = (bound.key, c.decode(addition.key))
         earlier = self._keys.setdefault(identity, addition)
         if (addition.is_there or earlier is not addition) and self.update == "error":
-            hint = 'update="modified" or update="all" changes the object that is there.'
+            hint = 'db.add(…, update="modified") or update="all" changes the object that is there.'
             if earlier is not addition:
                 hint = ""
             raise DuplicateKeyError(

@@ -1,11 +1,11 @@
 """Columns: many objects at once, for data tools.
 
     db["Person"].to_pandas("name", "age")                  # also to_polars(), to_arrow(), to_dicts()
-    polars.DataFrame(db["Person"].where("age > 30"))        # anything that reads Arrow streams
+    duckdb.from_arrow(db["Person"].where("age > 30").select())  # anything that reads Arrow streams
     numpy.asarray(db["Person"].column("age"))
 
-A column is a property by its name, or a path over links to one object each: "boss.name", None where a
-link is None. "@key" is the key of the object. The columns are read inside the library, from one snapshot,
+A column is a property by its name, or a path over links to one object each: "boss.name", or Person.boss.name,
+None where a link is None. "@key" is the key of the object. The columns are read inside the library, from one snapshot,
 and copied once: what comes out is good when the database moves on or is closed.
 
     in the database         in Arrow
@@ -29,7 +29,8 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence,
 
 from . import _arrow
 from ._handle import Handle
-from .errors import LimitExceeded, NotSupportedError
+from .errors import LimitExceeded, NotSupportedError, QueryError
+from .expressions import Path
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]
@@ -147,38 +148,50 @@ class Columnar:
         """The same rows at this snapshot, for all threads."""
         raise NotImplementedError
 
-    def select(self, *columns: str) -> Selection:
+    def select(self, *columns: Any) -> Selection:
         """Some columns of this snapshot, to be handed to anything that reads Arrow streams, on whatever
         threads: polars.DataFrame(people.select("name", "boss.name")). Without names all of them. Not inside
         a write: UsageError."""
-        return Selection(self._frozen_rows(), columns)
+        return Selection(self._frozen_rows(), [column_name(column) for column in columns])
 
-    def to_arrow(self, *columns: str) -> "pyarrow.Table":
+    def to_arrow(self, *columns: Any) -> "pyarrow.Table":
         """A table of pyarrow; without names with all properties."""
         import pyarrow
 
         return pyarrow.RecordBatchReader.from_stream(self.select(*columns) if columns else self).read_all()
 
-    def to_pandas(self, *columns: str) -> "pandas.DataFrame":
+    def to_pandas(self, *columns: Any) -> "pandas.DataFrame":
         """A DataFrame of pandas; needs pyarrow, too."""
         return self.to_arrow(*columns).to_pandas()
 
-    def to_polars(self, *columns: str) -> "polars.DataFrame":
+    def to_polars(self, *columns: Any) -> "polars.DataFrame":
         """A DataFrame of polars."""
         import polars
 
-        return polars.DataFrame(self.select(*columns) if columns else self)
+        return polars.DataFrame(self.select(*columns))  # Of what looks like a sequence it would not read the stream.
 
-    def column(self, name: str) -> Column:
+    def column(self, name: Any) -> Column:
         """The values of one column. NotSupportedError for collections and embedded objects, LimitExceeded for
         texts of more than two gigabytes."""
-        handle = self._rows_handle()
+        handle, name = self._rows_handle(), column_name(name)
         rows, type = _arrow.fetch_typed(handle, 0, sys.maxsize, name)
         if _arrow.fetch(handle, rows.length, 1, ()).length:
             raise LimitExceeded(f"{name!r} is too large for one column", hint="to_arrow() gives it in pieces.")
         if not _arrow.can_read(type):
             raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
         return Column(rows.arrays[0], type)
+
+
+def column_name(column: Any) -> str:
+    """The name of a column that is given by its name, or as a path."""
+    if isinstance(column, Path):
+        steps = column._as_part().steps
+        if any(step.keys or step.name.startswith("@") for step in steps):
+            raise QueryError(f"{column!r}: a column is a property, not a part of a collection")
+        return ".".join(step.name for step in steps)
+    if not isinstance(column, str):
+        raise TypeError(f"Names of columns are texts, not {type(column).__name__}")
+    return column
 
 
 class Selection:

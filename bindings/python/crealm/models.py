@@ -411,6 +411,13 @@ class _ModelType(type):
         found = type.__getattribute__(cls, name)
         return Path.of(cls, found) if type(found) is Field else found
 
+    def __getattr__(cls, name: str) -> Any:
+        """What there is not."""
+        if name.startswith("_"):
+            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+        names = type.__getattribute__(cls, "_fields")
+        raise AttributeError(f"{cls.__name__} has no property {name!r}{suggestion(name, names)}")
+
 
 @dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
 class Model(Object, metaclass=_ModelType):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
-from typing import Any, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
+from typing import Any, ClassVar, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
@@ -204,6 +204,8 @@ class Object(Observable, Freezable, Row):
     def __bool__(self) -> bool:
         return self.is_valid
 
+    __iter__: ClassVar[None] = None  # Subscripts are names: to_dict() has them all.
+
     def delete(self) -> None:
         """Deletes the row and the objects embedded in it. Links to it become None or leave their
         collections."""
@@ -254,11 +256,17 @@ class Object(Observable, Freezable, Row):
 
         Each object becomes a dictionary once, so cycles end.
         """
-        return self._to_dict(max(1, min(depth, _DEEPEST)), set())
+        return self._to_dict(max(1, min(depth, _DEEPEST)), set(), set)
 
-    def _to_dict(self, depth: int, seen: SetOf[Any]) -> Dict[str, Any]:
+    def _to_dict(self, depth: int, seen: SetOf[Any], set_type: Any) -> Dict[str, Any]:
+        """`set_type`: what sets become, set or list; a list keeps their order."""
         seen.add(self._identity())
-        return {name: _detach(value, depth, seen) for name, value in self._entries()}
+        return {name: _detach(value, depth, seen, set_type) for name, value in self._entries()}
+
+    def _json_values(self, depth: int = 1) -> Dict[str, Any]:
+        """As to_dict(), of what JSON has."""
+        values: Dict[str, Any] = jsonable(self._to_dict(max(1, min(depth, _DEEPEST)), set(), list))
+        return values
 
     def to_json(self, depth: int = 1, *, indent: Optional[int] = None) -> str:
         """The object as JSON, of the same shape as to_dict() and with these texts:
@@ -268,11 +276,11 @@ class Object(Observable, Freezable, Row):
             RawTimestamp             {"$seconds": number, "$nanoseconds": number}
             Decimal, UUID, ObjectId  as str() gives them
             float                    a number; "NaN", "Infinity" and "-Infinity" otherwise
-            set                      an array
+            set                      an array, in the order of the set in the database
 
         indent: the number of spaces for each level; None puts everything on one line.
         """
-        return json.dumps(jsonable(self.to_dict(depth)), indent=indent, ensure_ascii=False, allow_nan=False)
+        return json.dumps(self._json_values(depth), indent=indent, ensure_ascii=False, allow_nan=False)
 
     def _identity(self) -> Any:
         return id(self) if self._db is None else (self._class_key, self._key)
@@ -400,26 +408,28 @@ def cut(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
-def _detach(value: Any, depth: int, seen: SetOf[Any]) -> Any:
+def _detach(value: Any, depth: int, seen: SetOf[Any], set_type: Any) -> Any:
     if isinstance(value, Object):
         if not value._is_embedded_object():
             depth -= 1
         if depth < 1 or value._identity() in seen:
             return {"$ref": None if value._db is None else value._key, "$class": value.class_name}
-        return value._to_dict(depth, seen)
+        return value._to_dict(depth, seen, set_type)
     if isinstance(value, (str, bytes, RawTimestamp)):
         return value
     if isinstance(value, Mapping):
-        return {key: _detach(element, depth, seen) for key, element in value.items()}
+        return {key: _detach(element, depth, seen, set_type) for key, element in value.items()}
     if isinstance(value, Set):
-        elements = [_detach(element, depth, seen) for element in value]
+        elements = [_detach(element, depth, seen, set_type) for element in value]
+        if set_type is list:
+            return elements
         try:
             plain = set(elements)
         except TypeError:
             return elements  # Links are dictionaries now, which no set can hold.
         return plain if len(plain) == len(elements) else elements
     if isinstance(value, Sequence) and not isinstance(value, (bytearray, memoryview)):
-        return [_detach(element, depth, seen) for element in value]
+        return [_detach(element, depth, seen, set_type) for element in value]
     return value
 
 

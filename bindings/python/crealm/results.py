@@ -29,7 +29,7 @@ from ._session import Session
 from ._store import located
 from .columns import Columnar
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
-from .expressions import conjunction
+from .expressions import Condition, Path, conjunction
 from .frozen import Freezable
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
@@ -60,7 +60,7 @@ class Queryable(Columnar):
     def _frozen_rows(self) -> Columnar:
         return self._results()._frozen_rows()
 
-    def where(self, condition: Any, /, *arguments: Any, **named: Any) -> Results[Any]:
+    def where(self, condition: Any = _MISSING, /, *arguments: Any, **named: Any) -> Results[Any]:
         """The objects that meet a condition, in the order they have here.
 
             people.where("age > $0 AND name BEGINSWITH[c] $1", 30, "a")
@@ -325,7 +325,12 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
         return Results(self._db, handle, self._class_key, self._property, self._depth)
 
     def _where(self, condition: Any, values: Any, named: Any) -> Results[T]:
-        if not isinstance(condition, str):
+        if condition is _MISSING:
+            raise TypeError('where() needs a condition: a text such as "age > 3", or expressions such as Person.age > 3')
+        if isinstance(condition, str):
+            if any(isinstance(value, (Condition, Path)) for value in values):
+                raise TypeError("A text and expressions cannot be mixed: where(text).where(expression) asks for both")
+        else:
             if named:
                 raise TypeError("Names are for the arguments of a text")
             condition, values = written(self._db, self._row_class(), conjunction((condition, *values)))

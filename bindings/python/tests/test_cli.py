@@ -381,3 +381,48 @@ def test_check_evidence_and_keys(tmp_path, file, capsys):
         capsys.readouterr()
         (tmp_path / "broken.realm.lock").unlink(missing_ok=True)
     assert codes == {0, 1, 3}
+
+
+class Town(crealm.Embedded):
+    name: str
+    streets: list[str]
+
+
+class Tour(crealm.Model):
+    id: int = crealm.field(primary_key=True)
+    start: Optional[Town]
+    towns: list[Town]
+    words: set[str]
+
+
+@pytest.fixture
+def tours(path):
+    with crealm.open(path, schema=[Tour]) as db, db.write():
+        for n in range(3):
+            towns = [Town(name=f"town {n}.{i}", streets=["a", "b"]) for i in range(n)]
+            db.add(Tour(id=n, start=Town(name="first") if n else None, towns=towns, words={f"word {i}" for i in range(50)}))
+    return path
+
+
+def test_embedded_objects_of_classes_that_are_left_out(tours, tmp_path, capsys):
+    assert main(["export", str(tours), str(tmp_path / "tour.csv"), "--class", "Tour"]) == 0
+    rows = list(csv.DictReader(open(tmp_path / "tour.csv", encoding="utf-8")))
+    assert [row["start"] for row in rows] == ["", '{"name": "first", "streets": []}', '{"name": "first", "streets": []}']
+    assert json.loads(rows[2]["towns"]) == [{"name": f"town 2.{i}", "streets": ["a", "b"]} for i in range(2)]
+    assert main(["query", str(tours), "Tour where id == 2", "--csv"]) == 0
+    assert '""town 2.1""' in capsys.readouterr().out
+    assert main(["export", str(tours), str(tmp_path / "tour.sqlite"), "--class", "Tour"]) == 0
+    found = sqlite3.connect(tmp_path / "tour.sqlite").execute('select "start" from "Tour" order by id').fetchall()
+    assert [start and json.loads(start)["name"] for (start,) in found] == [None, "first", "first"]
+    assert main(["export", str(tours), str(tmp_path / "all")  , "--format", "csv"]) == 0
+    rows = list(csv.DictReader(open(tmp_path / "all" / "Tour.csv", encoding="utf-8")))
+    assert all(row["start"].isdigit() for row in rows[1:])
+
+
+def test_two_exports_are_equal(tours):
+    command = [sys.executable, "-m", "crealm", "export", str(tours), "-", "--format", "ndjson"]
+    texts = set()
+    for seed in "123":
+        run = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
+        texts.add(run.stdout)
+    assert len(texts) == 1 and b"word 49" in texts.pop()

@@ -260,3 +260,28 @@ def test_a_class_that_is_declared_later():
             assert len(db[Early].where(path == "x")) == 1
     finally:
         del globals()["Late"]
+
+
+def test_messages(db):
+    people = db[Person]
+    with pytest.raises(AttributeError, match="did you mean 'name'"):
+        Person.nam
+    assert not hasattr(Person, "__no_such_thing__") and not hasattr(Person, "_no_such_thing")
+    with pytest.raises(TypeError, match="needs a condition"):
+        people.where(name="x")
+    with pytest.raises(TypeError, match="cannot be mixed"):
+        people.where("age > 1", Person.age < 3)
+    with pytest.raises(TypeError, match="not iterable"):
+        list(people[0])
+
+
+def test_columns_are_named_by_paths(db):
+    assert db[Person].column(Person.age).to_list() == [p.age for p in db[Person]]
+    assert db[Dog].column(Dog.name).to_list() == [d.name for d in db[Dog]]
+    bosses = [None if p.boss is None else p.boss.name for p in db[Person]]
+    assert db[Person].column(Person.boss.name).to_list() == bosses
+    for wrong in (Person.tags["a"], Person.dogs.count()):
+        with pytest.raises(crealm.QueryError):
+            db[Person].column(wrong)
+    with pytest.raises(TypeError):
+        db[Person].column(3)

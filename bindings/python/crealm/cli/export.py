@@ -41,7 +41,7 @@ def run(db: Database, options: argparse.Namespace) -> int:
     if options.out != "-" and os.path.lexists(options.out):
         raise FileExists(f"{options.out} is there already")
     tables = [db[name] for name in options.classes or db.classes]
-    flat = Flat()
+    flat = Flat(table.name for table in tables)
     try:
         _WRITERS[kind](options.out, tables, flat)
     except BaseException:
@@ -66,13 +66,15 @@ def _remove(out: str) -> None:
 class Flat:
     """Values as texts, numbers and bytes, and the count of what did not go in as it was."""
 
-    def __init__(self) -> None:
+    def __init__(self, classes: Iterable[str] = ()) -> None:
+        """classes: those that are exported. Embedded objects of others go where they are embedded."""
         self.lost: Counter[str] = Counter()
+        self._classes = frozenset(classes)
 
     def value(self, value: Any) -> Any:
         """For a column of SQLite. Links become the key of their object; what is in a column of its own class is no loss."""
         if isinstance(value, Object):
-            return value.object_key
+            return self.json(value) if self._is_inside(value) else value.object_key
         if isinstance(value, (Dictionary, RealmList, SetView)):
             return self.json(value)
         if isinstance(value, float) and not math.isfinite(value):
@@ -82,7 +84,22 @@ class Flat:
         return bytes(value) if isinstance(value, (bytes, bytearray)) else jsonable(value)
 
     def json(self, value: Any) -> str:
-        return json.dumps(jsonable(_plain(value)), ensure_ascii=False)
+        return json.dumps(jsonable(self._plain(value)), ensure_ascii=False)
+
+    def _is_inside(self, value: Object) -> bool:
+        return value._is_embedded_object() and value.class_name not in self._classes
+
+    def _plain(self, value: Any) -> Any:
+        """Collections and objects as lists and dictionaries; a link as the key and class of its object."""
+        if isinstance(value, Object):
+            if self._is_inside(value):
+                return {name: self._plain(part) for name, part in value._entries()}
+            return {"$ref": value.object_key, "$class": value.class_name}
+        if isinstance(value, Dictionary):
+            return {key: self._plain(element) for key, element in value.items()}
+        if isinstance(value, (RealmList, SetView)):
+            return [self._plain(element) for element in value]
+        return value
 
     def text(self, value: Any) -> str:
         """For a cell of CSV."""
@@ -91,22 +108,11 @@ class Flat:
         if value == "" and isinstance(value, str):
             self.lost["empty texts (they look like null)"] += 1
         if isinstance(value, Object):
-            return str(value.object_key)
+            return self.json(value) if self._is_inside(value) else str(value.object_key)
         if isinstance(value, (Dictionary, RealmList, SetView)):
             return self.json(value)
         plain = jsonable(value)
         return plain if isinstance(plain, str) else json.dumps(plain)
-
-
-def _plain(value: Any) -> Any:
-    """Collections and objects as lists and dictionaries; a link as the key and class of its object."""
-    if isinstance(value, Object):
-        return {"$ref": value.object_key, "$class": value.class_name}
-    if isinstance(value, Dictionary):
-        return {key: _plain(element) for key, element in value.items()}
-    if isinstance(value, (RealmList, SetView)):
-        return [_plain(element) for element in value]
-    return value
 
 
 # ------------------------------------------------------------------------------------------------
@@ -117,7 +123,7 @@ def _plain(value: Any) -> Any:
 def plain_objects(objects: Iterable[Any]) -> Iterator[Dict[str, Any]]:
     """Each object as JSON takes it, its key first."""
     for obj in objects:
-        yield {"$key": obj.object_key, **jsonable(obj.to_dict())}
+        yield {"$key": obj.object_key, **obj._json_values()}
 
 
 def _to_text(out: str, write: Callable[[TextIO], None]) -> None:
