@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bindings/python"))
 import crealm  # noqa: E402
+from bench_writes import writes  # noqa: E402
 
 
 class Person(crealm.Model):
@@ -72,6 +73,7 @@ class Bench:
             self.frames(db)
             self.single(db)
         self.opening()
+        writes(self)
 
     # Reading
 

@@ -298,13 +298,16 @@ bool try_one(Scene& s, const Operation& op, const Way& way, uint64_t n, unsigned
             allowed = {c};
         }
     }
+    // The new name of a file whose process was killed before it flushed the folder may not be on the disk: then the old secret opens what is there.
+    std::vector<Secret> possible = s.secrets;
     allowed = {look(s, allowed, "afterwards")};
+    if (!is_dead) possible = s.secrets;
     // And the power may go now.
     if (s.random.chance(10)) {
         Image left = s.world.after(s.world.subset());
         std::vector<Content> after_power = allowed;
         if (deletes) after_power = {content, created};
-        s.examiner.examine(left, s.name, s.secrets, {after_power, older}, s.what + ", then power", s.with_schema);
+        s.examiner.examine(left, s.name, possible, {after_power, older}, s.what + ", then power", s.with_schema);
     }
     if (s.random.chance(30)) {
         std::string report;

@@ -53,12 +53,9 @@ class _Owned:
 # Capsules: how programs in one process pass such structs on
 # ------------------------------------------------------------------------------------------------
 
-_new_capsule = pythonapi.PyCapsule_New
-_new_capsule.restype = py_object
-_new_capsule.argtypes = [c_void_p, c_char_p, c_void_p]
-_capsule_content = pythonapi.PyCapsule_GetPointer
-_capsule_content.restype = c_void_p
-_capsule_content.argtypes = [c_void_p, c_char_p]
+# Functions of our own: other modules give those of `pythonapi` other types.
+_new_capsule = ctypes.PYFUNCTYPE(py_object, c_void_p, c_char_p, c_void_p)(("PyCapsule_New", pythonapi))
+_capsule_content = ctypes.PYFUNCTYPE(c_void_p, c_void_p, c_char_p)(("PyCapsule_GetPointer", pythonapi))
 
 _waiting: Dict[int, _Owned] = {}  # What is in capsules, by the addresses of the structs.
 

@@ -283,8 +283,8 @@ def add(owner: Owner, bound: BoundClass, length: int, columns: Sequence[Tuple[st
 # What others have as Arrow streams
 # ------------------------------------------------------------------------------------------------
 
-_get_pointer = ctypes.pythonapi.PyCapsule_GetPointer
-_get_pointer.restype, _get_pointer.argtypes = c_void_p, [ctypes.py_object, ctypes.c_char_p]
+# A function of our own: other modules give that of `pythonapi` other types.
+_get_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", ctypes.pythonapi))
 
 
 def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch: int) -> int:

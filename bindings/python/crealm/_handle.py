@@ -97,6 +97,7 @@ class Owner(Callee):
         "opened",
         "watcher",
         "pages",
+        "drops",
         "__weakref__",
     )
 
@@ -112,10 +113,12 @@ class Owner(Callee):
         self.depth = 0  # Calls in progress, one inside the other.
         self.watcher: Any = None  # What observers are to be told of; see `observing`. None when borrowed.
         self.pages: Dict[int, Any] = {}  # What loops have read ahead; see `_pages`.
+        self.drops = 0  # How often that was dropped.
         _owners.add(self)
 
     def drop_pages(self) -> None:
         """The database changes or is closed: what was read ahead counts no longer."""
+        self.drops += 1
         while self.pages:
             try:
                 self.pages.popitem()[1].drop()

@@ -115,6 +115,9 @@ class Page(Dict[Name, List[Any]]):
                 raise KeyError(name)
             array = rows.arrays[0]
         self[name] = values = _arrow.values(array, type)
+        if not self.is_live:  # A signal handler moved the database meanwhile.
+            self.clear()
+            raise KeyError(name)
         return values
 
     def drop(self) -> None:
@@ -173,8 +176,11 @@ class Loop:
         db = self.db
         if db._writing or db._is_migrating or db._owner.opened is None:
             return None
+        drops = db._owner.drops
         page = Page(self, first, count, step)
         db._owner.pages[id(page)] = page
+        if db._owner.drops != drops:  # A signal handler moved the database while the page was read.
+            page.drop()
         return page
 
     def end(self, page: Page) -> None:

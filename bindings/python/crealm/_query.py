@@ -115,22 +115,20 @@ class _Writer:
     def path(self, path: Steps, bound: Optional[BoundClass], before: str) -> Tuple[str, Optional[BoundClass]]:
         """Its text, and the class of the objects that it leads to."""
         _check_class(bound, path)
-        if not before and any(step.name.lower() in _WORDS for step in path.steps):
-            return self.named(path, bound)
+        names, behind = _stored_names(self.db, bound, [step.name for step in path.steps])
+        if not before and any(name.lower() in _WORDS for name in names):
+            return self.named(names, path), behind
         keys = [[Argument(key) for key in step.keys] for step in path.steps]
         after = ["".join(f"[{self.part(key, None, '')}]" for key in step) for step in keys]
-        text, behind = _stored_steps(self.db, bound, [(step.name, text) for step, text in zip(path.steps, after)])
-        return before + text, behind
+        return before + ".".join(_escaped(name) + text for name, text in zip(names, after)), behind
 
-    def named(self, path: Steps, bound: Optional[BoundClass]) -> Tuple[str, Optional[BoundClass]]:
+    def named(self, names: List[str], path: Steps) -> str:
         """A path with a name in it that is a word of the language: as an argument."""
-        names = [step.name for step in path.steps]
         if any(step.keys for step in path.steps) or any(name.startswith("@") for name in names[:-1]):
             raise QueryError(f"{'.'.join(names)}: the query language takes a name in here for one of its words")
         last = names.pop() if names[-1].startswith("@") else ""
-        text, behind = _stored_steps(self.db, bound, [(name, "") for name in names], escaped=False)
-        self.values.append(text)
-        return f"$K{len(self.values) - 1}{last and '.' + last}", behind
+        self.values.append(".".join(names))
+        return f"$K{len(self.values) - 1}{last and '.' + last}"
 
 
 def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], is_descending: bool) -> str:
@@ -267,11 +265,9 @@ def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
         path = ".".join(step.name for step in _unkeyed(bound, path).steps)
     if not isinstance(path, str):
         raise TypeError(f"Names of properties are texts, not {type(path).__name__}")
-    steps = []
-    for part in path.split("."):
-        name, bracket, after = part.partition("[")
-        steps.append((name, bracket + after))
-    return _stored_steps(db, bound, steps)[0]
+    parts = [part.partition("[") for part in path.split(".")]
+    names, _ = _stored_names(db, bound, [name for name, _, _ in parts])
+    return ".".join(_escaped(name) + bracket + after for name, (_, bracket, after) in zip(names, parts))
 
 
 def _origin(bound: BoundClass, name: str) -> Optional[str]:
@@ -299,21 +295,26 @@ def _unkeyed(bound: Optional[BoundClass], path: Path) -> Steps:
     return steps
 
 
-def _stored_steps(
-    db: Session, bound: Optional[BoundClass], steps: Iterable[Tuple[str, str]], escaped: bool = True
-) -> Tuple[str, Optional[BoundClass]]:
-    """The text of a path, and the class of the objects that it leads to, as far as that is known."""
-    blanks = _BLANKS if escaped else {}
-    names = []
-    for name, after in steps:
+def _stored_names(
+    db: Session, bound: Optional[BoundClass], names: Iterable[str]
+) -> Tuple[List[str], Optional[BoundClass]]:
+    """The names that the file has, and the class of the objects that they lead to, as far as that is known."""
+    found = []
+    for name in names:
         stored = name
         if bound is not None and not name.startswith("@"):
             facts = bound.properties.get(name) or bound.columns.get(name)
             target = _origin(bound, name) if facts is None else facts.target
             bound = db._by_name.get(target) if target else None
             stored = name if facts is None else facts.name
-        names.append("".join(blanks.get(letter, letter) for letter in stored) + after)
-    return ".".join(names), bound
+            if stored.startswith("@"):
+                raise QueryError(f"{stored!r} is no name of a property in the query language")
+        found.append(stored)
+    return found, bound
+
+
+def _escaped(name: str) -> str:
+    return "".join(_BLANKS.get(letter, letter) for letter in name)
 
 
 def _c_text(text: str) -> bytes:

@@ -227,13 +227,27 @@ class Path:
         return self._compared("TEXT", words)
 
     def in_(self, values: Iterable[Any]) -> Condition:
-        """Is one of the values."""
+        """Is one of the values; of several objects or values: at least one of them is."""
         if isinstance(values, (str, bytes, bytearray)):
             raise TypeError(f"in_() needs several values: in_([{values!r}])")
-        return Condition(self._as_part(), " IN ", Argument(list(values)))
+        values = list(values)
+        if self._is_plain() and values:
+            return Condition(self._as_part(), " IN ", Argument(values))
+        # There the language compares with the list as a whole.
+        parts: List[Part] = []
+        for value in values:
+            parts += [" OR " if parts else "(", self._as_part(), " == ", Argument(value)]
+        return Condition(*parts, ")") if parts else Condition("FALSEPREDICATE")
+
+    def _is_plain(self) -> bool:
+        """Whether it is a property of the object itself, with one value."""
+        step = self._steps[0]
+        return len(self._steps) == 1 and not step.keys and self._member is not None and not self._member._is_many()
 
     def between(self, least: Any, most: Any) -> Condition:
-        """From `least` to `most`, both included."""
+        """From `least` to `most`, both included. Not of several objects or values: any() says that of each."""
+        if self._many >= 0:
+            raise TypeError(f"{self!r} is several values; of objects: any(… .between({least!r}, {most!r}))")
         return Condition(self._as_part(), " BETWEEN {", Argument(least), ", ", Argument(most), "}")
 
     def is_none(self) -> Condition:

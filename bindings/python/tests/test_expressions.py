@@ -76,6 +76,19 @@ CASES = [
     (Person.age.in_([1, 2, 3, 30]), "age IN {1, 2, 3, 30}", lambda p: p.age in (1, 2, 3, 30)),
     (Person.age.in_(range(10, 20)), None, lambda p: 10 <= p.age < 20),
     (Person.age.in_([]), None, lambda p: False),
+    (Person.scores.in_([3, 4]), None, lambda p: 3 in p.scores or 4 in p.scores),
+    (Person.scores.in_([3]), None, lambda p: 3 in p.scores),
+    (Person.scores.in_([]), None, lambda p: False),
+    (Person.scores[0].in_([1, 2]), None, lambda p: p.scores and p.scores[0] in (1, 2)),
+    (Person.scores.count().in_([1, 3]), None, lambda p: len(p.scores) in (1, 3)),
+    (Person.tags["a"].in_([1, 2]), None, lambda p: p.tags.get("a") in (1, 2)),
+    (Person.dogs.name.in_(["Rex", "nobody"]), None, lambda p: any(d.name == "Rex" for d in p.dogs)),
+    (Person.dogs.age.max().in_([5, 7]), None, lambda p: max((d.age for d in p.dogs), default=0) in (5, 7)),
+    (Person.boss.age.in_(range(0, 200, 2)), None, lambda p: p.boss is not None and p.boss.age % 2 == 0),
+    (Person.boss.age.in_(range(0, 4000, 2)), None, lambda p: p.boss is not None and p.boss.age % 2 == 0),
+    (Person.boss.age.between(10, 40), None, lambda p: p.boss is not None and 10 <= p.boss.age <= 40),
+    (Person.dogs.any(Dog.age.between(3, 5)), None, lambda p: any(3 <= d.age <= 5 for d in p.dogs)),
+    (Person.dogs.any(Dog.name.in_(["Bo", "x"])), None, lambda p: any(d.name == "Bo" for d in p.dogs)),
     (Person.age.between(10, 20), "age BETWEEN {10, 20}", lambda p: 10 <= p.age <= 20),
     (Person.boss.name == "Ann", "boss.name == 'Ann'", lambda p: p.boss is not None and p.boss.name == "Ann"),
     (Person.boss.boss.is_none(), None, lambda p: p.boss is None or p.boss.boss is None),
@@ -159,6 +172,8 @@ class Words(crealm.Model):
     size: int = 0
     Not: list[int]
     true: Optional["Words"]
+    other: int = crealm.field(name="all", default=5)
+    count: int = crealm.field(name="@count", default=5)
 
 
 def test_names_that_are_words_of_the_language():
@@ -175,11 +190,15 @@ def test_names_that_are_words_of_the_language():
             (Words.true.is_none(), [1]),
             (Words.Not.contains(2), [1]),
             (Words.Not.count() == 2, [1]),
+            (Words.other == 5, [1, 2]),
+            (Words.true["other"] == 5, [2]),
             (Words.true["any"].in_([1, 7]) & Words.true.nil.between(2, 3), [2]),
         ):
             assert [w.id for w in table.where(condition)] == ids, condition
         with pytest.raises(crealm.QueryError, match="one of its words"):
             table.where(Words.Not[0] == 1)
+        with pytest.raises(crealm.QueryError, match="no name of a property"):
+            table.where(Words.true["count"] == 1)
 
 
 def test_what_is_no_condition(db):
@@ -197,6 +216,8 @@ def test_what_is_no_condition(db):
         lambda: list(Person.dogs),
         lambda: Person.age == (Person.age > 3),
         lambda: Person.name.in_("Ann"),
+        lambda: Person.dogs.age.between(1, 2),
+        lambda: Person.scores.between(1, 2),
         lambda: Person.tags[1.5],
         lambda: Person.age.any(Dog.age > 3),
         lambda: Person.age.max(),

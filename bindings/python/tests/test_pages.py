@@ -305,3 +305,28 @@ def test_values_that_no_column_holds(path):
             for n in range(100):
                 db["A"].create(n=n, t=far if n == 40 else crealm.Timestamp.from_ns(n))
         assert [(a.n, a.t) for a in db["A"]] == [(n, far if n == 40 else crealm.Timestamp.from_ns(n)) for n in range(100)]
+
+
+@pytest.mark.parametrize("moment", ["page", "column"])
+def test_a_signal_handler_moves_the_database_while_a_page_is_read(cats, monkeypatch, moment):
+    """What was read before counts no longer: neither the page nor a column of it."""
+    fetch, moved = _arrow.fetch, []
+
+    def moving(handle, first, count, names):
+        found = fetch(handle, first, count, names)
+        if not moved and count > 16 and (names[0] == "@key") == (moment == "page"):
+            moved.append(names)
+            with crealm.open(cats.path) as other, other.write():
+                for cat in other["Cat"]:
+                    cat["called"] = f"new {cat['id']}"
+            cats.refresh()
+        return found
+
+    monkeypatch.setattr(_pages._arrow, "fetch", moving)
+    kept = []
+    for n, cat in enumerate(cats["Cat"]):
+        assert cat.id == n
+        if moment == "column" and n > 20:
+            name_of(cat)
+        kept.append(cat)
+    assert moved and [name_of(cat) for cat in kept] == [f"new {n}" for n in range(ROWS)]
