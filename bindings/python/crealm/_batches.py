@@ -24,7 +24,7 @@ from . import _library, _marshal as c
 from ._handle import Owner
 from ._library import lib
 from ._prototypes import ArrowArray, ArrowSchema, ArrowStream
-from .errors import DataError, Error, SchemaError
+from .errors import DataError, Error, InvalidatedError, SchemaError
 from .schema import BoundClass
 from .values import ObjectId, Timestamp, timestamp_ns
 
@@ -320,6 +320,8 @@ def _add_array(
         except Error as error:
             error.message = re.sub(r"^Row (\d+)", lambda m: f"Row {before + done + int(m[1])}", error.message)
             error.args = (error.message, *error.args[1:])
+            if isinstance(error, InvalidatedError):  # What a link names was never there.
+                raise DataError(error.message, code=error.code) from None
             raise
         done += part.length
     return done

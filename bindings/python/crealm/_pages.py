@@ -161,7 +161,8 @@ class Loop:
             return self._types[name]
         except KeyError:
             facts = self.db._bound(self.class_key).properties.get(name)
-            is_single = facts is not None and facts.collection == c.C_NONE
+            # A column of a name with @ is something else.
+            is_single = facts is not None and facts.collection == c.C_NONE and not name.startswith("@")
             found = _arrow.OF_PROPERTY.get(facts.type) if facts is not None and is_single else None
             self._types[name] = found
             return found

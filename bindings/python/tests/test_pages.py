@@ -330,3 +330,11 @@ def test_a_signal_handler_moves_the_database_while_a_page_is_read(cats, monkeypa
             name_of(cat)
         kept.append(cat)
     assert moved and [name_of(cat) for cat in kept] == [f"new {n}" for n in range(ROWS)]
+
+
+def test_a_property_that_is_called_like_the_column_of_keys(path):
+    with crealm.open(path, schema=[crealm.ClassSchema("C", {"@key": int, "n": int})]) as db:
+        with db.write():
+            for i in range(100):
+                db["C"].create(**{"@key": 1000 + i, "n": i})
+        assert [(o["@key"], o["n"], o["@key"]) for o in db["C"]] == [(1000 + i, i, 1000 + i) for i in range(100)]
