@@ -406,7 +406,7 @@ def tours(path):
 
 def test_embedded_objects_of_classes_that_are_left_out(tours, tmp_path, capsys):
     assert main(["export", str(tours), str(tmp_path / "tour.csv"), "--class", "Tour"]) == 0
-    rows = list(csv.DictReader(open(tmp_path / "tour.csv", encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "tour.csv").read_text(encoding="utf-8").splitlines()))
     assert [row["start"] for row in rows] == ["", '{"name": "first", "streets": []}', '{"name": "first", "streets": []}']
     assert json.loads(rows[2]["towns"]) == [{"name": f"town 2.{i}", "streets": ["a", "b"]} for i in range(2)]
     assert main(["query", str(tours), "Tour where id == 2", "--csv"]) == 0
@@ -415,7 +415,7 @@ def test_embedded_objects_of_classes_that_are_left_out(tours, tmp_path, capsys):
     found = sqlite3.connect(tmp_path / "tour.sqlite").execute('select "start" from "Tour" order by id').fetchall()
     assert [start and json.loads(start)["name"] for (start,) in found] == [None, "first", "first"]
     assert main(["export", str(tours), str(tmp_path / "all")  , "--format", "csv"]) == 0
-    rows = list(csv.DictReader(open(tmp_path / "all" / "Tour.csv", encoding="utf-8")))
+    rows = list(csv.DictReader((tmp_path / "all" / "Tour.csv").read_text(encoding="utf-8").splitlines()))
     assert all(row["start"].isdigit() for row in rows[1:])
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import sqlite3
+from pathlib import Path
 
 import pytest
 
@@ -39,7 +40,7 @@ def test_look(phone, capsys):
 
 def test_json(phone):
     cook("json")
-    found = json.load(open("phone.json", encoding="utf-8"))
+    found = json.loads(Path("phone.json").read_text(encoding="utf-8"))
     assert sorted(found) == sorted(phone.classes)
     for name, objects in found.items():
         assert [o["$key"] for o in objects] == [o.object_key for o in phone[name]]
@@ -50,7 +51,7 @@ def test_json(phone):
 def test_json_lines(phone):
     cook("json-lines")
     for name in phone.classes:
-        lines = open(f"{name}.jsonl", encoding="utf-8").read().splitlines()
+        lines = Path(f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
         assert [json.loads(line) for line in lines] == [json.loads(o.to_json()) for o in phone[name]]
 
 
