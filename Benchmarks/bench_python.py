@@ -148,8 +148,6 @@ class Bench:
 
         self.compare("open and close (sqlite3, with its schema)", ours, theirs, 50, "≤ 300 µs")
 
-    # Writing: rows for add_many() come here.
-
 
 def main():
     rows = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000_000

@@ -23,7 +23,7 @@ from uuid import UUID
 from . import _library, _marshal as c
 from ._handle import Owner
 from ._library import lib
-from ._prototypes import ArrowArray, ArrowSchema, ArrowStream
+from ._prototypes import ArrowArray, ArrowArrayStream, ArrowSchema
 from .errors import DataError, Error, InvalidatedError, SchemaError
 from .schema import BoundClass
 from .values import ObjectId, Timestamp, timestamp_ns
@@ -290,7 +290,7 @@ _get_pointer = ctypes.PYFUNCTYPE(c_void_p, ctypes.py_object, ctypes.c_char_p)(("
 def add_stream(owner: Owner, bound: BoundClass, source: Any, update: str, batch: int) -> int:
     """Writes the rows of an object with __arrow_c_stream__, and returns how many there were."""
     capsule = source.__arrow_c_stream__()
-    stream = ArrowStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
+    stream = ArrowArrayStream.from_address(_get_pointer(capsule, b"arrow_array_stream"))
     schema = ArrowSchema()
     _check(stream, stream.get_schema(byref(stream), byref(schema)))
     done = 0
@@ -327,7 +327,7 @@ def _add_array(
     return done
 
 
-def _check(stream: ArrowStream, code: int) -> None:
+def _check(stream: ArrowArrayStream, code: int) -> None:
     if code:
         said = stream.get_last_error(byref(stream))
         reason = said.decode("utf-8", "replace") if said else os.strerror(code)

@@ -111,51 +111,6 @@ class FaultInfo(Structure):
     ]
 
 
-class ArrowSchema(Structure):
-    """`ArrowSchema`. What it points to is addresses here."""
-
-    _fields_ = [
-        ("format", c_char_p),
-        ("name", c_char_p),
-        ("metadata", c_void_p),
-        ("flags", c_int64),
-        ("n_children", c_int64),
-        ("children", c_void_p),
-        ("dictionary", c_void_p),
-        ("release", c_void_p),
-        ("private_data", c_void_p),
-    ]
-
-
-class ArrowArray(Structure):
-    """`ArrowArray`."""
-
-    _fields_ = [
-        ("length", c_int64),
-        ("null_count", c_int64),
-        ("offset", c_int64),
-        ("n_buffers", c_int64),
-        ("n_children", c_int64),
-        ("buffers", c_void_p),
-        ("children", c_void_p),
-        ("dictionary", c_void_p),
-        ("release", c_void_p),
-        ("private_data", c_void_p),
-    ]
-
-
-class ArrowStream(Structure):
-    """`ArrowArrayStream`."""
-
-    _fields_ = [
-        ("get_schema", CFUNCTYPE(c_int, c_void_p, c_void_p)),
-        ("get_next", CFUNCTYPE(c_int, c_void_p, c_void_p)),
-        ("get_last_error", CFUNCTYPE(c_char_p, c_void_p)),
-        ("release", c_void_p),
-        ("private_data", c_void_p),
-    ]
-
-
 class PinnedInfo(Structure):
     """`crealm_pinned_version_t`."""
 
@@ -170,7 +125,7 @@ class PinnedInfo(Structure):
 
 
 class ArrowSchema(Structure):
-    """`struct ArrowSchema` of the Arrow C data interface."""
+    """`struct ArrowSchema` of the Arrow C data interface. What it points to is addresses here."""
 
     _fields_ = [
         ("format", c_char_p),
@@ -206,9 +161,9 @@ class ArrowArrayStream(Structure):
     """`struct ArrowArrayStream`, likewise."""
 
     _fields_ = [
-        ("get_schema", c_void_p),
-        ("get_next", c_void_p),
-        ("get_last_error", c_void_p),
+        ("get_schema", CFUNCTYPE(c_int, c_void_p, c_void_p)),
+        ("get_next", CFUNCTYPE(c_int, c_void_p, c_void_p)),
+        ("get_last_error", CFUNCTYPE(c_char_p, c_void_p)),
         ("release", c_void_p),
         ("private_data", c_void_p),
     ]
