@@ -116,6 +116,63 @@ RLM_API bool crealm_change_key(realm_t* realm, const realm_config_t* config);
 RLM_API bool crealm_set_fault_guard(bool enabled);
 
 /* ------------------------------------------------------------------------------------------------
+ * Long calls
+ * ---------------------------------------------------------------------------------------------- */
+
+/** Error numbers beside those of realm_errno_e. */
+#define CREALM_ERR_TIMED_OUT 9003   /* RUNTIME | FILE_ACCESS: another user of the file did not let go of it */
+#define CREALM_ERR_INTERRUPTED 9004 /* RUNTIME: crealm_interrupt(), or the progress function said so */
+
+/** Sets how long realms opened with this config wait for other users of the file: for those who
+ *  open, compact or convert it, and, at the beginning of a write transaction, for those who write.
+ *  When the time is over the call fails with CREALM_ERR_TIMED_OUT. How long a call waits for
+ *  another thread of this process that is opening the same file is not limited.
+ *
+ *  milliseconds: 0: do not wait; negative, the default: as long as it takes.
+ *  Thread:       one at a time. Errors: none. */
+RLM_API void crealm_config_set_lock_timeout(realm_config_t* config, int64_t milliseconds);
+
+/** What a call does that takes long. */
+typedef enum crealm_activity {
+    CREALM_ACTIVITY_WAITING = 0,  /* for other users of the file; done and total are 0 */
+    CREALM_ACTIVITY_QUERYING = 1, /* finding, counting, sorting, aggregates; done and total are 0 */
+    CREALM_ACTIVITY_CHECKING = 2, /* crealm_verify(), crealm_find_faults(): steps */
+    CREALM_ACTIVITY_COPYING = 3   /* compacting, copying, converting, rewriting for a key: bytes */
+} crealm_activity_e;
+
+/** Told of a long call, on the thread of that call.
+ *
+ *  done, total: how much is done of how much; total is an estimate, and 0 where nothing is known.
+ *  Returns:     false to end the call, which fails with CREALM_ERR_INTERRUPTED. What it read is
+ *               given up, a copy that it was writing is removed; nothing else has changed. */
+typedef bool (*crealm_progress_func_t)(realm_userdata_t userdata, crealm_activity_e activity,
+                                       uint64_t done, uint64_t total);
+
+/** Sets the function that long calls of realms opened with this config call about every 50 ms: when
+ *  they check or copy from the beginning, else when they have taken as long.
+ *
+ *  The function cannot use the realm whose call it is called from: such calls fail with
+ *  ILLEGAL_OPERATION; nor can it open, compact or delete any realm file. It must not release the
+ *  handles that the call was made on. Frozen realms call no function.
+ *
+ *  function: [optional]; NULL: none.
+ *  userdata: handed over; free runs once, after the last realm of the config is gone.
+ *  Thread:   one at a time. Errors: none. */
+RLM_API void crealm_config_set_progress(realm_config_t* config, crealm_progress_func_t function,
+                                        realm_userdata_t userdata, realm_free_userdata_func_t free);
+
+/** Ends what the realm's thread is doing: a query, aggregate, check, copy or compaction fails with
+ *  CREALM_ERR_INTERRUPTED as soon as it notices, as does waiting for the write lock where the
+ *  realm has a timeout or a progress function. Changes of objects and commits go on to their
+ *  end. A call that begins later is not affected; without a call nothing happens.
+ *
+ *  It takes no lock of its own, but looks into the handle: in a signal handler use a flag that the
+ *  progress function reads.
+ *
+ *  Thread: any. Errors: [handle]. */
+RLM_API bool crealm_interrupt(const realm_t* realm);
+
+/* ------------------------------------------------------------------------------------------------
  * Durability
  * ---------------------------------------------------------------------------------------------- */
 

@@ -100,6 +100,21 @@ public func crealm_config_set_durability(_ c: OpaquePointer?, _ durability: crea
 public func crealm_config_get_durability(_ c: OpaquePointer?) -> crealm_durability_e {
     anywhere(.config, c, crealm_durability_e(rawValue: 0)) { (c) throws(RealmError) in crealm_durability_e(rawValue: c.value.durability.rawValue) }
 }
+@_cdecl("crealm_config_set_lock_timeout")
+public func crealm_config_set_lock_timeout(_ c: OpaquePointer?, _ milliseconds: Int64) {
+    with(c) { (c) throws(RealmError) in c.value.lockTimeout = milliseconds < 0 ? nil : Double(milliseconds) / 1000 }
+}
+@_cdecl("crealm_config_set_progress")
+public func crealm_config_set_progress(
+    _ c: OpaquePointer?, _ function: crealm_progress_func_t?, _ userdata: UnsafeMutableRawPointer?, _ free: realm_free_userdata_func_t?
+) {
+    let data = UserData(userdata, free)
+    with(c) { (c) throws(RealmError) in c.value.progress = function.map { progress($0, data) } }
+}
+/// A C progress function as the engine calls it: for as long as a Realm of the configuration lives.
+private func progress(_ function: @escaping crealm_progress_func_t, _ data: UserData) -> @Sendable (CallProgress) -> Bool {
+    { p in function(data.pointer, crealm_activity_e(rawValue: p.activity.rawValue), p.done, p.total) }
+}
 @_cdecl("crealm_config_set_snapshot")
 public func crealm_config_set_snapshot(_ c: OpaquePointer?, _ snapshot: Bool) {
     with(c) { (c) throws(RealmError) in c.value.isSnapshot = snapshot }

@@ -18,6 +18,13 @@ public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: Unsaf
         }
     }
 }
+@_cdecl("crealm_interrupt")
+public func crealm_interrupt(_ r: OpaquePointer?) -> Bool {
+    anywhere(.realm, r, false) { (realm) throws(RealmError) in
+        realm.interrupt()
+        return true
+    }
+}
 @_cdecl("realm_close")
 public func realm_close(_ r: OpaquePointer?) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in

@@ -895,6 +895,10 @@ static void wrong_query_arguments(void) {
     void* made[] = {shorter, same, there, behind, found, filtered};
     for (size_t k = 0; k < sizeof made / sizeof *made; k++) realm_release(made[k]);
 }
+static bool says_no(realm_userdata_t userdata, crealm_activity_e activity, uint64_t done, uint64_t total) {
+    (void)userdata, (void)activity, (void)done, (void)total;
+    return false;
+}
 /* What CRealm adds, and what concerns the whole library or file. */
 static void wrong_additions(void) {
     realm_binary_t no_key = {NULL, 0}, short_key = {(const uint8_t*)"short", 5};
@@ -907,11 +911,20 @@ static void wrong_additions(void) {
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_durability(h, (crealm_durability_e)0));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_memory(h, 1));
     REFUSED(K_CONFIG, realm_config_t, crealm_config_set_passphrase(h, "p", 1, 0, 0));
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_lock_timeout(h, 0));
+    free_count = 0;
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_progress(h, says_no, &free_count, count_free));
+    CHECK(free_count == KINDS);
+    REFUSED(K_REALM, realm_t, crealm_interrupt(h));
+    WORKS(crealm_interrupt(realm));
     realm_config_t* c = realm_config_new();
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_page_cipher(c, (crealm_page_cipher_e)99), 0));
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_durability(c, (crealm_durability_e)99), 0));
     CHECK(crealm_config_get_page_cipher(c) == CREALM_PAGE_CIPHER_XCHACHA20_POLY1305 && crealm_config_get_durability(c) == 0);
     QUIET((crealm_config_set_page_memory(c, UINT64_MAX), NULL));
+    QUIET((crealm_config_set_lock_timeout(c, INT64_MIN), NULL));
+    QUIET((crealm_config_set_lock_timeout(c, INT64_MAX), NULL));
+    QUIET((crealm_config_set_progress(c, NULL, NULL, NULL), NULL));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_passphrase(c, NULL, 3, 0, 0));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_passphrase(c, "p", SIZE_MAX, 0, 0));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_config_set_passphrase(c, "p", 1, UINT32_MAX, 0));

@@ -158,6 +158,7 @@ final class RealmHandle: Handle, Confined {
     var schema: Schema { everywhere.schema }
     var schemaVersion: UInt64 { everywhere.schemaVersion }
     func close() { everywhere.close() }
+    func interrupt() { everywhere.interrupt() }
     func reference() throws(RealmError) -> ThreadSafeReference { try ThreadSafeReference(everywhere) }
 }
 

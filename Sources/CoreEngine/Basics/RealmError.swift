@@ -29,6 +29,10 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case commitOutcomeUnknown = 9001
         /// `CREALM_ERR_FILE_KEEPS_CHANGING`
         case fileKeepsChanging = 9002
+        /// `CREALM_ERR_TIMED_OUT`
+        case timedOut = 9003
+        /// `CREALM_ERR_INTERRUPTED`
+        case interrupted = 9004
     }
 
     public let code: Code

@@ -11,5 +11,8 @@ enum Inspection {}
 
 extension Realm {
     /// The violated invariants of the snapshot; the first `limit` of them with their places.
-    package func findFaults(limit: Int) throws(RealmError) -> Faults { try Verifier(try reading(), limit: limit).run() }
+    package func findFaults(limit: Int) throws(RealmError) -> Faults {
+        let transaction = try reading()
+        return try transaction.store.during(.checking) { () throws(RealmError) in try Verifier(transaction, limit: limit).run() }
+    }
 }

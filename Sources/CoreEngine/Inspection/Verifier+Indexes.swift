@@ -20,6 +20,7 @@ extension Verifier {
         }
         // Every entry stands under the chunks of its object's value; every object has one entry.
         try index.forEachEntry(orElse: damaged) { (key, path, head) throws(RealmError) in
+            try self.advance(0)
             let spot = self.place(t, c, key)
             guard walk.contains(key) else {
                 if !walk.isIncomplete { self.report(.index, "the index names an object that does not exist", spot) }

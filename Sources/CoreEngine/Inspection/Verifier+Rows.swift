@@ -7,6 +7,7 @@ extension Verifier {
         let found = try walkCluster(walk, t.rows.root, offset: 0, depth: nil, last: .max)
         walk.isIncomplete = found == nil
         for key in walk.keys {
+            try advance(0)
             let row = try reading(place(t, nil, key)) { () throws(RealmError) in try t.rows.locate(key) }
             if case .some(.none) = row { report(.tree, "the object is not found by its key", place(t, nil, key)) }
         }
@@ -68,6 +69,7 @@ extension Verifier {
             walk.keys.append(key)
         }
         let rows = first..<walk.keys.count
+        try advance(rows.count)
         walk.clusters.append((n.ref, rows))
         for c in walk.table.columns where c.leafKind != nil { try checkColumn(walk, c, n.ref, rows) }
         return rows.count

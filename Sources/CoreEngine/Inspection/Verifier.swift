@@ -21,6 +21,8 @@ final class Verifier {
     /// Values that could not be read: what they link to, or are linked from, is unknown.
     var unread: Swift.Set<ValuePlace> = []
     private var walks: [TableWalk] = []
+    /// Steps done and to be done: each object is met in its cluster, among the backlinks and in the indexes.
+    private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]
 
     struct ObjectPlace: Hashable { let table: TableKey, object: ObjKey }
@@ -62,19 +64,31 @@ final class Verifier {
             let walk = TableWalk(t)
             walks.append(walk)
             walkOf[t.key] = walk
+            steps.total += Self.rounds * ((try? t.count()) ?? 0)
         }
         for walk in walks {
             try checkColumns(walk.table)
             try checkRows(walk)
         }
-        for walk in walks { try checkBacklinks(walk) }
+        for walk in walks {
+            try checkBacklinks(walk)
+            try advance(walk.keys.count)
+        }
         reportLinksWithoutBacklink()
         for walk in walks {
             reportOwners(walk)
             for column in walk.table.indexes.columns { try checkIndex(walk, column) }
+            try advance(walk.keys.count)
         }
         if transaction.stage == .reading { try checkTiling() }
         return faults
+    }
+
+    private static let rounds = 3
+    /// So many more objects were met in a round: the check may end here.
+    func advance(_ objects: Int) throws(RealmError) {
+        steps.done += objects
+        try store.test(min(steps.done, steps.total), of: steps.total)
     }
 
     // MARK: Reporting
@@ -111,6 +125,7 @@ final class Verifier {
         var space = Tiling(end: fields.logicalSize)
         var pending = [top]
         while let r = pending.popLast() {
+            try advance(0)
             guard let n = try reading(nowhere, { () throws(RealmError) in try store.node(r) }) else { continue }
             guard space.take(r.offset, n.size) else {
                 report(.space, "two owners of one byte", nowhere, offset: r.offset)
@@ -180,6 +195,7 @@ final class Verifier {
             guard let from = walkOf[c.oppositeTable], let source = from.table.column(c.oppositeColumn) else { continue }
             for cluster in walk.clusters {
                 guard let leaf = try columnLeaf(walk, c, cluster.node, cluster.rows) else { continue }
+                try advance(0)
                 for (i, row) in cluster.rows.enumerated() {
                     let key = walk.keys[row], here = place(t, c, key)
                     guard let slot = try reading(here, { () throws(RealmError) in try leaf.slot(i) }) else {

@@ -61,7 +61,7 @@ extension Realm {
                 return true
             })
         else { throw refusal(accessor) }
-        if isClosed || FaultGuard.hasFaults { try refuse(accessor) }
+        if isClosed || isReporting || FaultGuard.hasFaults { try refuse(accessor) }
     }
     private func leaveInTransit() -> Bool {
         let rest = binding.with { b in
@@ -113,6 +113,7 @@ extension Realm {
         do throws(RealmError) {
             if isInherited { throw Self.inheritedError() }
             if isClosed { throw refusal(accessor) }
+            if isReporting { throw RealmError(.illegalOperation, "A progress function cannot use the Realm whose call it was called from") }
             try verifyWhole()
         } catch {
             leave()

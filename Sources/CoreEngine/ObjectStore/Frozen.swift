@@ -21,9 +21,10 @@ final class FrozenReaders: Sendable {
         private var opened: [(path: CollectionPath, content: CollectionContent)] = []
         private static let mostOpened = 4
 
-        fileprivate init(_ pin: Pin) throws(RealmError) {
+        fileprivate init(_ pin: Pin, _ interruption: Interruption) throws(RealmError) {
             thread = Platform.threadId
             transaction = try Transaction(reading: pin)
+            transaction.interruption = interruption
         }
         func collection(_ path: CollectionPath) throws(RealmError) -> CollectionContent? {
             if let first = opened.first, first.path == path { return first.content }
@@ -75,6 +76,7 @@ final class FrozenReaders: Sendable {
             words[i * 2].store(reader.thread, ordering: .releasing)
         }
     }
+    private let interruption: Interruption
     private struct Kept {
         /// nil once the Realm is closed.
         var pin: Pin?
@@ -87,7 +89,8 @@ final class FrozenReaders: Sendable {
     /// The last of the maps.
     private let map: Atomic<Unmanaged<Map>>
 
-    init(_ pin: Pin) {
+    init(_ pin: Pin, _ interruption: Interruption) {
+        self.interruption = interruption
         version = pin.version
         let first = Map(room: 16)
         map = Atomic(.passUnretained(first))
@@ -104,7 +107,7 @@ final class FrozenReaders: Sendable {
     func makeOwn() throws(RealmError) -> Bool {
         try kept.with { (k) throws(RealmError) in
             guard let pin = k.pin else { return false }
-            let reader = try Reader(pin)
+            let reader = try Reader(pin, interruption)
             reader.visits.store(1, ordering: .relaxed)
             k.readers.append(reader)
             guard let last = k.maps.last else { return false }

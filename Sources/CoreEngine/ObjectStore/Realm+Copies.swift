@@ -37,6 +37,7 @@ extension Realm {
         do { wanted = try ask(total, used) } catch { throw Self.callbackError(error) }
         guard wanted else { return }
         do throws(RealmError) { _ = try transaction.compact() } catch {
+            if error.code == .interrupted { throw error }
             Log.write(.storage, .warning, "Compaction at the open failed: \(error.message)")
         }
     }

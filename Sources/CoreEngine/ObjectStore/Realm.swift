@@ -41,7 +41,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Calls that are inside, one in the other; the own thread's.
     let visits = Atomic(0)
     /// What keeps calls from coming in by plain loads and stores.
-    enum Standing { static let closed = 1, inTransit = 2 }
+    enum Standing { static let closed = 1, inTransit = 2, reporting = 4 }
     let standing = Atomic(0)
     /// Differs from the present one when a forked child has inherited the Realm.
     let generation = ForkGuard.generation
@@ -49,6 +49,8 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     let database: Database
     /// What a live Realm reads and writes through; closed from the start in a frozen one.
     package let transaction: Transaction
+    /// Ends long calls before their time.
+    let interruption: Interruption
     /// What a frozen Realm reads through; nil in a live one.
     let frozen: FrozenReaders?
     public internal(set) var schema: Schema {
@@ -146,15 +148,17 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isDynamic = configuration.schema == nil
         isFixedView = false
         frozen = nil
+        interruption = configuration.makeInterruption()
         if let schema = configuration.schema { try schema.validate(configuration.schemaMode == .additiveExplicit ? .rejectEmbeddedOrphans : []) }
         let path = try FileSystem.canonical(configuration.path)
         try RealmCoordinator.check(configuration, Name(path))
         let isFirst = !RealmCoordinator.isOpen(Name(path))
         do throws(RealmError) {
             if try Self.needsReset(configuration, path) { _ = try Database.deleteFiles(path: path) }
-            database = try Self.openDatabase(configuration, path)
+            database = try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
         } catch { throw error.with(path: configuration.path) }
         transaction = try Transaction(database)
+        attendToLongCalls()
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
         Log.write(.storage, .debug, "Number of participants: \(database.participantCount)")
         Log.write(.storage, .debug, "Durability: \(database.durability)")
@@ -182,7 +186,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         listen()
     }
     /// - Parameter path: the canonical one.
-    private static func openDatabase(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Database {
+    private static func openDatabase(_ c: RealmConfiguration, _ path: String, _ patience: Patience = .endless) throws(RealmError) -> Database {
         let access: Database.Access
         switch c.schemaMode {
         case .immutable: access = c.isSnapshot ? .snapshot : .immutable
@@ -192,7 +196,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         let durability: Durability = c.isInMemory ? .memoryOnly : c.durability == .unsafe ? .unsafe : .full
         return try Database.open(
             canonical: path, access: access, durability: durability, flushesTwice: c.durability == .twoFlushes, upgrades: !c.disablesFormatUpgrade,
-            encryption: try c.encryption())
+            encryption: try c.encryption(), patience: patience)
     }
     /// Whether a reset mode starts anew: the file is of an older format, or its schema asks for it. Rules: live-objects §2.2.
     private static func needsReset(_ c: RealmConfiguration, _ path: String) throws(RealmError) -> Bool {
@@ -212,6 +216,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         c.isCached = false
         c.initialize = nil
         c.migrate = nil
+        c.progress = nil
         facts = Lock(initial: Facts(configuration: c))
         binding = Lock(initial: Binding(scheduler: realm.scheduler))
         thread = Atomic(realm.thread.load(ordering: .relaxed))
@@ -221,6 +226,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isFixedView = true
         frozen = nil
         database = realm.database
+        interruption = realm.interruption
         guard let pin = realm.transaction.sharedPin else { throw realm.closedError() }
         transaction = try Transaction(reading: pin)
         try readFileSchema()
@@ -232,6 +238,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         c.initialize = nil
         c.migrate = nil
         c.shouldCompact = nil
+        c.progress = nil
         let scheduler = FrozenScheduler(pin.version)
         c.scheduler = scheduler
         binding = Lock(initial: Binding(scheduler: scheduler))
@@ -242,7 +249,8 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         isDynamic = realm.isDynamic
         isFixedView = true
         database = realm.database
-        frozen = FrozenReaders(pin)
+        interruption = Interruption()
+        frozen = FrozenReaders(pin, interruption)
         transaction = try Transaction(closedOf: database)
         // Inside a migration the classes are those of the version to come.
         if realm.isWriting { try inside { () throws(RealmError) in try readSchemaBeforeWrite(of: realm) } }

@@ -51,6 +51,12 @@ public struct RealmConfiguration: Sendable {
     /// Called when the file is first opened in this process, with its size and how much of that is in use, unless nothing is free; true
     /// compacts it. An error fails the open.
     public var shouldCompact: (@Sendable (_ totalBytes: UInt64, _ usedBytes: UInt64) throws -> Bool)?
+    /// Called from time to time while a call of the Realm waits, reads or copies for long; false ends that call, which throws 9004. It runs on the
+    /// thread of the call, and cannot use the Realm.
+    public var progress: (@Sendable (CallProgress) -> Bool)?
+    /// Seconds to wait for other users of the file: for those who open or replace it, and for those who write. Then the call throws 9003. nil: for
+    /// ever.
+    public var lockTimeout: Double?
     /// When a class becomes embedded: delete objects that nothing links to, copy those with several links.
     public var handlesBacklinksAutomatically = false
 

@@ -3,6 +3,9 @@ extension ResultSet {
     /// - Returns: nil and whether there was any value: see the C API.
     package func aggregate(_ kind: AggregateKind, _ column: ColKey) throws(RealmError) -> (value: Mixed, found: Bool) {
         let group = try realm.reading().group
+        return try group.store.during(.querying) { () throws(RealmError) in try aggregate(kind, column, group) }
+    }
+    private func aggregate(_ kind: AggregateKind, _ column: ColKey, _ group: Group) throws(RealmError) -> (value: Mixed, found: Bool) {
         var values: [Mixed] = []
         // Objects of a snapshot that were deleted since count as null.
         var deleted = 0
@@ -23,14 +26,20 @@ extension ResultSet {
                 return total.result
             }
             try update()
-            for k in rows { if !k.isNull, let v = try t.rows.peek(k, column.index) { values.append(v) } else { deleted += 1 } }
+            for k in rows {
+                try t.store.test()
+                if !k.isNull, let v = try t.rows.peek(k, column.index) { values.append(v) } else { deleted += 1 }
+            }
         } else {
             let path: CollectionPath
             switch source {
             case .collection(let p), .keys(let p): path = p
             default: throw stale()
             }
-            for i in 0..<(try count()) { values.append(try value(i)) }
+            for i in 0..<(try count()) {
+                try group.store.test()
+                values.append(try value(i))
+            }
             type = try { () throws(RealmError) -> ValueType in
                 if case .keys = source { return .string }
                 return try realm.elementType(path)

@@ -21,7 +21,13 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
         pthread_mutex_init(mutex, nil)
         changed = .allocate(capacity: 1)
         changed.initialize(to: pthread_cond_t())
-        pthread_cond_init(changed, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        #if !canImport(Darwin)
+            pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        #endif
+        pthread_cond_init(changed, &attributes)
+        pthread_condattr_destroy(&attributes)
         value = initial
     }
     deinit {
@@ -52,5 +58,32 @@ package final class Monitor<Value>: @unchecked Sendable {  // All access to `val
             pthread_cond_wait(changed, mutex)
             waiting -= 1
         }
+    }
+    /// The same for a limited time; nil when it is over.
+    package func wait<R>(milliseconds: Int, _ body: (inout Value) -> R?) -> R? {
+        pthread_mutex_lock(mutex)
+        defer {
+            if waiting > 0 { pthread_cond_broadcast(changed) }
+            pthread_mutex_unlock(mutex)
+        }
+        let end = Platform.monotonicSeconds + Double(milliseconds) / 1000
+        while true {
+            if let answer = body(&value) { return answer }
+            let rest = end - Platform.monotonicSeconds
+            guard rest > 0 else { return nil }
+            waiting += 1
+            wait(atMost: rest)
+            waiting -= 1
+        }
+    }
+    private func wait(atMost seconds: Double) {
+        #if canImport(Darwin)
+            var span = timespec(tv_sec: Int(seconds), tv_nsec: Int((seconds - seconds.rounded(.down)) * 1e9))
+            pthread_cond_timedwait_relative_np(changed, mutex, &span)
+        #else
+            let at = Platform.monotonicSeconds + seconds
+            var end = timespec(tv_sec: Int(at), tv_nsec: Int((at - at.rounded(.down)) * 1e9))
+            pthread_cond_timedwait(changed, mutex, &end)
+        #endif
     }
 }

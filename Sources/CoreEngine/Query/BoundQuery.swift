@@ -111,10 +111,16 @@ package final class BoundQuery {
     }
     /// Keys of the matching objects: ascending, or in the order of `source` (with its duplicates); then ordered.
     func run(_ group: Group, source: [ObjKey]? = nil) throws(RealmError) -> [ObjKey] {
+        try group.store.during(.querying) { () throws(RealmError) in try find(group, source) }
+    }
+    private func find(_ group: Group, _ source: [ObjKey]?) throws(RealmError) -> [ObjKey] {
         let t = try open(group)
         var rows: [ObjKey] = []
         if let source {
-            for k in source where try t.isValid(k) { if try condition.matches(t, k) { rows.append(k) } }
+            for k in source where try t.isValid(k) {
+                try t.store.test()
+                if try condition.matches(t, k) { rows.append(k) }
+            }
         } else if let keys = try condition.lookup(t) {
             rows = keys
         } else {
@@ -148,13 +154,19 @@ package final class BoundQuery {
             }
         }
         let t = try open(group)
+        if isAll, source == nil { return min(try t.count(), limit) }
+        return min(limit, try t.store.during(.querying) { () throws(RealmError) in try tally(t, source, limit) })
+    }
+    private func tally(_ t: Table, _ source: [ObjKey]?, _ limit: Int) throws(RealmError) -> Int {
         if let source {
             var n = 0
-            for k in source where try t.isValid(k) { if try condition.matches(t, k) { n += 1 } }
-            return min(n, limit)
+            for k in source where try t.isValid(k) {
+                try t.store.test()
+                if try condition.matches(t, k) { n += 1 }
+            }
+            return n
         }
-        if isAll { return min(try t.count(), limit) }
-        if let n = try condition.lookupCount(t) { return min(n, limit) }
+        if let n = try condition.lookupCount(t) { return n }
         var n = 0
         let scan = ClusterScan(t), mask = scan.scratch()
         while n < limit, try scan.next() {
@@ -166,6 +178,6 @@ package final class BoundQuery {
             try condition.narrow(scan, mask)
             n += mask.count(scan.count)
         }
-        return min(n, limit)
+        return n
     }
 }

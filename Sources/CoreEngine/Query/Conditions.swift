@@ -20,6 +20,7 @@ class Condition {
     /// Clears the marks of rows that do not match. The default tests each marked row.
     func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         for row in 0..<scan.count where mask[row] != 0 {
+            try scan.store.test()
             if try !matches(scan.table, scan.key(row)) { mask[row] = 0 }
         }
     }
@@ -76,6 +77,7 @@ final class AndCondition: Condition {
             guard let keys = try p.lookup(table) else { continue }
             var kept: [ObjKey] = []
             next: for k in keys {
+                try table.store.test()
                 for (j, q) in ordered.enumerated() where j != i { if try !q.matches(table, k) { continue next } }
                 kept.append(k)
             }

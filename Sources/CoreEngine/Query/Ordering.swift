@@ -226,14 +226,19 @@ struct RowOrderer {
         let reader = try SortReader(table, k)
         var all: [SortValue] = []
         all.reserveCapacity(rows.count)
-        for row in rows { all.append(try reader.value(row)) }
+        for row in rows {
+            try table.store.test()
+            all.append(try reader.value(row))
+        }
         return all
     }
     private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
         var order = Array(0..<rows.count)
+        var comparisons = Comparisons(table.store)
         let less = { (x: Int, y: Int) -> Bool in
+            guard comparisons.goOn() else { return false }
             for (c, k) in zip(columns, keys) {
                 let o = SortValue.compare(c[x], c[y])
                 if o != 0 { return k.ascending ? o < 0 : o > 0 }
@@ -245,6 +250,7 @@ struct RowOrderer {
         } else {
             order.sort(by: less)
         }
+        try table.store.test()
         return order.map { rows[$0] }
     }
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
@@ -261,12 +267,28 @@ struct RowOrderer {
             }
             return 0
         }
+        var comparisons = Comparisons(table.store)
         order.sort { x, y in
+            guard comparisons.goOn() else { return false }
             let o = compare(x, y)
             return o == 0 ? x < y : o < 0
         }
+        try table.store.test()
         var kept: [Int] = []
         for i in order.indices where i == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[i - 1]], $0[order[i]]) }) { kept.append(order[i]) }
         return kept.sorted().map { rows[$0] }
+    }
+}
+
+/// Counts the comparisons of a sort, which cannot throw. When the call is to end the rest goes by without looking at any value.
+private struct Comparisons {
+    private let store: NodeStore
+    private var count = 0
+    private var isEnding = false
+    init(_ store: NodeStore) { self.store = store }
+    @inline(__always) mutating func goOn() -> Bool {
+        count &+= 1
+        if count & 255 == 0, !isEnding { isEnding = store.isEndWanted(0) }
+        return !isEnding
     }
 }

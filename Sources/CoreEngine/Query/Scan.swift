@@ -103,6 +103,7 @@ final class ClusterScan {
     }
     /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
     func next() throws(RealmError) -> Bool {
+        try store.test()
         if depth < 0 {
             depth = 0
             if try open(table.rows.root, 0) { return true }

@@ -15,6 +15,8 @@ struct CopyWriter {
         var running: (store: NodeStore, names: Ref, tables: Ref)?
         /// Squeezed into the keys of objects without primary key: a file that replaces another keeps it. Format: storage §8.1.
         var keepsSyncFileId: Bool
+        /// What may end the copying.
+        var interruption: Interruption?
     }
 
     private let store: NodeStore
@@ -86,6 +88,7 @@ struct CopyWriter {
         try view.ensureMapped(content.logicalSize)
         let store = NodeStore(space: view.space, fileLimit: content.logicalSize, pages: view.pages)
         store.move(toFileLimit: content.logicalSize, version: 0)
+        store.use(content.interruption)
         var fields = DatabaseFile.TopFields()
         if !content.topRef.isNull { fields = try view.topFields(store, content.topRef, physicalSize: content.logicalSize) }
         if let running = content.running { (fields.names, fields.tables) = (running.names, running.tables) }
@@ -165,6 +168,7 @@ struct CopyWriter {
     }
     /// The node at `ref`, good until the next one is loaded.
     private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
+        try store.test(at, of: store.fileLimit)
         if let running, ref.offset >= slabStart {
             let n = try running.node(ref)
             guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }

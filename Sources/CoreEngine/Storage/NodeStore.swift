@@ -26,6 +26,8 @@ final class NodeStore {
     private(set) var slabEnd: Int
     private var slabCommitted: Int
     private let space: AddressSpace
+    /// What may end a long call; the transaction holds it.
+    private var interruption: Unmanaged<Interruption>?
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
     /// File nodes that this transaction replaced or deleted.
@@ -58,6 +60,19 @@ final class NodeStore {
         if let reader { pages?.remove(reader) }
     }
 
+    /// - Parameter interruption: of the calls to come; whoever sets it keeps it.
+    func use(_ interruption: Interruption?) { self.interruption = interruption.map { .passUnretained($0) } }
+    /// Between two pieces of a long call's work: it may end here.
+    @inline(__always) func test(_ done: Int = 0, of total: Int = 0) throws(RealmError) {
+        if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(done, of: total) } }
+    }
+    /// The same where nothing can be thrown: whether the call is to end, and `test` throws.
+    func isEndWanted(_ done: Int) -> Bool { interruption?._withUnsafeGuaranteedRef { $0.isWanted(done) } ?? false }
+    /// Runs a long call.
+    func during<R>(_ what: Interruption.Activity, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        guard let interruption else { return try body() }
+        return try interruption.takeUnretainedValue().during(what, body)
+    }
     /// Moves the view to the snapshot of `version`, whose file part ends at `limit`. Nothing read before may be used any more.
     /// - Parameter top: its top array, when the version is a published one.
     func move(toFileLimit limit: Int, version: UInt64, top: Ref = .null) {

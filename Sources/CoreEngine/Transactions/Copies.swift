@@ -22,7 +22,9 @@ extension Transaction {
 
     /// Writes the snapshot, or in a write transaction its present state, to a new file. Nothing is left behind after an error.
     func writeCopy(to given: String, _ encryption: Encryption?) throws(RealmError) {
-        let path = try FileSystem.canonical(given)
+        try store.during(.copying) { () throws(RealmError) in try copySnapshot(to: try FileSystem.canonical(given), encryption) }
+    }
+    private func copySnapshot(to path: String, _ encryption: Encryption?) throws(RealmError) {
         guard stage == .reading || stage == .writing else { throw RealmError(.wrongTransactionState, "A copy needs a snapshot") }
         if let damage { throw damage }
         guard !FileSystem.exists(path) else { throw FileSystem.alreadyExists(path) }
@@ -39,6 +41,7 @@ extension Transaction {
             copy.file.copyPermissions(of: database.file.file)
             try copy.initialize(durable: false)
             var content = CopyWriter.Content(topRef: topRef, logicalSize: logicalSize, format: database.format, keepsSyncFileId: false)
+            content.interruption = interruption
             if stage == .writing {
                 do throws(RealmError) { try group.flush() } catch {
                     noteFailure(error)
@@ -73,7 +76,9 @@ extension Transaction {
     func compact() throws(RealmError) -> Bool {
         endRead()
         return try database.exclusively { () throws(RealmError) in
-            try database.rewrite(database.file.encryption, keepsForm: true, for: self)
+            try store.during(.copying) { () throws(RealmError) in
+                try database.rewrite(database.file.encryption, keepsForm: true, for: self)
+            }
         } ?? false
     }
     /// Whether the file, as it is open here, has this key or passphrase.
@@ -84,7 +89,7 @@ extension Transaction {
         endRead()
         return try database.exclusively { () throws(RealmError) in
             if let new, new.cipher != .realm, try database.rewrap(new) { return true }
-            return try database.rewrite(new, keepsForm: false, for: self)
+            return try store.during(.copying) { () throws(RealmError) in try database.rewrite(new, keepsForm: false, for: self) }
         } ?? false
     }
 }
@@ -130,7 +135,8 @@ extension Database {
                     permissions: try file.file.permissions())
                 copy.file.setRights(try file.file.rights())
                 try copy.initialize(durable: false, like: keepsForm ? file : nil)
-                let content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
+                var content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
+                content.interruption = user.interruption
                 let new = try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)
                 if isDurable { try copy.file.synchronizeData() }
                 let identity = try copy.file.identity()

@@ -14,7 +14,8 @@ extension Database {
             encryption: encryption)
     }
     static func open(
-        canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?
+        canonical path: String, access: Access, durability: Durability, flushesTwice: Bool, upgrades: Bool, encryption: Encryption?,
+        patience: Patience = .endless
     ) throws(RealmError) -> Database {
         switch access {
         case .immutable: return try Database(immutable: path, encryption)
@@ -39,7 +40,7 @@ extension Database {
                 }
             }
             do throws(RealmError) {
-                let db = try upgraded(path, access, durability, upgrades, encryption)
+                let db = try upgraded(path, access, durability, upgrades, encryption, patience)
                 if flushesTwice { db.flushesTwice.with { $0 = true } }
                 DatabaseRegistry.register(db)
                 return db
@@ -53,16 +54,16 @@ extension Database {
         }
     }
     private static func upgraded(
-        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
     ) throws(RealmError) -> Database {
-        if let db = try upgrading(path, access, durability, upgrades, encryption) { return db }
-        return try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption)
+        if let db = try upgrading(path, access, durability, upgrades, encryption, patience) { return db }
+        return try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption, patience)
     }
     /// nil when the file was of an older format: it is upgraded then, and must be opened again.
     private static func upgrading(
-        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?
+        _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
     ) throws(RealmError) -> Database? {
-        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption)
+        let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption, patience)
         guard db.isWritable, db.format != Format.currentVersion else { return db }
         try FormatUpgrade.run(db)
         return nil

@@ -19,13 +19,77 @@ extension Database {
         }
         if !isLocked { try lockFiles() }
     }
+    /// The same, for as long as the caller has patience. A thread of the library waits in the kernel's queue in its place: when the caller gives up
+    /// and the lock is another process's, that thread stays until it comes, and passes it on.
+    func lockForWriting(_ patience: Patience) throws(RealmError) {
+        guard patience.isLimited else { return try lockForWriting() }
+        try checkProcess()
+        while try !takeFreeLock() {
+            let request = LockRequest(), arrival = Monitor<Result<Void, RealmError>?>(nil)
+            try Thread.start { [self] in
+                let error = takeLock(for: request)
+                arrival.with { $0 = error.map { .failure($0) } ?? .success(()) }
+            }
+            let arrived = try patience.during { () throws(RealmError) -> Result<Void, RealmError> in
+                while true {
+                    if let result = arrival.wait(milliseconds: 20, { $0 }) { return result }
+                    do throws(RealmError) { try patience.test(path) } catch {
+                        cancel(request)
+                        throw error
+                    }
+                }
+            }
+            try arrived.get()
+            // Else another thread of this process wrote with it first.
+            if take(request) { return }
+        }
+    }
+    /// Takes the lock if it is free; false: somebody else has it.
+    private func takeFreeLock() throws(RealmError) -> Bool {
+        let me = Platform.threadId
+        let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
+            switch w {
+            case .free:
+                w = .writing(thread: me)
+                return (true, false)
+            case .granted(let request):
+                request.isTaken = true
+                w = .writing(thread: me)
+                return (true, true)
+            case .writing(me): throw Self.alreadyWriting()
+            case .writing, .flushing: return (false, false)
+            }
+        }
+        guard state.isMine, !state.isLocked else { return state.isMine }
+        guard lockFile?.tryLockForWriting() ?? true else {
+            writer.with { $0 = .free }
+            return false
+        }
+        try prepareFiles()
+        return true
+    }
+    /// Takes the lock that was granted to a request; false when it went elsewhere.
+    private func take(_ request: LockRequest) -> Bool {
+        writer.with { w in
+            guard case .granted(let r) = w, r === request else { return false }
+            w = .writing(thread: Platform.threadId)
+            return true
+        }
+    }
     private static func alreadyWriting() -> RealmError {
         RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
     }
     /// The half of the lock that other processes see, and what must be right before anything is written.
     private func lockFiles() throws(RealmError) {
+        do throws(RealmError) { try lockFile?.lockForWriting() } catch {
+            unlockForWriting()
+            throw error
+        }
+        try prepareFiles()
+    }
+    /// With the lock, which goes again after an error: what must be right before anything is written.
+    private func prepareFiles() throws(RealmError) {
         do {
-            try lockFile?.lockForWriting()
             try lockFile?.checkNames(identity)
             let others = lockFile.map { $0.shared.lastWriter.load() != $0.shared.owner } ?? false
             // Whoever it was may have died in the middle of a commit.

@@ -90,20 +90,20 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         format = state.snapshotFormat
         removesLockFile = false
     }
-    init(path: String, access: Access, durability: Durability, upgrades: Bool, _ encryption: Encryption?) throws(RealmError) {
+    init(path: String, access: Access, durability: Durability, upgrades: Bool, _ encryption: Encryption?, _ patience: Patience) throws(RealmError) {
         self.path = path
         self.access = access
         self.durability = durability
         let entry = SessionEntry(path, access, durability, upgrades: upgrades, encryption)
         // Refuse what we could not open before a lock file appears beside it.
         let early = try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in try entry.look() }
-        let lock = try LockFile(databasePath: path, try early?.file.rights(), isWriter: entry.writing)
+        let lock = try LockFile(databasePath: path, try early?.file.rights(), isWriter: entry.writing, patience)
         var done = false
         defer { if !done { lock.leave(removing: lock.created) } }
         lockFile = lock
         fixed = nil
         removesLockFile = lock.created && (!entry.writing || !lock.isForOwner)
-        (file, format) = try lock.withControlLock { () throws(RealmError) in try entry.enter(lock, early) }
+        (file, format) = try lock.withControlLock(patience) { () throws(RealmError) in try entry.enter(lock, early) }
         identity = try file.file.identity()
         listener = Listener(lock.shared)
         done = true

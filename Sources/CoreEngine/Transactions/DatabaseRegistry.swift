@@ -48,6 +48,10 @@ enum DatabaseRegistry {
 
     /// Runs `body` while no other thread opens, replaces or removes the file at `path`. Never inside a transaction.
     static func atGate<R>(_ path: String, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        // The call that it was called from may stand in the same gate.
+        guard !Interruption.isReporting else {
+            throw RealmError(.illegalOperation, "A progress function cannot open, replace or remove Realm files", path: path)
+        }
         let gate = content.with { $0.comeToGate(Name(path)) }
         defer { content.with { $0.leaveGate(Name(path)) } }
         return try gate.lock.with { (_) throws(RealmError) in try body() }

@@ -30,7 +30,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     /// - Parameters:
     ///   - database: the rights of the database file, nil when there is none yet.
     ///   - isWriter: whether the database is opened for writing.
-    init(databasePath: String, _ database: FileRights?, isWriter: Bool) throws(RealmError) {
+    ///   - patience: how long to wait for others who open or replace the file.
+    init(databasePath: String, _ database: FileRights?, isWriter: Bool, _ patience: Patience) throws(RealmError) {
         let path = databasePath + ".lock"
         self.databasePath = databasePath
         var attempts = 0
@@ -54,7 +55,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 }
                 var state = SharedState(memory)
                 // A byte of our own: other members see by its lock that we live.
-                try file.lockByte(Self.controlByte)
+                try Self.lock(file, patience)
                 defer { file.unlockByte(Self.controlByte) }
                 for i in 1..<Self.memberCount {
                     let byte = Self.firstMemberByte + i
@@ -263,10 +264,14 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     }
 
     /// Runs `body` while no other process opens, closes or converts the file.
-    func withControlLock<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        try file.lockByte(Self.controlByte)
+    func withControlLock<R>(_ patience: Patience = .endless, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        try Self.lock(file, patience)
         defer { file.unlockByte(Self.controlByte) }
         return try body()
+    }
+    private static func lock(_ file: FileDescriptor, _ patience: Patience) throws(RealmError) {
+        guard patience.isLimited else { return try file.lockByte(controlByte) }
+        try patience.poll(file.path) { file.tryLockByte(controlByte) ? () : nil }
     }
     func lockForWriting() throws(RealmError) { try file.lockByte(Self.writeByte) }
     func tryLockForWriting() -> Bool { file.tryLockByte(Self.writeByte) }

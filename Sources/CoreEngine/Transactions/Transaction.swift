@@ -27,6 +27,10 @@ package final class Transaction {
     /// Why the write in progress can only be rolled back: a change ended halfway, so that nodes may hang between old and new.
     private(set) var damage: RealmError? { didSet { isDamaged = damage != nil } }
     private(set) var isDamaged = false
+    /// What may end its long calls; nil: nothing does.
+    package var interruption: Interruption? { didSet { store.use(interruption) } }
+    /// Seconds that it waits for the write lock; nil: for ever.
+    package var lockTimeout: Double?
     /// What handles of the objects made in this write share; nil while there are none.
     private var birth: Birth?
 
@@ -176,7 +180,7 @@ package final class Transaction {
                 throw error
             }
         } else {
-            try database.lockForWriting()
+            try database.lockForWriting(Patience(seconds: lockTimeout, interruption))
             holdsLock = true
         }
         do {

@@ -1,0 +1,420 @@
+/*
+ * Long calls. Goal: waiting for other users of a file ends when the time is over, a query, check, copy or compaction ends when the program wants it,
+ * nothing is left half done, and the next call finds everything as it was.
+ */
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <crealm.h>
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "checks.h"
+#include "values.h"
+
+enum { OBJECTS = 60000 };
+static char folder[] = "/tmp/interrupt-XXXXXX";
+static char path[100], copy_path[100];
+static realm_class_key_t thing;
+static realm_property_key_t number, words;
+
+/* What the progress function is told, and what it answers. */
+typedef struct {
+    ATOMIC(int) calls[4];
+    ATOMIC(int) ends_at; /* the activity that it ends; -1: none */
+    ATOMIC(int) freed;
+    ATOMIC(bool) is_wrong; /* more done than there is to do */
+    bool (*inside)(void);
+    bool was_inside;
+} progress_t;
+static progress_t progress;
+static realm_t* watched;
+
+static bool on_progress(realm_userdata_t userdata, crealm_activity_e activity, uint64_t done, uint64_t total) {
+    progress_t* p = (progress_t*)userdata;
+    p->calls[activity]++;
+    if (total > 0 && done > total) p->is_wrong = true;
+    if (p->inside && !p->was_inside) p->was_inside = p->inside();
+    return p->ends_at != (int)activity;
+}
+static void on_free(realm_userdata_t userdata) { ((progress_t*)userdata)->freed++; }
+static void reset(void) {
+    for (int i = 0; i < 4; i++) progress.calls[i] = 0;
+    progress.ends_at = -1;
+    progress.inside = NULL;
+    progress.was_inside = false;
+}
+
+static realm_config_t* new_config(void) {
+    realm_property_info_t p[] = {property("number", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", 0),
+                                 property("words", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_NONE, "", 0)};
+    const realm_property_info_t* properties[] = {p};
+    realm_class_info_t info = class_info("Thing", "", 2, 0, 0);
+    realm_schema_t* schema = realm_schema_new(&info, 1, properties);
+    realm_config_t* c = realm_config_new();
+    realm_config_set_path(c, path);
+    realm_config_set_schema(c, schema);
+    realm_config_set_schema_version(c, 1);
+    realm_config_set_cached(c, false);
+    realm_config_set_automatic_change_notifications(c, false);
+    realm_release(schema);
+    return c;
+}
+static realm_t* opened(realm_config_t* c) {
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    if (!r) return NULL;
+    bool found = false;
+    realm_class_info_t info;
+    realm_property_info_t p;
+    memset(&info, 0, sizeof info);
+    if (!realm_find_class(r, "Thing", &found, &info) || !found) return NULL;
+    thing = info.key;
+    if (!realm_find_property(r, thing, "number", &found, &p) || !found) return NULL;
+    number = p.key;
+    if (!realm_find_property(r, thing, "words", &found, &p) || !found) return NULL;
+    words = p.key;
+    return r;
+}
+static realm_t* open_watched(void) {
+    realm_config_t* c = new_config();
+    crealm_config_set_progress(c, on_progress, &progress, on_free);
+    return opened(c);
+}
+static void fill(void) {
+    realm_t* r = opened(new_config());
+    if (!CHECK(r) || !CHECK(realm_begin_write(r))) give_up();
+    for (int i = 0; i < OBJECTS; i++) {
+        char text[60];
+        int length = snprintf(text, sizeof text, "the number %d in words that take their room", i);
+        realm_object_t* o = realm_object_create(r, thing);
+        if (!realm_set_value(o, number, integer(i), false) || !realm_set_value(o, words, text_of(text, (size_t)length), false)) give_up();
+        realm_release(o);
+    }
+    if (!CHECK(realm_commit(r))) give_up();
+    realm_close(r);
+    realm_release(r);
+}
+static int files(void) {
+    int n = 0;
+    DIR* d = opendir(folder);
+    for (struct dirent* e; d && (e = readdir(d));) n += strcmp(e->d_name, "world.realm.lock") != 0 && e->d_name[0] != '.';
+    if (d) closedir(d);
+    return n;
+}
+
+/* A process that holds something of the file until its pipe is written to. */
+typedef struct {
+    pid_t pid;
+    int go;
+} holder_t;
+static int told = -1, goes = -1;
+static void tell_and_wait(void) {
+    char byte = 1;
+    if (write(told, &byte, 1) != 1) _exit(2);
+    if (read(goes, &byte, 1) != 1) _exit(3);
+}
+static bool tells_once(realm_userdata_t userdata, crealm_activity_e activity, uint64_t done, uint64_t total) {
+    (void)userdata, (void)done, (void)total;
+    static bool has_told;
+    if (!has_told && activity == CREALM_ACTIVITY_COPYING) {
+        has_told = true;
+        tell_and_wait();
+    }
+    return true;
+}
+static holder_t hold(bool compacts) {
+    int ready[2], go[2];
+    if (pipe(ready) != 0 || pipe(go) != 0) give_up();
+    holder_t h;
+    h.pid = fork();
+    if (h.pid == 0) {
+        told = ready[1];
+        goes = go[0];
+        realm_config_t* c = new_config();
+        if (compacts) crealm_config_set_progress(c, tells_once, NULL, NULL);
+        realm_t* r = opened(c);
+        if (!r) _exit(4);
+        if (compacts) {
+            bool did = false;
+            if (!realm_compact(r, &did)) _exit(5);
+        } else {
+            if (!realm_begin_write(r)) _exit(6);
+            tell_and_wait();
+            if (!realm_rollback(r)) _exit(7);
+        }
+        realm_release(r);
+        _exit(0);
+    }
+    h.go = go[1];
+    char byte = 0;
+    close(ready[1]);
+    close(go[0]);
+    if (!CHECK(read(ready[0], &byte, 1) == 1)) give_up();
+    close(ready[0]);
+    return h;
+}
+static void let_go(holder_t h) {
+    char byte = 1;
+    int status = 0;
+    CHECK(write(h.go, &byte, 1) == 1);
+    close(h.go);
+    CHECK(waitpid(h.pid, &status, 0) == h.pid && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Calls crealm_interrupt until it is told to stop. */
+static ATOMIC(bool) interrupts;
+static void* interrupting(void* realm) {
+    while (interrupts) {
+        if (!crealm_interrupt((realm_t*)realm)) break;
+        usleep(200);
+    }
+    return NULL;
+}
+static pthread_t start_interrupting(realm_t* r) {
+    pthread_t t;
+    interrupts = true;
+    if (pthread_create(&t, NULL, interrupting, r) != 0) give_up();
+    return t;
+}
+static void stop_interrupting(pthread_t t) {
+    interrupts = false;
+    pthread_join(t, NULL);
+}
+
+static void waiting_for_a_writer(void) {
+    section = "waiting for a writer";
+    holder_t h = hold(false);
+    int64_t times[] = {0, 1, 60};
+    for (int i = 0; i < 3; i++) {
+        realm_config_t* c = new_config();
+        crealm_config_set_lock_timeout(c, times[i]);
+        realm_t* r = opened(c);
+        if (!CHECK(r)) give_up();
+        FAILS(CREALM_ERR_TIMED_OUT, realm_begin_write(r));
+        CHECK(!realm_is_writable(r));
+        /* Nothing of it stays: reading goes on, and so does the next attempt. */
+        size_t n = 0;
+        CHECK(realm_get_num_objects(r, thing, &n) && n == OBJECTS);
+        FAILS(CREALM_ERR_TIMED_OUT, realm_begin_write(r));
+        realm_release(r);
+    }
+    reset();
+    realm_t* r = open_watched();
+    if (!CHECK(r)) give_up();
+    progress.ends_at = CREALM_ACTIVITY_WAITING;
+    FAILS(CREALM_ERR_INTERRUPTED, realm_begin_write(r));
+    CHECK(progress.calls[CREALM_ACTIVITY_WAITING] == 1);
+    progress.ends_at = -1;
+    pthread_t t = start_interrupting(r);
+    FAILS(CREALM_ERR_INTERRUPTED, realm_begin_write(r));
+    stop_interrupting(t);
+    let_go(h);
+    /* A thread of the library may still have a place in the queue. */
+    CHECK(realm_begin_write(r) && realm_commit(r));
+    realm_release(r);
+    /* Within the process the answer is the same. */
+    realm_t* writer = opened(new_config());
+    CHECK(realm_begin_write(writer));
+    realm_config_t* c = new_config();
+    crealm_config_set_lock_timeout(c, 5);
+    r = opened(c);
+    FAILS(RLM_ERR_WRONG_TRANSACTION_STATE, realm_begin_write(r));
+    CHECK(realm_rollback(writer));
+    CHECK(realm_begin_write(r) && realm_commit(r));
+    realm_release(writer);
+    realm_release(r);
+}
+static void* writes_elsewhere(void* times) {
+    realm_config_t* c = new_config();
+    crealm_config_set_lock_timeout(c, 100000);
+    realm_t* r = opened(c);
+    for (int i = 0; r && i < *(int*)times; i++) CHECK(realm_begin_write(r) && realm_commit(r));
+    realm_release(r);
+    return NULL;
+}
+static void many_writers_with_patience(void) {
+    section = "many writers with patience";
+    int times = 200;
+    pthread_t threads[4];
+    for (int i = 0; i < 4; i++)
+        if (pthread_create(&threads[i], NULL, writes_elsewhere, &times) != 0) give_up();
+    realm_t* r = opened(new_config());
+    for (int i = 0; i < times; i++) CHECK(realm_begin_write(r) && realm_commit(r));
+    for (int i = 0; i < 4; i++) pthread_join(threads[i], NULL);
+    realm_release(r);
+}
+static void waiting_at_the_opening(void) {
+    section = "waiting at the opening";
+    holder_t h = hold(true);
+    realm_config_t* c = new_config();
+    crealm_config_set_lock_timeout(c, 10);
+    FAILS(CREALM_ERR_TIMED_OUT, opened(c) != NULL);
+    reset();
+    progress.ends_at = CREALM_ACTIVITY_WAITING;
+    FAILS(CREALM_ERR_INTERRUPTED, open_watched() != NULL);
+    let_go(h);
+    realm_t* r = opened(new_config());
+    CHECK(r);
+    realm_release(r);
+}
+
+static size_t count_of(realm_query_t* q, bool* good) {
+    size_t n = 0;
+    *good = realm_query_count(q, &n);
+    return n;
+}
+static void queries(void) {
+    section = "queries";
+    reset();
+    realm_t* r = open_watched();
+    if (!CHECK(r)) give_up();
+    const char* slow[] = {"words LIKE '*number*7*words*room'", "words LIKE '*number*7*' SORT(words DESC, number ASC)", "words LIKE '*i*' DISTINCT(words)"};
+    for (int i = 0; i < 3; i++) {
+        realm_query_t* q = realm_query_parse(r, thing, slow[i], 0, NULL);
+        if (!CHECK(q)) give_up();
+        bool good = false;
+        size_t all = count_of(q, &good);
+        CHECK(good);
+        pthread_t t = start_interrupting(r);
+        bool was_ended = false;
+        for (int k = 0; k < 2000 && !was_ended; k++) {
+            realm_results_t* found = realm_query_find_all(q);
+            size_t n = 0;
+            if (found && realm_results_count(found, &n)) {
+                if (n != all) CHECK(n == all);
+            } else {
+                was_ended = last_error() == CREALM_ERR_INTERRUPTED;
+                if (!was_ended) CHECK(was_ended);
+            }
+            realm_release(found);
+        }
+        stop_interrupting(t);
+        CHECK(was_ended);
+        CHECK(count_of(q, &good) == all && good);
+        realm_release(q);
+    }
+    /* Aggregates of rows. */
+    realm_query_t* q = realm_query_parse(r, thing, "number >= 0 SORT(number DESC)", 0, NULL);
+    realm_results_t* rows = realm_query_find_all(q);
+    size_t n = 0;
+    CHECK(realm_results_count(rows, &n) && n == OBJECTS);
+    pthread_t t = start_interrupting(r);
+    bool was_ended = false, found = false;
+    realm_value_t sum;
+    for (int k = 0; k < 5000 && !was_ended; k++) was_ended = !realm_results_sum(rows, number, &sum, &found) && last_error() == CREALM_ERR_INTERRUPTED;
+    stop_interrupting(t);
+    CHECK(was_ended);
+    CHECK(realm_results_sum(rows, number, &sum, &found) && sum.integer == (int64_t)OBJECTS * (OBJECTS - 1) / 2);
+    realm_release(rows);
+    realm_release(q);
+    realm_release(r);
+}
+
+static bool inside_call(void) {
+    bool refused = true;
+    size_t n = 0;
+    refused = refused && !realm_begin_write(watched) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
+    refused = refused && !realm_get_num_objects(watched, thing, &n) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
+    refused = refused && !realm_refresh(watched, NULL) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
+    refused = refused && !crealm_verify(watched, NULL) && last_error() == RLM_ERR_ILLEGAL_OPERATION;
+    /* Neither is a file opened here: the call may stand at its gate. */
+    refused = refused && opened(new_config()) == NULL && last_error() == RLM_ERR_ILLEGAL_OPERATION;
+    CHECK(refused);
+    return true;
+}
+static void checks(void) {
+    section = "checks";
+    reset();
+    realm_t* r = open_watched();
+    if (!CHECK(r)) give_up();
+    watched = r;
+    progress.inside = inside_call;
+    CHECK(crealm_verify(r, NULL));
+    CHECK(progress.calls[CREALM_ACTIVITY_CHECKING] > 0 && progress.was_inside && !progress.is_wrong);
+    progress.ends_at = CREALM_ACTIVITY_CHECKING;
+    FAILS(CREALM_ERR_INTERRUPTED, crealm_verify(r, NULL));
+    progress.ends_at = -1;
+    CHECK(crealm_verify(r, NULL));
+    realm_release(r);
+    CHECK(progress.freed > 0);
+}
+static void copies(void) {
+    section = "copies";
+    reset();
+    realm_t* r = open_watched();
+    if (!CHECK(r)) give_up();
+    int before = files();
+    pthread_t t = start_interrupting(r);
+    bool was_ended = false;
+    for (int i = 0; i < 1000 && !was_ended; i++) {
+        realm_config_t* c = realm_config_new();
+        realm_config_set_path(c, copy_path);
+        was_ended = !realm_convert_with_config(r, c, false) && last_error() == CREALM_ERR_INTERRUPTED;
+        realm_release(c);
+        if (!was_ended) unlink(copy_path);
+    }
+    CHECK(was_ended);
+    CHECK(files() == before);
+    was_ended = false;
+    for (int i = 0; i < 1000 && !was_ended; i++) {
+        bool did_compact = false;
+        was_ended = !realm_compact(r, &did_compact) && last_error() == CREALM_ERR_INTERRUPTED;
+    }
+    stop_interrupting(t);
+    CHECK(was_ended);
+    CHECK(files() == before);
+    progress.ends_at = CREALM_ACTIVITY_COPYING;
+    bool did = true;
+    FAILS(CREALM_ERR_INTERRUPTED, realm_compact(r, &did));
+    CHECK(progress.calls[CREALM_ACTIVITY_COPYING] > 0 && !progress.is_wrong);
+    CHECK(files() == before);
+    progress.ends_at = -1;
+    CHECK(crealm_verify(r, NULL));
+    size_t n = 0;
+    CHECK(realm_get_num_objects(r, thing, &n) && n == OBJECTS);
+    CHECK(realm_begin_write(r) && realm_commit(r));
+    realm_release(r);
+}
+/* Interrupting does not harm what only writes, and any thread may do it while another closes. */
+static void writes_go_on(void) {
+    section = "writes go on";
+    realm_t* r = opened(new_config());
+    if (!CHECK(r)) give_up();
+    pthread_t t = start_interrupting(r);
+    for (int i = 0; i < 300; i++) {
+        CHECK(realm_begin_write(r));
+        realm_object_t* o = realm_object_create(r, thing);
+        CHECK(o && realm_set_value(o, number, integer(-1 - i), false));
+        CHECK(realm_object_delete(o));
+        realm_release(o);
+        CHECK(realm_commit(r));
+    }
+    CHECK(realm_close(r));
+    stop_interrupting(t);
+    CHECK(crealm_interrupt(r));
+    realm_release(r);
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_interrupt(NULL));
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IONBF, 0);
+    if (!mkdtemp(folder)) return 1;
+    snprintf(path, sizeof path, "%s/world.realm", folder);
+    snprintf(copy_path, sizeof copy_path, "%s/copy.realm", folder);
+    fill();
+    waiting_for_a_writer();
+    many_writers_with_patience();
+    waiting_at_the_opening();
+    queries();
+    checks();
+    copies();
+    writes_go_on();
+    return finished(folder);
+}
