@@ -574,6 +574,63 @@ typedef struct crealm_fault {
 RLM_API bool crealm_find_faults(const realm_t* realm, size_t max, crealm_fault_t** out_faults,
                                 size_t* out_count, size_t* out_total);
 
+/** What bytes of a file are for. */
+typedef enum crealm_space_kind {
+    CREALM_SPACE_VALUES = 1,    /* values of a property */
+    CREALM_SPACE_BACKLINKS = 2, /* which objects link to those of a class */
+    CREALM_SPACE_INDEX = 3,     /* the search index of a property */
+    CREALM_SPACE_OBJECTS = 4,   /* keys of the objects of a class, and what leads to them */
+    CREALM_SPACE_SCHEMA = 5,    /* names, columns and other facts of a class; without class_name: of all */
+    CREALM_SPACE_HISTORY = 6,   /* changes of earlier versions */
+    CREALM_SPACE_FREE = 7,      /* free: later commits write there; crealm_versions() tells who delays that */
+    CREALM_SPACE_MANAGEMENT = 8 /* header, lists of free space, and what is neither reachable nor free */
+} crealm_space_kind_e;
+
+/** A part of a file. */
+typedef struct crealm_space {
+    crealm_space_kind_e kind;
+    const char* class_name; /* NULL: of no class. The name of the table for one that is no class */
+    const char* property;   /* NULL: of no property, or of all */
+    uint64_t bytes;
+} crealm_space_t;
+
+/** Tells where the bytes of the snapshot that a realm looks at are. The parts add up to the size of
+ *  the (decrypted) file. Reads the whole file: the time grows with its size. Begins a read
+ *  transaction when none is open.
+ *
+ *  out_parts: [optional]; receives the parts that have any bytes, the largest first: own, with all
+ *             texts one block; free with realm_free().
+ *  out_count: number of parts. [optional] only when out_parts is NULL.
+ *  out_total: [optional]; size of the file in bytes.
+ *  Thread:    confined.
+ *  Errors:    [realm]; WRONG_TRANSACTION_STATE in a write transaction; OUT_OF_MEMORY;
+ *             INVALID_DATABASE for a damaged file. */
+RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, size_t* out_count,
+                              uint64_t* out_total);
+
+/** How a query comes to the objects whose values it tests. */
+typedef enum crealm_access {
+    CREALM_ACCESS_SCAN = 0,   /* every object of the class */
+    CREALM_ACCESS_INDEX = 1,  /* those that search indexes name */
+    CREALM_ACCESS_WORDS = 2,  /* those that an index of words names */
+    CREALM_ACCESS_ROWS = 3,   /* the rows of a collection or of other results */
+    CREALM_ACCESS_NOTHING = 4 /* the condition is true for all objects, or for none */
+} crealm_access_e;
+
+/** How a query finds its rows, and what that takes. */
+typedef struct crealm_query_plan {
+    crealm_access_e access;
+    realm_property_key_t property; /* whose index is used, of several the first; else RLM_INVALID_PROPERTY_KEY */
+    size_t objects;                /* objects of the class, or rows of what is queried */
+    size_t tested;                 /* objects on which conditions are tested, without regard to LIMIT */
+    size_t found;                  /* rows of the result */
+} crealm_query_plan_t;
+
+/** Tells how a query finds its rows. It is run for that.
+ *
+ *  Thread: confined. Errors: [query]; INVALID_ARGUMENT when out_plan is NULL. */
+RLM_API bool crealm_query_explain(const realm_query_t* query, crealm_query_plan_t* out_plan);
+
 #ifdef __cplusplus
 }
 #endif

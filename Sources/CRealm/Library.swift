@@ -138,21 +138,28 @@ public func crealm_find_faults(
         guard out == nil || count != nil else { throw nullArgument() }
         let faults = try realm.findFaults(limit: out == nil ? 0 : Swift.max(0, max))
         if !faults.first.isEmpty {
-            guard let list = faultList(faults.first) else { throw RealmError(.outOfMemory, "Not enough memory for \(faults.first.count) faults") }
+            let list = listed(
+                faults.first, texts: { [$0.table?.text, $0.property?.text, $0.message] },
+                element: {
+                    crealm_fault_t(
+                        kind: crealm_fault_kind_e(rawValue: UInt32($0.kind.rawValue)), offset: UInt64($0.offset), class_name: $1[0], property: $1[1],
+                        object: $0.object?.raw ?? -1, message: $1[2])
+                })
+            guard let list else { throw RealmError(.outOfMemory, "Not enough memory for \(faults.first.count) faults") }
             out?.pointee = list
             count?.pointee = faults.first.count
         }
         total?.pointee = faults.count
     }
 }
-/// The faults and their texts in one block of memory, which `realm_free` gives back.
-private func faultList(_ faults: [Fault]) -> UnsafeMutablePointer<crealm_fault_t>? {
-    let texts = faults.reduce(0) { sum, f in
-        sum + [f.table?.text, f.property?.text, f.message].reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) }
-    }
-    let size = faults.count * MemoryLayout<crealm_fault_t>.stride
-    guard let block = CMemory.allocate(size + texts) else { return nil }
-    let list = block.bindMemory(to: crealm_fault_t.self, capacity: faults.count)
+/// Structs and the texts they refer to in one block of memory, which `realm_free` gives back; nil: out of memory.
+private func listed<Element, Struct>(
+    _ elements: [Element], texts: (Element) -> [String?], element: (Element, [UnsafePointer<CChar>?]) -> Struct
+) -> UnsafeMutablePointer<Struct>? {
+    let room = elements.reduce(0) { sum, e in sum + texts(e).reduce(0) { $0 + ($1.map { $0.utf8.count + 1 } ?? 0) } }
+    let size = elements.count * MemoryLayout<Struct>.stride
+    guard let block = CMemory.allocate(max(1, size + room)) else { return nil }
+    let list = block.bindMemory(to: Struct.self, capacity: elements.count)
     var at = (block + size).assumingMemoryBound(to: CChar.self)
     func keep(_ text: String?) -> UnsafePointer<CChar>? {
         guard let text else { return nil }
@@ -165,13 +172,30 @@ private func faultList(_ faults: [Fault]) -> UnsafeMutablePointer<crealm_fault_t
         at += 1
         return UnsafePointer(start)
     }
-    for (i, f) in faults.enumerated() {
-        (list + i).initialize(
-            to: crealm_fault_t(
-                kind: crealm_fault_kind_e(rawValue: UInt32(f.kind.rawValue)), offset: UInt64(f.offset), class_name: keep(f.table?.text),
-                property: keep(f.property?.text), object: f.object?.raw ?? -1, message: keep(f.message)))
-    }
+    for (i, e) in elements.enumerated() { (list + i).initialize(to: element(e, texts(e).map(keep))) }
     return list
+}
+
+@_cdecl("crealm_get_space")
+public func crealm_get_space(
+    _ realm: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_space_t>?>?, _ count: UnsafeMutablePointer<Int>?,
+    _ total: UnsafeMutablePointer<UInt64>?
+) -> Bool {
+    out?.pointee = nil
+    count?.pointee = 0
+    return inside(.realm, realm) { (_, realm) throws(RealmError) in
+        guard out == nil || count != nil else { throw nullArgument() }
+        let usage = try realm.spaceUsage(), parts = usage.parts
+        guard
+            let list = listed(
+                parts, texts: { [$0.className?.text, $0.property?.text] },
+                element: { crealm_space_t(kind: crealm_space_kind_e(rawValue: $0.kind), class_name: $1[0], property: $1[1], bytes: UInt64($0.bytes)) }
+            )
+        else { throw RealmError(.outOfMemory, "Not enough memory for \(parts.count) parts") }
+        if let out { out.pointee = list } else { CMemory.release(list) }
+        count?.pointee = parts.count
+        total?.pointee = UInt64(usage.size)
+    }
 }
 
 // MARK: Tests

@@ -71,6 +71,16 @@ public func realm_query_count(_ q: OpaquePointer?, _ out: UnsafeMutablePointer<I
         out.pointee = try query.count()
     }
 }
+@_cdecl("crealm_query_explain")
+public func crealm_query_explain(_ q: OpaquePointer?, _ out: UnsafeMutablePointer<crealm_query_plan_t>?) -> Bool {
+    inside(.query, q) { (_, query) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let plan = try query.plan()
+        out.pointee.access = crealm_access_e(rawValue: plan.access.rawValue)
+        out.pointee.property = plan.property == .null ? RLM_INVALID_PROPERTY_KEY : plan.property.raw
+        (out.pointee.objects, out.pointee.tested, out.pointee.found) = (plan.objects, plan.tested, plan.found)
+    }
+}
 @_cdecl("realm_query_find_first")
 public func realm_query_find_first(_ q: OpaquePointer?, _ out: UnsafeMutablePointer<realm_value_t>?, _ found: UnsafeMutablePointer<Bool>?) -> Bool {
     inside(.query, q) { (_, query) throws(RealmError) in

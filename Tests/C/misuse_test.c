@@ -917,6 +917,13 @@ static void wrong_additions(void) {
     CHECK(free_count == KINDS);
     REFUSED(K_REALM, realm_t, crealm_interrupt(h));
     WORKS(crealm_interrupt(realm));
+    crealm_space_t* parts;
+    size_t count_of_parts;
+    crealm_query_plan_t plan;
+    REFUSED(K_REALM, realm_t, crealm_get_space(h, &parts, &count_of_parts, NULL));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_get_space(realm, &parts, NULL, NULL));
+    REFUSED(K_QUERY, realm_query_t, crealm_query_explain(h, &plan));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_query_explain(query, NULL));
     realm_config_t* c = realm_config_new();
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_page_cipher(c, (crealm_page_cipher_e)99), 0));
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_durability(c, (crealm_durability_e)99), 0));

@@ -139,6 +139,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
     uint64_t versions = 0;
     bool flag = false;
     char* problem = NULL;
+    crealm_query_plan_t plan;
     realm_binary_t no_key = {NULL, 0};
     struct ArrowArrayStream columns;
     struct ArrowArray rows;
@@ -253,6 +254,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(realm_query_parse_for_set(t->set, "number > 1", 0, NULL))
         CALL(realm_query_parse_for_results(t->results, "number > 1", 0, NULL))
         CALL(realm_query_count(t->query, &n))
+        CALL(crealm_query_explain(t->query, &plan))
         CALL(realm_query_find_first(t->query, &out, &flag))
         CALL(realm_query_find_all(t->query))
         CALL(realm_query_delete_all(t->query))
@@ -287,6 +289,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_commit_without_notifying(t->realm, NULL, 0))
         CALL(crealm_change_key(t->realm, config))
         CALL(crealm_verify(t->realm, &problem))
+        CALL(crealm_get_space(t->realm, NULL, NULL, NULL))
         CALL(crealm_find_faults(t->realm, 10, NULL, NULL, &n))
         CALL(crealm_versions(t->realm, NULL, 0, &n))
         CALL(crealm_class_export_arrow(t->realm, class_key, NULL, 0, 0, &columns) && (columns.release(&columns), true))

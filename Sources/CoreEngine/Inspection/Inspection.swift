@@ -1,9 +1,10 @@
 /// # Inspection
 ///
-/// Reads any room to check it; for tests, `crealm_verify` and `crealm_find_faults`. Nothing in the engine depends on it.
+/// Reads any room to check it, or to measure it: for tests, `crealm_verify`, `crealm_find_faults` and `crealm_get_space`. Nothing in the engine
+/// depends on it.
 ///
 /// Promise
-/// 1. Nothing is changed, and damage is reported, not thrown.
+/// 1. Nothing is changed; a check reports damage, and does not throw it.
 /// 2. The time is bounded by the size of the file, whatever it holds.
 ///
 /// May use: ObjectStore and below.

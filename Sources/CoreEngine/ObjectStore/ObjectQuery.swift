@@ -48,5 +48,19 @@ package final class ObjectQuery {
         return try r.object(0)
     }
     package func deleteAll() throws(RealmError) { try results().deleteAll() }
+    /// How the query finds its rows. It is run for that.
+    package func plan() throws(RealmError) -> QueryPlan {
+        let found = try count(), group = try realm.reading().group
+        let bound = realm.isFrozen ? bound.copied() : bound
+        var plan: QueryPlan
+        if case .table = source {
+            plan = try bound.plan(group)
+        } else {
+            let rows = try ResultSet(realm, source, ObjectQuery(realm, .all(bound.table), source)).count()
+            plan = QueryPlan(access: .rows, objects: rows, tested: bound.isAll ? 0 : rows)
+        }
+        plan.found = found
+        return plan
+    }
     package func text() throws(RealmError) -> String { bound.text(try realm.reading().group) }
 }

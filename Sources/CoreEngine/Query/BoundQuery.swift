@@ -104,7 +104,7 @@ package final class BoundQuery {
 
     // MARK: Running
 
-    private func open(_ group: Group) throws(RealmError) -> Table {
+    func open(_ group: Group) throws(RealmError) -> Table {
         guard let t = try group.table(table) else { throw RealmError(.staleAccessor, "The class of the query does not exist any more") }
         try condition.prepare(group)
         return t

@@ -32,6 +32,8 @@ class Condition {
     func lookupCount(_ table: Table) throws(RealmError) -> Int? { try lookup(table)?.count }
     /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.
     func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { nil }
+    /// What `lookup` goes by; nil where it gives nil.
+    func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { nil }
 }
 
 final class ConstantCondition: Condition {
@@ -43,6 +45,7 @@ final class ConstantCondition: Condition {
     override var cost: Int { 0 }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) { if !value { mask.clear(scan.count) } }
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { value ? nil : [] }
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? { IndexUse(access: .nothing, column: .null, candidates: 0) }
 }
 
 final class AndCondition: Condition {
@@ -82,6 +85,14 @@ final class AndCondition: Condition {
                 kept.append(k)
             }
             return kept
+        }
+        return nil
+    }
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        for p in ordered where !((p as? ConstantCondition)?.value ?? false) {
+            guard var use = try p.indexUse(table) else { continue }
+            use.isTested = use.isTested || ordered.count > 1
+            return use
         }
         return nil
     }
@@ -160,6 +171,19 @@ final class OrCondition: Condition {
         var unique: [ObjKey] = []
         for k in all where unique.last != k { unique.append(k) }
         return unique
+    }
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        var all: IndexUse?
+        for p in parts {
+            guard try p.lookup(table) != nil, let use = try p.indexUse(table) else { return nil }
+            guard let first = all, first.access != .nothing else {
+                all = use
+                continue
+            }
+            all = IndexUse(
+                access: first.access, column: first.column, candidates: first.candidates + use.candidates, isTested: first.isTested || use.isTested)
+        }
+        return all
     }
 }
 

@@ -121,6 +121,9 @@ final class DirectCondition: Condition {
         guard let index = try index(table), table.facts(column)?.type != .mixed else { return nil }
         return try index.count(of: constant)
     }
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
+    }
     /// The index that answers the condition.
     private func index(_ table: Table) throws(RealmError) -> SearchIndex? {
         guard op == .equal, !folds, !constant.isNaN, table.facts(column)?.isFullTextIndexed == false else { return nil }
@@ -223,6 +226,9 @@ final class InCondition: Condition {
         var all = Set<ObjKey>()
         for v in values { try index.findAll(v) { (k) throws(RealmError) in all.insert(k) } }
         return all.sorted()
+    }
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        try lookup(table).map { IndexUse(access: .index, column: column, candidates: $0.count) }
     }
 }
 

@@ -36,6 +36,9 @@ final class TextCondition: Condition {
         return low < hits.count && hits[low] == key
     }
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? { path.hops.isEmpty ? hits : nil }
+    override func indexUse(_ table: Table) throws(RealmError) -> IndexUse? {
+        path.hops.isEmpty ? IndexUse(access: .words, column: column, candidates: hits.count) : nil
+    }
 }
 
 /// The words of a search text.
