@@ -13,7 +13,7 @@ class Person(crealm.Model):
     id: int = crealm.field(primary_key=True)
     name: str = crealm.field(index=True)
     born: int
-    city: Optional[str]
+    city: Optional[str] = None
 
 
 class Place(crealm.Embedded):

@@ -26,11 +26,11 @@ class Loan(crealm.Embedded):  # Part of a book: it has no life of its own.
 class Book(crealm.Model):
     isbn: str = crealm.field(primary_key=True)
     title: str = crealm.field(index=True)
-    authors: list[Author]
-    tags: set[str]
-    facts: dict[str, Any]
-    loan: Optional[Loan]
-    history: list[Loan]
+    authors: crealm.List[Author]
+    tags: crealm.SetView[str] = crealm.field(default_factory=set)
+    facts: crealm.Dictionary[Any] = crealm.field(default_factory=dict)
+    loan: Optional[Loan] = None
+    history: crealm.List[Loan] = crealm.field(default_factory=list)
 
 
 VERSION_1 = [crealm.ClassSchema("Book", {"isbn": str, "name": str, "author": str}, primary_key="isbn")]
@@ -52,16 +52,18 @@ def main(path: str) -> None:
     with crealm.open(path, schema=[Author, Book], schema_version=2, migrate=migrate) as db:
         with db.write():
             db.add(Book(isbn="3", title="Roadside", authors=[Author(name="Arkady"), Author(name="Boris")]))
-            solaris = db[Book].get("1")
+            solaris = db[Book].where(Book.title == "Solaris").one()
             solaris.facts = {"pages": 204, "films": [1968, 1972, {"year": 2002, "by": "Soderbergh"}]}
             solaris.loan = Loan(reader="Ann", since=datetime(2024, 5, 1, tzinfo=timezone.utc))
-        with db.write():  # Ann brings it back.
+        with db.write():  # Readers bring their books back.
             solaris.tags |= {"classic", "ocean"}
-            solaris.history.append(solaris.loan)
-            solaris.loan = None
+            for book in db[Book]:
+                if book.loan is not None:
+                    book.history.append(book.loan)
+                    book.loan = None
         for book in db[Book]:
             print(f"{book.isbn}  {book.title:8} by {' and '.join(author.name for author in book.authors)}")
-        print("Lem wrote", ", ".join(book.title for book in db[Author].get("Lem").books), solaris.to_json())
+        print("Lem wrote", ", ".join(book.title for book in db[Author].where(Author.name == "Lem").one().books), solaris.to_json())
 
 
 if __name__ == "__main__":

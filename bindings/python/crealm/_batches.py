@@ -143,7 +143,7 @@ def _single(kind: int, values: Sequence[Any]) -> Packed:
     return Packed(form, (there, *buffers))
 
 
-_COLLECTIONS = {
+_COLLECTIONS: Dict[int, Set[type]] = {
     c.C_LIST: {list, tuple},
     c.C_SET: {list, tuple, set, frozenset},
     c.C_DICTIONARY: {dict},

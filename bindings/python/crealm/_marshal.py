@@ -725,7 +725,7 @@ def read_collection_changes(changes: int) -> Tuple[Any, ...]:
     cleared, deleted = c_bool(), c_bool()
     lib.realm_collection_changes_get_num_changes(
         changes,
-        *map(byref, (deletions, insertions, modifications, moves, cleared, deleted)),
+        *[byref(out) for out in (deletions, insertions, modifications, moves, cleared, deleted)],
     )
     counts = [n.value for n in (deletions, insertions, modifications, modifications, moves)]
     arrays = [(c_size_t * max(n, 1))() for n in (*counts[:4], 2 * counts[4])]
@@ -740,7 +740,7 @@ def read_dictionary_changes(changes: int) -> Tuple[Any, ...]:
     """Deleted, inserted and modified keys; cleared, deleted."""
     sizes = [c_size_t() for _ in range(3)]
     cleared, deleted = c_bool(), c_bool()
-    lib.realm_dictionary_get_changes(changes, *map(byref, (*sizes, deleted)))
+    lib.realm_dictionary_get_changes(changes, *[byref(size) for size in sizes], byref(deleted))
     arrays = [(Value * max(size.value, 1))() for size in sizes]
     rooms = [part for array, size in zip(arrays, sizes) for part in (array, byref(size))]
     lib.realm_dictionary_get_changed_keys(changes, *rooms, byref(cleared))
@@ -904,7 +904,8 @@ def make_schema(classes: Sequence[ClassFacts]) -> int:
     pointers = (ctypes.POINTER(PropertyInfo) * len(classes))(
         *[ctypes.cast(block, ctypes.POINTER(PropertyInfo)) for block in blocks]
     )
-    return lib.realm_schema_new(infos, len(classes), pointers) or fail()
+    schema: int = lib.realm_schema_new(infos, len(classes), pointers) or fail()
+    return schema
 
 
 def c_name(name: str) -> bytes:

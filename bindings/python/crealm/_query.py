@@ -109,7 +109,7 @@ class _Writer:
             name = f"$each{self.depth}"
             inner = self.text(part.condition._parts, behind, f"{name}.")
             self.depth -= 1
-            return f"SUBQUERY({path}, {name}, {inner}){part.count}"
+            return f"SUBQUERY({path}, {name}, {inner}){part.how_many}"
         return self.path(part, bound, before)[0]
 
     def path(self, path: Steps, bound: Optional[BoundClass], before: str) -> Tuple[str, Optional[BoundClass]]:
@@ -135,6 +135,7 @@ def sort_text(db: Session, bound: Optional[BoundClass], keys: Tuple[Any, ...], i
     """"age", "-age", ("age", "desc") or lists of them, as the library writes an ordering."""
     parts = []
     for key in _flat(keys):
+        path: Any
         if isinstance(key, Descending):
             path, direction = key.path, "DESC"
         elif isinstance(key, tuple):
@@ -240,12 +241,12 @@ def _flat(keys: Tuple[Any, ...]) -> List[Any]:
     return list(keys[0]) if len(keys) == 1 and isinstance(keys[0], list) else list(keys)
 
 
-def _pair(key: Tuple[Any, ...]) -> Tuple[Any, str]:
-    direction = key[1] if len(key) == 2 else None
+def _pair(key: Any) -> Tuple[Any, str]:
+    path, direction = key if len(key) == 2 else (key, None)
     found = _DIRECTIONS.get(direction.lower()) if isinstance(direction, str) else None
     if found is None:
         raise TypeError(f'A pair for sort() is (property, "asc") or (property, "desc"), not {key!r}')
-    return key[0], found
+    return path, found
 
 
 def property_name(bound: BoundClass, property: Any) -> Any:
@@ -254,9 +255,10 @@ def property_name(bound: BoundClass, property: Any) -> Any:
         return property
     path = property._as_part()
     _check_class(bound, path)
-    if len(path.steps) > 1:
+    step, *others = path.steps
+    if others:
         raise QueryError(f"{property!r} leads over a link: aggregates are made of properties of {bound.name} itself")
-    return path.steps[0].name
+    return step.name
 
 
 def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:

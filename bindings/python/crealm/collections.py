@@ -29,7 +29,7 @@ from collections.abc import (
     Set,
     ValuesView,
 )
-from typing import Any, Callable, Dict, NoReturn, Optional, Tuple, Type, TypeVar
+from typing import TYPE_CHECKING, Any, Callable, Dict, NoReturn, Optional, Tuple, Type, TypeVar, overload
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
@@ -50,6 +50,7 @@ from ._store import (
 )
 from .changes import DictionaryChange
 from .errors import ConstraintError, DataError, Error, NotSupportedError
+from .expressions import Path
 from .frozen import Freezable
 from .observing import (
     DICTIONARY,
@@ -190,10 +191,12 @@ class View(Observable, Freezable):
         raise NotImplementedError
 
 
-class List(Queryable, View, LiveList, MutableSequence[Any]):
-    """A list property, or a list inside an Any value."""
+class List(Queryable[T], View, LiveList, MutableSequence[T]):
+    """A list property, or a list inside an Any value. As an annotation of a model, dogs: crealm.List[Dog] is the same
+    as list[Dog], and tells type checkers that it is a live view."""
 
     __slots__ = ()
+    _realm_collection = c.C_LIST
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_list_is_valid)
     _kind = LIST
@@ -202,7 +205,26 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
     # Reading
 
     def __len__(self) -> int:
-        return self._handle.call(c.get_size, lib.realm_list_size)
+        count: int = self._handle.call(c.get_size, lib.realm_list_size)
+        return count
+
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: Any) -> Path: ...
+
+        @overload
+        def __get__(self, instance: object, owner: Any) -> List[T]: ...
+
+        def __get__(self, instance: Any, owner: Any) -> Any: ...
+
+        def __set__(self, instance: object, value: Iterable[T]) -> None: ...
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> ListOf[T]: ...
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -215,7 +237,7 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
             return self._nested(value.kind, lib.realm_list_get_list, lib.realm_list_get_dictionary, index)
         return self._db._rich(value, self._property)
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         index = 0
         while index < len(self):
             yield self._at(index)
@@ -246,7 +268,7 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
             raise ValueError(f"{value!r} is not in the list")
         return position
 
-    def copy(self) -> ListOf[Any]:
+    def copy(self) -> ListOf[T]:
         """A list of Python with the same elements."""
         return list(self)
 
@@ -318,7 +340,7 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
         for position in positions:
             handle.call(c.check, lib.realm_list_erase, position)
 
-    def insert(self, index: int, value: Any) -> None:
+    def insert(self, index: int, value: T) -> None:
         """Inserts before a position; beyond the ends means at the ends."""
         handle = self._begin()
         planned = self._planned_element(value)
@@ -326,13 +348,13 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
         with _Located(self):
             insert_in_list(handle, position, planned)
 
-    def append(self, value: Any) -> None:
+    def append(self, value: T) -> None:
         handle = self._begin()
         planned = self._planned_element(value)
         with _Located(self):
             insert_in_list(handle, len(self), planned)
 
-    def extend(self, values: Iterable[Any]) -> None:
+    def extend(self, values: Iterable[T]) -> None:
         """Appends all values, or none if one cannot be stored."""
         handle = self._begin()
         planned = self._planned_elements(values)
@@ -340,17 +362,17 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
             for position, value in enumerate(planned, len(self)):
                 insert_in_list(handle, position, value)
 
-    def __iadd__(self, values: Iterable[Any]) -> List:
+    def __iadd__(self, values: Iterable[T]) -> List[T]:
         self.extend(values)
         return self
 
-    def pop(self, index: int = -1) -> Any:
+    def pop(self, index: int = -1) -> T:
         """Removes an element, the last one unless told otherwise, and returns it."""
         handle = self._begin()
         if not len(self):
             raise IndexError("pop from an empty list")
         position = position_in(index, self)
-        value = taken_out(self._at(position))
+        value: T = taken_out(self._at(position))
         handle.call(c.check, lib.realm_list_erase, position)
         return value
 
@@ -371,7 +393,7 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
         for position in range(last):
             handle.call(c.check, lib.realm_list_move, last, position)
 
-    def sort(self, *keys: Any, **options: Any) -> Results[Any]:
+    def sort(self, *keys: Any, **options: Any) -> Results[T]:
         """The objects in another order, as Results; see Queryable. The list itself stays as it is: what
         list.sort() of Python does is not offered."""
         if not keys:
@@ -382,14 +404,15 @@ class List(Queryable, View, LiveList, MutableSequence[Any]):
             )
         return super().sort(*keys, **options)
 
-    def _results(self) -> Results[Any]:
+    def _results(self) -> Results[T]:
         return self._found(lib.realm_list_to_results)
 
 
-class SetView(Queryable, View, MutableSet[Any]):
-    """A set property, in the order of its values."""
+class SetView(Queryable[T], View, MutableSet[T]):
+    """A set property, in the order of its values. As an annotation, tags: crealm.SetView[str] is the same as set[str]."""
 
     __slots__ = ()
+    _realm_collection = c.C_SET
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_set_is_valid)
     _kind = SET
@@ -402,9 +425,22 @@ class SetView(Queryable, View, MutableSet[Any]):
         return set(elements)  # What | & - ^ make is a set of its own.
 
     def __len__(self) -> int:
-        return self._handle.call(c.get_size, lib.realm_set_size)
+        count: int = self._handle.call(c.get_size, lib.realm_set_size)
+        return count
 
-    def __iter__(self) -> Iterator[Any]:
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: Any) -> Path: ...
+
+        @overload
+        def __get__(self, instance: object, owner: Any) -> SetView[T]: ...
+
+        def __get__(self, instance: Any, owner: Any) -> Any: ...
+
+        def __set__(self, instance: object, value: Iterable[T]) -> None: ...
+
+    def __iter__(self) -> Iterator[T]:
         index = 0
         while index < len(self):
             value = self._handle.call(c.get_value, lib.realm_set_get, index)
@@ -418,7 +454,7 @@ class SetView(Queryable, View, MutableSet[Any]):
             len(self)  # Raises when the set is gone.
             return False  # A value that the set could not hold.
 
-    def copy(self) -> SetOf[Any]:
+    def copy(self) -> SetOf[T]:
         """A set of Python with the same elements."""
         return set(self)
 
@@ -456,7 +492,7 @@ class SetView(Queryable, View, MutableSet[Any]):
 
     # Writing
 
-    def add(self, value: Any) -> None:
+    def add(self, value: T) -> None:
         handle = self._begin()
         planned = self._planned_element(value)
         with _Located(self):
@@ -480,7 +516,7 @@ class SetView(Queryable, View, MutableSet[Any]):
         if not self._discard(value):
             raise KeyError(value)
 
-    def pop(self) -> Any:
+    def pop(self) -> T:
         """Removes the first value and returns it."""
         self._begin()
         for value in self:
@@ -525,31 +561,33 @@ class SetView(Queryable, View, MutableSet[Any]):
             for value in planned:
                 insert_in_set(handle, value)
 
-    def __ior__(self, other: Any) -> SetView:  # type: ignore[misc]
+    def __ior__(self, other: Any) -> SetView[T]:  # type: ignore[misc]
         self.update(other)
         return self
 
-    def __iand__(self, other: Any) -> SetView:  # type: ignore[misc]
+    def __iand__(self, other: Any) -> SetView[T]:  # type: ignore[misc]
         self.intersection_update(other)
         return self
 
-    def __isub__(self, other: Any) -> SetView:  # type: ignore[misc]
+    def __isub__(self, other: Any) -> SetView[T]:  # type: ignore[misc]
         self.difference_update(other)
         return self
 
-    def __ixor__(self, other: Any) -> SetView:  # type: ignore[misc]
+    def __ixor__(self, other: Any) -> SetView[T]:  # type: ignore[misc]
         self.symmetric_difference_update(other)
         return self
 
-    def _results(self) -> Results[Any]:
+    def _results(self) -> Results[T]:
         return self._found(lib.realm_set_to_results)
 
 
-class Dictionary(View, MutableMapping[str, Any]):
+class Dictionary(View, MutableMapping[str, T]):
     """A dictionary property, or a dictionary inside an Any value, in the order of its keys. Keys with a
-    "." in them or a "$" at their beginning cannot be stored: DataError."""
+    "." in them or a "$" at their beginning cannot be stored: DataError. As an annotation,
+    ages: crealm.Dictionary[int] is the same as dict[str, int]."""
 
     __slots__ = ()
+    _realm_collection = c.C_DICTIONARY
     __hash__ = None  # type: ignore[assignment]
     _is_valid = staticmethod(lib.realm_dictionary_is_valid)
     _kind = DICTIONARY
@@ -559,14 +597,28 @@ class Dictionary(View, MutableMapping[str, Any]):
     # Reading
 
     def __len__(self) -> int:
-        return self._handle.call(c.get_size, lib.realm_dictionary_size)
+        count: int = self._handle.call(c.get_size, lib.realm_dictionary_size)
+        return count
 
-    def __getitem__(self, key: str) -> Any:
+    if TYPE_CHECKING:
+
+        @overload
+        def __get__(self, instance: None, owner: Any) -> Path: ...
+
+        @overload
+        def __get__(self, instance: object, owner: Any) -> Dictionary[T]: ...
+
+        def __get__(self, instance: Any, owner: Any) -> Any: ...
+
+        def __set__(self, instance: object, value: Mapping[str, T]) -> None: ...
+
+    def __getitem__(self, key: str) -> T:
         encoded = self._key(key)
         if encoded is not None:
             found, value = self._handle.call(c.find_in_dictionary, encoded)
             if found:
-                return self._wrap(value, encoded)
+                wrapped: T = self._wrap(value, encoded)
+                return wrapped
         raise KeyError(key)
 
     def __contains__(self, key: object) -> bool:
@@ -612,13 +664,13 @@ class Dictionary(View, MutableMapping[str, Any]):
         for index in reversed(range(len(self))):
             yield self._handle.call(c.get_dictionary_pair, index)[0]
 
-    def items(self) -> _Items:
+    def items(self) -> _Items[T]:
         return _Items(self)
 
-    def values(self) -> _Values:
+    def values(self) -> _Values[T]:
         return _Values(self)
 
-    def copy(self) -> Dict[str, Any]:
+    def copy(self) -> Dict[str, T]:
         """A dict of Python with the same pairs."""
         return dict(self._pairs())
 
@@ -689,7 +741,7 @@ class Dictionary(View, MutableMapping[str, Any]):
         """Removes all pairs. Objects that are linked to stay in the database, embedded ones go."""
         self._begin().call(c.check, lib.realm_dictionary_clear)
 
-    def setdefault(self, key: str, default: Any = None) -> Any:
+    def setdefault(self, key: str, default: Any = None) -> T:
         """The value of a key, which becomes the default if it is missing."""
         self._begin()
         if key not in self:
@@ -714,7 +766,7 @@ class Dictionary(View, MutableMapping[str, Any]):
             for key, value in planned:
                 put_in_dictionary(handle, key, value)
 
-    def __ior__(self, other: Any) -> Dictionary:
+    def __ior__(self, other: Any) -> Dictionary[T]:
         self.update(other)
         return self
 
@@ -750,22 +802,22 @@ def taken_out(value: Any) -> Any:
     return value
 
 
-class _Items(ItemsView[str, Any]):
+class _Items(ItemsView[str, T]):
     __slots__ = ()
-    _mapping: Dictionary
+    _mapping: Dictionary[T]
 
-    def __iter__(self) -> Iterator[Tuple[str, Any]]:
+    def __iter__(self) -> Iterator[Tuple[str, T]]:
         return self._mapping._pairs()
 
 
-class _Values(Queryable, Observable, ValuesView[Any]):
+class _Values(Queryable[T], Observable, ValuesView[T]):
     __slots__ = ()
-    _mapping: Dictionary
+    _mapping: Dictionary[T]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[T]:
         return (value for _, value in self._mapping._pairs())
 
-    def _results(self) -> Results[Any]:
+    def _results(self) -> Results[T]:
         view = self._mapping
         return view._found(lib.realm_dictionary_to_results)
 

@@ -14,6 +14,7 @@ from typing import (
     Any,
     Callable,
     Iterable,
+    Iterator,
     List,
     Mapping,
     NoReturn,

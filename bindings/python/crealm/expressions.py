@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 class Member(Protocol):
     """What a model class says of one of its properties."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def _leads_to(self) -> Optional[Type[Any]]:
         """The model class of the objects behind it; None where there are none, or it is not known yet."""
@@ -71,7 +72,7 @@ class Each(NamedTuple):
 
     path: Steps
     condition: Condition
-    count: str
+    how_many: str
 
 
 Part = Union[str, Argument, Steps, Each]
@@ -90,17 +91,19 @@ class Condition:
         self._parts = parts
 
     def __and__(self, other: Any) -> Condition:
-        return self._joined(" AND ", other)
+        joined: Condition = self._joined(" AND ", other)
+        return joined
 
     def __or__(self, other: Any) -> Condition:
-        return self._joined(" OR ", other)
+        joined: Condition = self._joined(" OR ", other)
+        return joined
 
     def __invert__(self) -> Condition:
         return Condition("NOT (", *self._parts, ")")
 
-    def _joined(self, word: str, other: Any) -> Condition:
+    def _joined(self, word: str, other: Any) -> Any:
         if isinstance(other, Path):
-            other = other == True  # noqa: E712
+            other = other._compared("==", True)
         if not isinstance(other, Condition):
             return NotImplemented
         return Condition("(", *self._parts, ")", word, "(", *other._parts, ")")
@@ -252,18 +255,20 @@ class Path:
 
     def is_none(self) -> Condition:
         """Has no value, or links to nothing."""
-        return self == None  # noqa: E711
+        return self._compared("==", None)
 
     # A property that is True or False is a condition itself
 
     def __and__(self, other: Any) -> Condition:
-        return (self == True) & other  # noqa: E712
+        joined: Condition = self._compared("==", True) & other
+        return joined
 
     def __or__(self, other: Any) -> Condition:
-        return (self == True) | other  # noqa: E712
+        joined: Condition = self._compared("==", True) | other
+        return joined
 
     def __invert__(self) -> Condition:
-        return ~(self == True)  # noqa: E712
+        return ~self._compared("==", True)
 
     def __bool__(self) -> NoReturn:
         raise TypeError(f"{self!r} has a value in each object; in a condition use &, | and ~ for and, or, not")
@@ -360,7 +365,7 @@ class _Inside(NamedTuple):
 
 def _condition(value: Any) -> Condition:
     if isinstance(value, Path):
-        return value == True  # noqa: E712
+        return value._compared("==", True)
     if isinstance(value, Condition):
         return value
     raise TypeError(
@@ -386,7 +391,7 @@ def _text(parts: Iterable[Part]) -> str:
         elif isinstance(part, Steps):
             written.append(".".join([part.model.__name__, *map(str, part.steps)]))
         elif isinstance(part, Each):
-            written.append(f"{_text([part.path])}: {_text(part.condition._parts)}{part.count}")
+            written.append(f"{_text([part.path])}: {_text(part.condition._parts)}{part.how_many}")
         else:
             written.append(part)
     return "".join(written)

@@ -96,7 +96,7 @@ class Migration(Database):
         except MigrationRequired as error:
             raise SchemaError(f"{class_name} is part of the new schema", code=error.code) from None
 
-    def pairs(self, class_name: Any) -> Iterator[Tuple[Object, Object]]:
+    def pairs(self, class_name: Any) -> Iterator[Tuple[Any, Any]]:
         """Each object of a class as it was, and as it is: (old, new). Those that this migration deleted
         or created are left out."""
         name = getattr(class_name, "_realm_class", class_name)

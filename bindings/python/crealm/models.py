@@ -22,7 +22,8 @@
             name = "DogHouse"             # the class's name in the file
 
 Each annotation is a property; ClassVar[…] is none. The types are those of `schema`, with model classes
-for links; a text stands for a class that is declared later. What more there is to say about a property
+for links; a text stands for a class that is declared later. Field[int] means int, List[Dog] list[Dog], SetView[str]
+set[str] and Dictionary[int] dict[str, int]: these tell type checkers more. What more there is to say about a property
 is said by field(), as its value or inside Annotated[int, crealm.field(…)]. Objects of an Embedded class
 live inside exactly one other object. A single link or embedded object may always be None.
 
@@ -52,6 +53,7 @@ from typing import (
     Generic,
     Iterator,
     List,
+    Literal,
     NamedTuple,
     NoReturn,
     Optional,
@@ -105,14 +107,20 @@ MISSING: Any = _Missing()
 
 
 if TYPE_CHECKING:
-    _Descriptor = object
+
+    class _Descriptor: ...
+
 else:
     _Descriptor = property  # Its __get__ is the fastest there is.
 
 
 class Field(_Descriptor, Generic[T]):
     """One property of a model class. On an instance it is the property's value; on the class it is a
-    `Path`, for conditions. `name` is the property's name, `column` the one in the file."""
+    `Path`, for conditions. `name` is the property's name, `column` the one in the file.
+
+    As an annotation, name: crealm.Field[str] declares the same as name: str, and tells type checkers of the path."""
+
+    _realm_field = True
 
     def __init__(
         self,
@@ -126,7 +134,9 @@ class Field(_Descriptor, Generic[T]):
     ) -> None:
         if default is not MISSING and default_factory is not None:
             raise SchemaError("A property has a default or a default_factory, not both")
-        if isinstance(default, (list, set, dict, bytearray)):
+        if default_factory in (list, set, dict):
+            default_factory = None  # Collections are empty anyway; it is for type checkers.
+        if isinstance(default, (list, set, dict, bytearray)) and len(default):
             raise SchemaError(
                 f"A {type(default).__name__} as default would be shared by all instances",
                 hint=f"Use crealm.field(default_factory=lambda: {default!r}); collections start empty.",
@@ -304,7 +314,8 @@ def field(
     fulltext:        finds words in a str.
     name:            the property's name in the file, when it is another one.
     default:         the value of instances that are made without one.
-    default_factory: makes that value for each instance: field(default_factory=ObjectId).
+    default_factory: makes that value for each instance: field(default_factory=ObjectId). `list`, `set` and `dict` say
+                     what collections begin with anyway; for a type checker they make it one that may be left out.
     """
     return Field(
         primary_key=primary_key,
@@ -368,9 +379,15 @@ class Backlinks(Generic[T]):
         raise AttributeError(f"{self.name} is made of links to this object: change those instead")
 
 
-def backlinks(source: Any, property: str) -> Any:
-    """The objects of a class that link here through a property: backlinks("Person", "dogs")."""
-    return Backlinks(source, property)
+if TYPE_CHECKING:
+
+    def backlinks(source: Any, property: str, *, init: Literal[False] = False) -> Any: ...
+
+else:
+
+    def backlinks(source: Any, property: str) -> Any:
+        """The objects of a class that link here through a property: backlinks("Person", "dogs")."""
+        return Backlinks(source, property)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -407,19 +424,21 @@ def _is_class_variable(annotation: Any) -> bool:
 class _ModelType(type):
     """The type of model classes: Person.age is a path that begins at Person, wherever `age` was declared."""
 
-    def __getattribute__(cls, name: str) -> Any:
-        found = type.__getattribute__(cls, name)
-        return Path.of(cls, found) if type(found) is Field else found
+    if not TYPE_CHECKING:
 
-    def __getattr__(cls, name: str) -> Any:
-        """What there is not."""
-        if name.startswith("_"):
-            raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
-        names = type.__getattribute__(cls, "_fields")
-        raise AttributeError(f"{cls.__name__} has no property {name!r}{suggestion(name, names)}")
+        def __getattribute__(cls, name: str) -> Any:
+            found = type.__getattribute__(cls, name)
+            return Path.of(cls, found) if type(found) is Field else found
+
+        def __getattr__(cls, name: str) -> Any:
+            """What there is not."""
+            if name.startswith("_"):
+                raise AttributeError(f"type object {cls.__name__!r} has no attribute {name!r}")
+            names = type.__getattribute__(cls, "_fields")
+            raise AttributeError(f"{cls.__name__} has no property {name!r}{suggestion(name, names)}")
 
 
-@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field,))
+@dataclass_transform(kw_only_default=True, eq_default=False, field_specifiers=(field, backlinks))
 class Model(Object, metaclass=_ModelType):
     """Base of declared classes. Person(name="Ann", age=31) makes an instance that is in no database;
     properties that are not given have their default, else zero, False, an empty value or None.
@@ -489,18 +508,20 @@ class Model(Object, metaclass=_ModelType):
                 if value is not MISSING:
                     self._values[name] = made._taken(value)
 
-    def __setattr__(self, name: str, value: Any) -> None:
-        known = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
-        if name in _RESERVED:
-            raise AttributeError(f"{name!r} is no property here; obj[{name!r}] = … reaches one of that name")
-        if not hasattr(type(known), "__set__"):
-            raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}{suggestion(name, self._fields)}")
-        object.__setattr__(self, name, value)
+    if not TYPE_CHECKING:  # For checkers a model has the attributes that it declares.
 
-    def __getattr__(self, name: str) -> Any:
-        if name in _SLOTS:
-            return self._late(name)
-        return self[name]
+        def __setattr__(self, name: str, value: Any) -> None:
+            known = next((vars(base)[name] for base in type(self).__mro__ if name in vars(base)), None)
+            if name in _RESERVED:
+                raise AttributeError(f"{name!r} is no property here; obj[{name!r}] = … reaches one of that name")
+            if not hasattr(type(known), "__set__"):
+                raise NoSuchProperty(f"{type(self).__name__} has no property {name!r}{suggestion(name, self._fields)}")
+            object.__setattr__(self, name, value)
+
+        def __getattr__(self, name: str) -> Any:
+            if name in _SLOTS:
+                return self._late(name)
+            return self[name]
 
     def __getitem__(self, name: str) -> Any:
         if self._db is not None:

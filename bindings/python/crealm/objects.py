@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
-from typing import Any, ClassVar, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar, Union, overload
 from typing import List as ListOf, Set as SetOf
 
 from . import _marshal as c
@@ -24,6 +24,7 @@ from .schema import BoundClass, ClassSchema
 from .values import RawTimestamp
 
 T = TypeVar("T")
+D = TypeVar("D")
 O = TypeVar("O", bound="Object")  # noqa: E741
 
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
@@ -69,10 +70,17 @@ class Object(Observable, Freezable, Row):
 
     # Properties
 
-    def __getattr__(self, name: str) -> Any:
-        if name in Object.__slots__:
-            return self._late(name)
-        return self._property(name)
+    if not TYPE_CHECKING:  # Models say what attributes they have; rows of classes without a model are Any.
+
+        def __getattr__(self, name: str) -> Any:
+            if name in Object.__slots__:
+                return self._late(name)
+            return self._property(name)
+
+        def __setattr__(self, name: str, value: Any) -> None:
+            if hasattr(Object, name):
+                raise AttributeError(f"{name!r} is no property here; obj[{name!r}] = … reaches one of that name")
+            self[name] = value
 
     def _late(self, name: str) -> Any:
         """What an object of a page does not have until it is needed."""
@@ -100,11 +108,6 @@ class Object(Observable, Freezable, Row):
             except KeyError:
                 pass
         return self._read(self._facts(name))
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if hasattr(Object, name):
-            raise AttributeError(f"{name!r} is no property here; obj[{name!r}] = … reaches one of that name")
-        self[name] = value
 
     def __getitem__(self, name: str) -> Any:
         return self._property(name)
@@ -341,7 +344,8 @@ class Table(AllObjects[T]):
     __slots__ = ()
 
     def __len__(self) -> int:
-        return self._db._owner.call(c.get_size, lib.realm_get_num_objects, self._class_key)
+        count: int = self._db._owner.call(c.get_size, lib.realm_get_num_objects, self._class_key)
+        return count
 
     @property
     def name(self) -> str:
@@ -359,6 +363,12 @@ class Table(AllObjects[T]):
     def first(self) -> Optional[T]:
         """The object with the lowest key; None when there is none."""
         return self[0] if len(self) else None
+
+    @overload
+    def get(self, primary_key: Any) -> Optional[T]: ...
+
+    @overload
+    def get(self, primary_key: Any, default: D) -> Union[T, D]: ...
 
     def get(self, primary_key: Any, default: Any = None) -> Any:
         """The object with a primary key, or `default`."""
@@ -388,7 +398,7 @@ class Table(AllObjects[T]):
                 raise DataError(f"{bound.name} has no primary key: give all values by name")
             if bound.key_name in values or bound.primary_key.name in values:
                 raise TypeError(f"create() got two values for {bound.key_name!r}")
-            values[bound.key_name] = primary_key[0]
+            values[bound.key_name] = next(iter(primary_key))
         plan = Plan(self._db)
         addition = plan.row(bound, values)
         plan.add()

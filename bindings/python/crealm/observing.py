@@ -137,7 +137,7 @@ class Observation:
         if isinstance(self._owner, FrozenOwner):
             raise UsageError("What is frozen does not change: there is nothing to observe")
         self._function: Optional[Callable[[Any], object]] = function
-        self._subject = subject
+        self._subject: Union[Subject, Moves, None] = subject
         self._watched: Optional[Handle] = None
         self._token: Optional[Handle] = None
         self._number = next(_numbers)
@@ -185,8 +185,9 @@ class Observation:
 
     def _read(self, changes: int) -> Tuple[Any, ...]:
         """What the library shows of a change, inside the call that tells of it."""
-        kind: Kind = self._subject.kind
-        return kind.read(changes)
+        subject = self._subject
+        assert isinstance(subject, Subject)
+        return subject.kind.read(changes)
 
     def _tell(self, read: Tuple[Any, ...]) -> None:
         function, subject = self._function, self._subject

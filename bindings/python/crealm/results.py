@@ -41,7 +41,7 @@ _MISSING: Any = object()
 _NO_PROPERTY = -1
 
 
-class Queryable(Columnar):
+class Queryable(Columnar, typing.Generic[T]):
     """What can be filtered, sorted and summed up. Everything works inside the library.
 
     A path is the name of a property, or leads there through links: "boss.name". The order of values
@@ -51,7 +51,7 @@ class Queryable(Columnar):
 
     __slots__ = ()
 
-    def _results(self) -> Results[Any]:
+    def _results(self) -> Results[T]:
         raise NotImplementedError
 
     def _rows_handle(self) -> Handle:
@@ -60,7 +60,7 @@ class Queryable(Columnar):
     def _frozen_rows(self) -> Columnar:
         return self._results()._frozen_rows()
 
-    def where(self, condition: Any = _MISSING, /, *arguments: Any, **named: Any) -> Results[Any]:
+    def where(self, condition: Any = _MISSING, /, *arguments: Any, **named: Any) -> Results[T]:
         """The objects that meet a condition, in the order they have here.
 
             people.where("age > $0 AND name BEGINSWITH[c] $1", 30, "a")
@@ -82,7 +82,7 @@ class Queryable(Columnar):
         """
         return self._results()._where(condition, arguments, named)
 
-    def sort(self, *keys: Any, ascending: Optional[bool] = None, descending: bool = False) -> Results[Any]:
+    def sort(self, *keys: Any, ascending: Optional[bool] = None, descending: bool = False) -> Results[T]:
         """The same objects in another order: sort("name"), sort("-age", "name"),
         sort(("age", "desc"), ("boss.name", "asc")), sort("age", descending=True),
         sort(-Person.age, Person.boss.name).
@@ -98,17 +98,17 @@ class Queryable(Columnar):
             descending = not ascending
         return self._results()._sort(keys, descending)
 
-    def distinct(self, *paths: Any) -> Results[Any]:
+    def distinct(self, *paths: Any) -> Results[T]:
         """The first object of those that are equal in all paths: distinct("city"). Two Nones are
         equal. Objects where a link on the way is None are left out. Errors as for sort()."""
         return self._results()._distinct(paths)
 
-    def limit(self, count: int) -> Results[Any]:
+    def limit(self, count: int) -> Results[T]:
         """The first `count` objects or values, or all if there are fewer. DataError for a negative
         number."""
         return self._results()._limit(count)
 
-    def snapshot(self) -> Results[Any]:
+    def snapshot(self) -> Results[T]:
         """The objects or values of this moment: their number and order never change. An object that
         is deleted later reads as None. Objects show their current values, as always. Collections inside
         Any cannot be reached through it: NotSupportedError."""
@@ -145,7 +145,7 @@ class Queryable(Columnar):
         """Whether there is at least one."""
         return len(self._results()) > 0
 
-    def one(self) -> Any:
+    def one(self) -> T:
         """The only one there is. UsageError where there is none, or more than one."""
         found = self._results()
         count = len(found)
@@ -154,7 +154,7 @@ class Queryable(Columnar):
         return found[0]
 
 
-class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
+class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     """Objects or values found: of a class, a query, a collection, or those that link to an object.
 
     A live sequence; slices of it are lists of Python. A loop runs over what was there when it began:
@@ -196,7 +196,8 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
     # Reading
 
     def __len__(self) -> int:
-        return self._handle.call(c.get_size, lib.realm_results_count)
+        count: int = self._handle.call(c.get_size, lib.realm_results_count)
+        return count
 
     @overload
     def __getitem__(self, index: int) -> T: ...
@@ -389,8 +390,10 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
         DataError for results of values."""
         if self._property is not None:
             raise DataError("Results of values have no dictionaries", hint="list(results) has the values.")
-        rows: Iterable[Any] = self
-        return [None if row is None else row.to_dict(depth) for row in rows]
+        def dictionary(row: Any) -> Optional[typing.Dict[str, Any]]:
+            return None if row is None else row.to_dict(depth)
+
+        return [dictionary(row) for row in self]
 
     # Writing
 
@@ -411,7 +414,8 @@ class Results(Queryable, Observable, Freezable, typing.Sequence[T]):
                 raise ConstraintError(f"{bound.where(facts)} is the primary key: it cannot be changed")
         encoded = [(facts.key, _single(self._db, bound, facts, value)) for facts, value in settings]
         count = 0
-        for row in self._snapshot():
+        rows: Results[Any] = self._snapshot()
+        for row in rows:
             if row is not None:
                 for key, value in encoded:
                     row._handle.call(c.check, lib.realm_set_value, key, value, False)

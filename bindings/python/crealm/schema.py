@@ -152,13 +152,17 @@ def parse(annotation: Any, resolve: Optional[Resolve] = None) -> Tuple[Any, int,
     resolve: what a text stands for, in annotations of Python classes; without it a text is the name
              of a class.
     """
-    element, may_be_none = _strip_optional(_resolved(annotation, resolve))
-    many = _COLLECTIONS.get(typing.get_origin(element), c.C_NONE)
+    annotation = _resolved(annotation, resolve)
+    while hasattr(typing.get_origin(annotation), "_realm_field"):  # Field[int] says int, and more to type checkers.
+        annotation = _resolved(typing.get_args(annotation)[0], resolve)
+    element, may_be_none = _strip_optional(annotation)
+    origin = typing.get_origin(element)
+    many: int = _COLLECTIONS.get(origin, getattr(origin, "_realm_collection", c.C_NONE))
     if many != c.C_NONE:
         if may_be_none:
             raise SchemaError(f"{annotation}: a collection cannot be None, only its elements can")
         arguments = typing.get_args(element)
-        if many == c.C_DICTIONARY:
+        if many == c.C_DICTIONARY and origin is dict:
             if arguments[0] is not str:
                 raise SchemaError(f"{annotation}: the keys of a dictionary are str")
             arguments = arguments[1:]
@@ -169,7 +173,7 @@ def parse(annotation: Any, resolve: Optional[Resolve] = None) -> Tuple[Any, int,
     if isinstance(element, str):
         if not element:
             raise SchemaError("A link needs the name of a class")
-    elif element in _COLLECTIONS:
+    elif isinstance(element, type) and (element in _COLLECTIONS or hasattr(element, "_realm_collection")):
         raise SchemaError(f"{element.__name__} of what? Write {element.__name__}[...]")
     elif not _is_known(element):
         raise SchemaError(f"{annotation!r} is no type that a property can have")

@@ -294,7 +294,7 @@ def test_declarations_that_make_no_sense(tmp_path):
         lambda: declare(is_valid=bool),
         lambda: declare(_db=int),
         lambda: declare(values={"n": field()}),
-        lambda: declare(n=List[int], values={"n": []}),
+        lambda: declare(n=List[int], values={"n": [1]}),
         lambda: declare(n=int, values={"n": field(default=1, default_factory=int)}),
         lambda: declare(a=int, b=str, values={"a": field(primary_key=True), "b": field(primary_key=True)}),
     ):
@@ -734,3 +734,47 @@ def test_reading_a_file_that_lacks_classes(path):
         with pytest.raises(crealm.NoSuchClass):
             db[Other]
     assert path.read_bytes() == before
+
+
+class Typed(Model):
+    id: crealm.Field[int] = field(primary_key=True)
+    boss: crealm.Field[Optional["Typed"]] = field(default=None)
+    name: Annotated[crealm.Field[str], field(index=True)]
+    dogs: crealm.List[Dog] = field(default_factory=list)
+    tags: "crealm.SetView[str]" = set()
+    marks: crealm.Dictionary[Optional[int]] = {}
+
+
+def test_annotations_for_type_checkers_declare_the_same(path):
+    with crealm.open(path, schema=[Typed]) as db:
+        properties = {name: str(prop) for name, prop in db.schema["Typed"].properties.items()}
+        assert properties == {
+            "id": "int", "boss": "Typed", "name": "str", "dogs": "list[Dog]", "tags": "set[str]", "marks": "dict[str, Optional[int]]"}
+        assert db.schema["Typed"].properties["name"].indexed
+
+
+def test_collections_that_may_be_left_out_are_given_when_they_are_filled(path):
+    one, other = Typed(id=1), Typed(id=1)
+    one.dogs.append(Dog(name="Rex"))
+    one.tags.add("a")
+    one.marks["x"] = 1
+    assert (other.dogs, other.tags, other.marks) == ([], set(), {})
+    with crealm.open(path, schema=[Typed]) as db:
+        with db.write():
+            db.add(one)
+            db.add(other, update="modified")
+        found = db[Typed].get(1)
+        assert (len(found.dogs), found.tags, found.marks) == (1, {"a"}, {"x": 1})
+        filled = Typed(id=1)
+        filled.dogs.append(Dog(name="Bo"))
+        filled.marks["y"] = 2
+        with db.write():
+            db.add(filled, update="modified")
+        assert [dog.name for dog in found.dogs] == ["Bo"] and found.marks == {"y": 2} and found.tags == {"a"}
+
+
+@pytest.mark.parametrize("bare", [crealm.List, crealm.SetView, crealm.Dictionary])
+def test_a_collection_of_what(bare, path):
+    kind = type("Bare", (Model,), {"__annotations__": {"items": bare}, "__module__": __name__})
+    with pytest.raises(crealm.SchemaError, match=f"Bare.items: {bare.__name__} of what"):
+        crealm.open(path, schema=[kind])
