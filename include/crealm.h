@@ -132,6 +132,12 @@ RLM_API bool crealm_set_fault_guard(bool enabled);
  *  Thread:       one at a time. Errors: none. */
 RLM_API void crealm_config_set_lock_timeout(realm_config_t* config, int64_t milliseconds);
 
+/** Sets how long realm_begin_write() on one realm waits for other writers.
+ *
+ *  milliseconds: as for crealm_config_set_lock_timeout(), whose value it replaces.
+ *  Thread:       confined. Errors: [realm]. */
+RLM_API bool crealm_set_lock_timeout(realm_t* realm, int64_t milliseconds);
+
 /** What a call does that takes long. */
 typedef enum crealm_activity {
     CREALM_ACTIVITY_WAITING = 0,  /* for other users of the file; done and total are 0 */

@@ -203,6 +203,8 @@ static void waiting_for_a_writer(void) {
         size_t n = 0;
         CHECK(realm_get_num_objects(r, thing, &n) && n == OBJECTS);
         FAILS(CREALM_ERR_TIMED_OUT, realm_begin_write(r));
+        CHECK(crealm_set_lock_timeout(r, 2));
+        FAILS(CREALM_ERR_TIMED_OUT, realm_begin_write(r));
         realm_release(r);
     }
     reset();

@@ -917,6 +917,8 @@ static void wrong_additions(void) {
     CHECK(free_count == KINDS);
     REFUSED(K_REALM, realm_t, crealm_interrupt(h));
     WORKS(crealm_interrupt(realm));
+    REFUSED(K_REALM, realm_t, crealm_set_lock_timeout(h, 1));
+    WORKS(crealm_set_lock_timeout(realm, -1));
     crealm_space_t* parts;
     size_t count_of_parts;
     crealm_query_plan_t plan;

@@ -289,6 +289,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_commit_without_notifying(t->realm, NULL, 0))
         CALL(crealm_change_key(t->realm, config))
         CALL(crealm_verify(t->realm, &problem))
+        CALL(crealm_set_lock_timeout(t->realm, 1))
         CALL(crealm_get_space(t->realm, NULL, NULL, NULL))
         CALL(crealm_find_faults(t->realm, 10, NULL, NULL, &n))
         CALL(crealm_versions(t->realm, NULL, 0, &n))

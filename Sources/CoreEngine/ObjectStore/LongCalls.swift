@@ -23,6 +23,12 @@ extension Realm {
     /// Ends the calls that run on this Realm. One that begins later is not affected. Any thread.
     public func interrupt() { interruption.request() }
 
+    /// Seconds that `beginWrite` waits for other writers; nil: as long as it takes. At first that of the configuration.
+    public var lockTimeout: Double? {
+        get { transaction.lockTimeout }
+        set { transaction.lockTimeout = newValue }
+    }
+
     /// Whether the configuration's function runs, inside of a call.
     var isReporting: Bool { standing.load(ordering: .relaxed) & Standing.reporting != 0 }
     /// Has long calls ask for the end, and opens the Realm to nobody while the configuration's function runs.
