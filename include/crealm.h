@@ -146,13 +146,20 @@ typedef enum crealm_activity {
     CREALM_ACTIVITY_COPYING = 3   /* compacting, copying, converting, rewriting for a key: bytes */
 } crealm_activity_e;
 
+/** What a long call tells of itself. The struct may grow at its end. */
+typedef struct crealm_progress {
+    realm_userdata_t userdata; /* of crealm_config_set_progress() */
+    crealm_activity_e activity;
+    uint64_t done;
+    uint64_t total; /* an estimate; 0 where nothing is known */
+} crealm_progress_t;
+
 /** Told of a long call, on the thread of that call.
  *
- *  done, total: how much is done of how much; total is an estimate, and 0 where nothing is known.
- *  Returns:     false to end the call, which fails with CREALM_ERR_INTERRUPTED. What it read is
- *               given up, a copy that it was writing is removed; nothing else has changed. */
-typedef bool (*crealm_progress_func_t)(realm_userdata_t userdata, crealm_activity_e activity,
-                                       uint64_t done, uint64_t total);
+ *  progress: good inside the function.
+ *  Returns:  false to end the call, which fails with CREALM_ERR_INTERRUPTED. What it read is given
+ *            up, a copy that it was writing is removed; nothing else has changed. */
+typedef bool (*crealm_progress_func_t)(const crealm_progress_t* progress);
 
 /** Sets the function that long calls of realms opened with this config call about every 50 ms: when
  *  they check or copy from the beginning, else when they have taken as long.

@@ -113,7 +113,11 @@ public func crealm_config_set_progress(
 }
 /// A C progress function as the engine calls it: for as long as a Realm of the configuration lives.
 private func progress(_ function: @escaping crealm_progress_func_t, _ data: UserData) -> @Sendable (CallProgress) -> Bool {
-    { p in function(data.pointer, crealm_activity_e(rawValue: p.activity.rawValue), p.done, p.total) }
+    { p in
+        var told = crealm_progress_t(
+            userdata: data.pointer, activity: crealm_activity_e(rawValue: p.activity.rawValue), done: p.done, total: p.total)
+        return function(&told)
+    }
 }
 @_cdecl("crealm_config_set_snapshot")
 public func crealm_config_set_snapshot(_ c: OpaquePointer?, _ snapshot: Bool) {

@@ -36,12 +36,12 @@ typedef struct {
 static progress_t progress;
 static realm_t* watched;
 
-static bool on_progress(realm_userdata_t userdata, crealm_activity_e activity, uint64_t done, uint64_t total) {
-    progress_t* p = (progress_t*)userdata;
-    p->calls[activity]++;
-    if (total > 0 && done > total) p->is_wrong = true;
+static bool on_progress(const crealm_progress_t* told) {
+    progress_t* p = (progress_t*)told->userdata;
+    p->calls[told->activity]++;
+    if (told->total > 0 && told->done > told->total) p->is_wrong = true;
     if (p->inside && !p->was_inside) p->was_inside = p->inside();
-    return p->ends_at != (int)activity;
+    return p->ends_at != (int)told->activity;
 }
 static void on_free(realm_userdata_t userdata) { ((progress_t*)userdata)->freed++; }
 static void reset(void) {
@@ -120,10 +120,9 @@ static void tell_and_wait(void) {
     if (write(told, &byte, 1) != 1) _exit(2);
     if (read(goes, &byte, 1) != 1) _exit(3);
 }
-static bool tells_once(realm_userdata_t userdata, crealm_activity_e activity, uint64_t done, uint64_t total) {
-    (void)userdata, (void)done, (void)total;
+static bool tells_once(const crealm_progress_t* progress_of_call) {
     static bool has_told;
-    if (!has_told && activity == CREALM_ACTIVITY_COPYING) {
+    if (!has_told && progress_of_call->activity == CREALM_ACTIVITY_COPYING) {
         has_told = true;
         tell_and_wait();
     }

@@ -895,8 +895,8 @@ static void wrong_query_arguments(void) {
     void* made[] = {shorter, same, there, behind, found, filtered};
     for (size_t k = 0; k < sizeof made / sizeof *made; k++) realm_release(made[k]);
 }
-static bool says_no(realm_userdata_t userdata, crealm_activity_e activity, uint64_t done, uint64_t total) {
-    (void)userdata, (void)activity, (void)done, (void)total;
+static bool says_no(const crealm_progress_t* told) {
+    (void)told;
     return false;
 }
 /* What CRealm adds, and what concerns the whole library or file. */

@@ -57,6 +57,7 @@ from .errors import (
     FileKeepsChanging,
     FileNotFound,
     ForkedError,
+    Interrupted,
     InvalidatedError,
     LimitExceeded,
     LockedError,
@@ -70,6 +71,7 @@ from .errors import (
     QueryError,
     ReadOnlyError,
     SchemaError,
+    TimedOut,
     TypeMismatch,
     UnsupportedFormat,
     UsageError,
@@ -78,6 +80,7 @@ from .errors import (
 )
 from .expressions import Condition, Path
 from .faults import Fault, Faults
+from .inspection import Explanation, Space
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
@@ -113,6 +116,7 @@ __all__ = [
     "Embedded",
     "Error",
     "Fault",
+    "Explanation",
     "Faults",
     "Field",
     "FileError",
@@ -121,6 +125,7 @@ __all__ = [
     "FileNotFound",
     "Float32",
     "ForkedError",
+    "Interrupted",
     "InvalidatedError",
     "LimitExceeded",
     "List",
@@ -147,7 +152,9 @@ __all__ = [
     "ReadOnlyError",
     "Results",
     "SchemaError",
+    "TimedOut",
     "SetView",
+    "Space",
     "Table",
     "Timestamp",
     "TypeMismatch",

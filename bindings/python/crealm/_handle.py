@@ -32,6 +32,7 @@ from typing import Any, Callable, Deque, Dict, Iterator, List, NoReturn, Optiona
 
 from . import _marshal as c
 from ._library import OpenedRealm, lib
+from ._progress import Attendant
 from .errors import BusyError, ClosedError, ForkedError, WrongThreadError
 
 _OPEN, _CLOSED, _FORKED = range(3)
@@ -98,6 +99,8 @@ class Owner(Callee):
         "watcher",
         "pages",
         "drops",
+        "attendant",
+        "closing",
         "__weakref__",
     )
 
@@ -114,6 +117,8 @@ class Owner(Callee):
         self.watcher: Any = None  # What observers are to be told of; see `observing`. None when borrowed.
         self.pages: Dict[int, Any] = {}  # What loops have read ahead; see `_pages`.
         self.drops = 0  # How often that was dropped.
+        self.attendant: Optional[Attendant] = None  # What long calls ask; see `_progress`.
+        self.closing = threading.Lock()  # Between interrupt() and close().
         _owners.add(self)
 
     def drop_pages(self) -> None:
@@ -190,12 +195,23 @@ class Owner(Callee):
             return
         lib.realm_release(pointer)
 
+    def interrupt(self) -> None:
+        """Ends what the owner's thread is doing. Any thread."""
+        if self.is_here:  # Inside a call: from a signal handler.
+            return self.call(c.check, lib.crealm_interrupt)
+        with self.closing:  # The thread does not close, and nothing is given back, before this is done.
+            if self.state == _OPEN:
+                c.check(self.pointer, lib.crealm_interrupt)
+        if self.state != _OPEN:
+            self.refuse()
+
     def close(self) -> None:
         """Closes the realm and gives back everything, now or when the call in progress is over.
         Repeating it does nothing, unless the first time was interrupted."""
         if self.state == _FORKED:
             return
-        self.state = _CLOSED
+        with self.closing:
+            self.state = _CLOSED
         self.drop_pages()
         if self.depth:
             self.later.append(self.close)
@@ -252,6 +268,9 @@ class FrozenOwner(Owner):
             self.visits.discard(visit)
             if self.state == _CLOSED:
                 self._let_go()
+
+    def interrupt(self) -> None:
+        self.call(c.check, lib.crealm_interrupt)
 
     def release(self, pointer: int) -> None:
         if self.state != _OPEN:

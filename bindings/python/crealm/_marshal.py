@@ -10,13 +10,14 @@ from __future__ import annotations
 import ctypes
 import operator
 import struct
-from ctypes import byref, c_bool, c_int, c_int64, c_size_t, c_uint32, c_void_p
+from ctypes import byref, c_bool, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 from uuid import UUID
 
-from ._library import lib
+from ._library import has, lib
+from ._progress import INTERRUPTED, Attendant, raised
 from ._prototypes import (
     INVALID_CLASS_KEY,
     INVALID_PROPERTY_KEY,
@@ -29,7 +30,9 @@ from ._prototypes import (
     Migrate,
     PropertyInfo,
     QueryArgument,
+    QueryPlan,
     ShouldCompact,
+    SpaceInfo,
     Value,
     VersionId,
 )
@@ -70,6 +73,8 @@ def last_error(path: Optional[str] = None, hint: Optional[str] = None) -> Option
         message = (info.message or b"").decode("utf-8", "replace")
         where = info.path.decode("utf-8", "surrogateescape") if info.path else path
         lib.realm_clear_last_error()
+        if info.error == INTERRUPTED and (interrupt := raised()) is not None:
+            raise interrupt
         return from_code(info.error, message, path=where, hint=hint)
     finally:
         lib.realm_release(handle)
@@ -662,26 +667,52 @@ def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], 
     block, count, total = c_void_p(), c_size_t(), c_size_t()
     if not lib.crealm_find_faults(realm, limit, byref(block), byref(count), byref(total)):
         fail()
-
-    def text(name: Optional[bytes]) -> Optional[str]:
-        return None if name is None else name.decode("utf-8", "replace")
-
     try:
         faults = (FaultInfo * count.value).from_address(block.value) if block.value else ()
         found = [
             (
                 FAULT_KINDS.get(f.kind, str(f.kind)),
-                text(f.class_name),
-                text(f.property),
+                _name(f.class_name),
+                _name(f.property),
                 None if f.object < 0 else f.object,
                 f.offset,
-                text(f.message) or "",
+                _name(f.message) or "",
             )
             for f in faults
         ]
     finally:
         lib.realm_free(block)
     return found, total.value
+
+
+def _name(name: Optional[bytes]) -> Optional[str]:
+    return None if name is None else name.decode("utf-8", "replace")
+
+
+SPACE_KINDS = ("", "values", "backlinks", "index", "objects", "schema", "history", "free", "management")
+
+
+def space(realm: int) -> List[Tuple[str, Optional[str], Optional[str], int]]:
+    """The parts of the file: kind, class, property, bytes; the largest first."""
+    block, count, total = c_void_p(), c_size_t(), c_uint64()
+    if not lib.crealm_get_space(realm, byref(block), byref(count), byref(total)):
+        fail()
+    try:
+        parts = (SpaceInfo * count.value).from_address(block.value) if block.value else ()
+        return [(SPACE_KINDS[p.kind], _name(p.class_name), _name(p.property), p.bytes) for p in parts]
+    finally:
+        lib.realm_free(block)
+
+
+ACCESSES = ("scan", "index", "words", "rows", "nothing")
+
+
+def explain(query: int) -> Tuple[str, int, int, int, int, str]:
+    """How a query comes to its rows, the key of the property whose index it uses (-1: none), objects, tested, found, its text."""
+    plan = QueryPlan()
+    if not lib.crealm_query_explain(query, byref(plan)):
+        fail()
+    return ACCESSES[plan.access], plan.property, plan.objects, plan.tested, plan.found, describe_query(query)
 
 
 def pinned_versions(realm: int) -> List[Tuple[int, int, int, int, int]]:
@@ -814,6 +845,13 @@ def set_secret(config: int, secret: Secret) -> None:
         check(config, lib.crealm_config_set_passphrase, secret.passphrase, count, 0, 0)
     if secret.page_cipher is not None:
         lib.crealm_config_set_page_cipher(config, PAGE_CIPHERS[secret.page_cipher])
+
+
+def attend(config: int, attendant: Attendant, timeout: Optional[float]) -> None:
+    """Has long calls ask whether they shall go on, and limits how many seconds they wait for others."""
+    if has("crealm_config_set_progress"):
+        lib.crealm_config_set_progress(config, attendant.asked, None, None)
+        lib.crealm_config_set_lock_timeout(config, -1 if timeout is None else round(timeout * 1000))
 
 
 def make_config(path: bytes, mode: int, secret: Secret, durability: str = "full") -> int:

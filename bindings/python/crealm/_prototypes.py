@@ -111,6 +111,18 @@ class FaultInfo(Structure):
     ]
 
 
+class SpaceInfo(Structure):
+    """`crealm_space_t`."""
+
+    _fields_ = [("kind", c_int), ("class_name", c_char_p), ("property", c_char_p), ("bytes", c_uint64)]
+
+
+class QueryPlan(Structure):
+    """`crealm_query_plan_t`."""
+
+    _fields_ = [("access", c_int), ("property", c_int64), ("objects", c_size_t), ("tested", c_size_t), ("found", c_size_t)]
+
+
 class PinnedInfo(Structure):
     """`crealm_pinned_version_t`."""
 
@@ -197,6 +209,16 @@ Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
 # `realm_should_compact_on_launch_func_t`: userdata, bytes of the file, bytes in use.
 ShouldCompact = CFUNCTYPE(c_bool, c_void_p, c_uint64, c_uint64)
 
+
+class ProgressInfo(Structure):
+    """`crealm_progress_t`."""
+
+    _fields_ = [("userdata", c_void_p), ("activity", c_int), ("done", c_uint64), ("total", c_uint64)]
+
+
+# `crealm_progress_func_t`
+GoOn = CFUNCTYPE(c_bool, POINTER(ProgressInfo))
+
 # `realm_on_realm_change_func_t`: userdata. What comes there is a number, and no address.
 DatabaseMoved = CFUNCTYPE(None, c_void_p)
 
@@ -224,8 +246,10 @@ TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
     ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
     ("crealm_config_set_durability", None, [c_void_p, c_int], QUICK),
+    ("crealm_config_set_lock_timeout", None, [c_void_p, c_int64], QUICK),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
+    ("crealm_config_set_progress", None, [c_void_p, GoOn, c_void_p, c_void_p], QUICK),
     ("crealm_config_set_snapshot", None, [c_void_p, c_bool], QUICK),
     (
         "crealm_create_batch",
@@ -239,6 +263,9 @@ TABLE = [
         [c_void_p, c_size_t, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_size_t)],
         BLOCKING,
     ),
+    ("crealm_get_space", c_bool, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64)], BLOCKING),
+    ("crealm_interrupt", c_bool, [c_void_p], QUICK),
+    ("crealm_query_explain", c_bool, [c_void_p, c_void_p], BLOCKING),
     (
         "crealm_results_export_arrow",
         c_bool,
@@ -253,6 +280,7 @@ TABLE = [
     ),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
+    ("crealm_set_lock_timeout", c_bool, [c_void_p, c_int64], QUICK),
     ("crealm_set_pin_warning", None, [c_uint64], QUICK),
     ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),

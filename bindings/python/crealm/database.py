@@ -29,6 +29,7 @@ from typing import (
 from . import _batches, _library, _marshal as c
 from ._handle import FrozenOwner, Owner
 from ._library import lib
+from ._progress import Attended, Progress
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
 from ._rows import csv_rows, named_rows
@@ -46,6 +47,7 @@ from .errors import (
 )
 from .faults import Fault, Faults
 from .frozen import Freezable
+from .inspection import Space
 from .objects import Object, Table
 from .observing import Changes, Moves, Observation, wait_for_change
 from .schema import BoundClass, ClassSchema
@@ -96,6 +98,8 @@ class Database(Session):
         secret: c.Secret = c.Secret(),
     ) -> None:
         self._secret = secret
+        self._timeout: Optional[float] = None  # Of write(), without one of its own.
+        self._lock_timeout: Optional[float] = None  # What the library knows of it.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic)
 
@@ -155,12 +159,25 @@ class Database(Session):
 
     # Moving on
 
-    def write(self) -> "Write":
+    def write(self, *, timeout: Union[float, None, "Unchanged"] = UNCHANGED) -> "Write":
         """`with db.write():` waits for other writers, moves to the newest snapshot and lets the block
         change it. The changes are on disk when the block ends; an exception forgets all of them, and
         instances that the block added are plain again: see add().
+
+        timeout: seconds to wait for other writers, then TimedOut; None: as long as it takes. Without it
+              that of open() counts.
         """
-        return Write(self)
+        if not isinstance(timeout, Unchanged):
+            check_timeout(timeout)
+        return Write(self, self._timeout if isinstance(timeout, Unchanged) else timeout)
+
+    def interrupt(self) -> None:
+        """Ends what the database is doing on its thread: a query, verify(), backup() or compact() raises
+        Interrupted there, as does waiting for other writers. Changes and commits go on to their end. A
+        call that begins later is not affected; without one nothing happens. Any thread."""
+        if not _library.has("crealm_interrupt"):
+            raise NotSupportedError("The loaded library cannot be interrupted")
+        self._owner.interrupt()
 
     async def write_async(self, function: Callable[..., T], *arguments: Any) -> T:
         """Calls function(*arguments) in a write of its own, as soon as it is its turn, and returns what it
@@ -349,14 +366,23 @@ class Database(Session):
             raise UsageError("A database in a write does not move on", path=self.path)
         return wait_for_change(self, self._owner, timeout)
 
-    def verify(self, limit: int = 1000) -> Faults:
+    def verify(self, limit: int = 1000, *, progress: Optional[Progress] = None) -> Faults:
         """Checks the whole snapshot: what is wrong with it, each fault with its place; empty when it is sound.
-        At most `limit` are listed; `total` says how many there are."""
+        At most `limit` are listed; `total` says how many there are. progress: as of open(), for this call."""
         self._owner.check()
         if not _library.has("crealm_find_faults"):
             raise NotSupportedError("The loaded library has no check")
-        found, total = self._owner.call(c.find_faults, max(0, limit))
+        with Attended(self._owner.attendant, progress):
+            found, total = self._owner.call(c.find_faults, max(0, limit))
         return Faults((Fault(*fault) for fault in found), total)
+
+    def space(self) -> List[Space]:
+        """Where the bytes of the file are: its parts, the largest first. They add up to the size of the file,
+        decrypted. Reads the whole file. Not inside a write: what that has changed lies in no file yet."""
+        self._owner.check()
+        if not _library.has("crealm_get_space"):
+            raise NotSupportedError("The loaded library does not tell")
+        return [Space(*part) for part in self._owner.call(c.space)]
 
     def versions(self) -> List[PinnedVersion]:
         """The versions of the file that are in use, in all threads and processes that have it open with this
@@ -370,16 +396,19 @@ class Database(Session):
 
     # Copies and size
 
-    def compact(self) -> bool:
+    def compact(self, *, progress: Optional[Progress] = None) -> bool:
         """Rewrites the file without its free space. False when somebody needs it as it is: another
         database, in any thread or process, that has it open, what is frozen, and observations of objects,
         collections and results, also of this database (not those of the database itself). Nothing is done
         then. Objects and collections stay good, and the database moves to the newest snapshot. The memory
-        this takes does not grow with the file; on disk there are two files meanwhile."""
+        this takes does not grow with the file; on disk there are two files meanwhile. progress: as of
+        open(), for this call."""
         self._require_replaceable()
-        done = bool(self._owner.call(c.get_flag, lib.realm_compact))
-        self._begin_again()
-        return done
+        try:
+            with Attended(self._owner.attendant, progress):
+                return bool(self._owner.call(c.get_flag, lib.realm_compact))
+        finally:
+            self._begin_again()
 
     def backup(
         self,
@@ -388,12 +417,14 @@ class Database(Session):
         key: Union[bytes, None, "Unchanged"] = UNCHANGED,
         passphrase: Union[str, bytes, None] = None,
         page_cipher: Optional[str] = None,
+        progress: Optional[Progress] = None,
     ) -> None:
         """Writes a copy of the snapshot to a new file, without free space. It raises FileExists when
         something is there, and the copy appears when it is complete.
 
         Without key or passphrase the copy has those of this database; key=None makes it a plain file.
         page_cipher: as for crealm.open(). Inside a write its changes are in the copy.
+        progress: as of open(), for this call.
         """
         self._owner.check()
         where = os.path.abspath(os.fsdecode(path))
@@ -404,7 +435,8 @@ class Database(Session):
             secret = c.make_secret(new_key, passphrase, page_cipher, where)
         config = c.make_config(c.c_name(where), SCHEMA_MODE_AUTOMATIC, secret)
         try:
-            self._owner.call(c.check, lib.realm_convert_with_config, config, False)
+            with Attended(self._owner.attendant, progress):
+                self._owner.call(c.check, lib.realm_convert_with_config, config, False)
         finally:
             lib.realm_release(config)
 
@@ -500,11 +532,12 @@ class Write:
     before the first step of `__exit__` or between any others: the write also ends when nobody has the
     block's way out any more; nobody has this object any more, where `__enter__` was called by hand."""
 
-    __slots__ = ("_db", "_way_out", "__weakref__")
+    __slots__ = ("_db", "_timeout", "_way_out", "__weakref__")
     __exit__ = _WayOut()
 
-    def __init__(self, db: Database) -> None:
+    def __init__(self, db: Database, timeout: Optional[float] = None) -> None:
         self._db = db
+        self._timeout = timeout
         self._way_out: Optional[weakref.ref[Any]] = None
 
     def __enter__(self) -> Database:
@@ -519,7 +552,7 @@ class Write:
         block = weakref.ref(self if way_out is None else way_out, db._end_write)
         try:
             db._tell()
-            db._owner.call(_begin, db, block)
+            db._owner.call(_begin, db, block, self._timeout)
             db._enter_block()
         except BaseException:
             db._end_write(block)
@@ -558,10 +591,18 @@ def _exit(
     db._tell()
 
 
-def _begin(realm: int, db: Database, block: "weakref.ref[Any]") -> None:
+def check_timeout(timeout: Optional[float]) -> None:
+    if timeout is not None and not 0 <= timeout < 1e9:
+        raise DataError(f"A timeout is a number of seconds, or None, not {timeout!r}")
+
+
+def _begin(realm: int, db: Database, block: "weakref.ref[Any]", timeout: Optional[float]) -> None:
     if db.is_writing:
         raise UsageError("A write is running already: writes do not nest", path=db.path)
     db._block = block
+    if timeout != db._lock_timeout:
+        c.check(realm, lib.crealm_set_lock_timeout, -1 if timeout is None else round(timeout * 1000))
+        db._lock_timeout = timeout
     c.check(realm, lib.realm_begin_write)
 
 

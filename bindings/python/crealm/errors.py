@@ -111,6 +111,10 @@ class WrongThreadError(UsageError):
     )
 
 
+class Interrupted(Error):
+    """A call was ended by interrupt(), or by a progress function that returned False. Nothing of it stays."""
+
+
 class NotSupportedError(Error, NotImplementedError):
     """Not done by this version of the library or of this package."""
 
@@ -238,6 +242,12 @@ class FileKeepsChanging(FileError):
     default_errno = errno.EAGAIN
 
 
+class TimedOut(FileError, TimeoutError):
+    """Another user of the file did not let go of it in time: see `timeout` of open() and write()."""
+
+    default_errno = errno.ETIMEDOUT
+
+
 class DiskFullError(FileError):
     """No space left."""
 
@@ -339,6 +349,8 @@ _CLASSES: Dict[int, Type[Error]] = {
     3022: UsageError,
     9001: CommitOutcomeUnknown,
     9002: FileKeepsChanging,
+    9003: TimedOut,
+    9004: Interrupted,
 }
 
 

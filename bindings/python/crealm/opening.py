@@ -11,6 +11,7 @@ from typing import Callable, List, Optional, Tuple, Union
 from . import _marshal as c
 from ._handle import Owner
 from ._library import lib
+from ._progress import Attendant, Progress
 from ._prototypes import (
     DURABILITIES,
     NO_SCHEMA_VERSION,
@@ -20,7 +21,7 @@ from ._prototypes import (
     SCHEMA_MODE_READ_ONLY,
 )
 from ._session import READING
-from .database import Database
+from .database import Database, check_timeout
 from .errors import DataError, Error, FileNotFound, PermissionDenied, SchemaError
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
@@ -53,6 +54,8 @@ def open(
     in_memory: bool = False,
     durability: str = "full",
     on_compact: Optional[Callable[[int, int], bool]] = None,
+    timeout: Optional[float] = None,
+    progress: Optional[Progress] = None,
 ) -> Database:
     """Opens a realm file.
 
@@ -92,6 +95,12 @@ def open(
     on_compact: called as on_compact(total, used) when the process opens the file first and it has free
           space: bytes of the file, and of those in use. True rewrites the file without the rest. If the
           function raises, the exception arrives here.
+    timeout: seconds to wait for other users of the file: here for those who rewrite it, in write() for those
+          who write. Then TimedOut. None: as long as it takes.
+    progress: called as progress(activity, done, total) about every 50 ms while a call of the database takes
+          long. activity is "waiting", "querying", "checking" or "copying"; total is 0 where it is not known.
+          False ends the call, which raises Interrupted, and an exception does so and arrives from the call.
+          It cannot use the database. Without it Ctrl-C ends long calls all the same.
 
     The database belongs to the calling thread. Close it, or use it as a context manager.
     """
@@ -128,10 +137,13 @@ def open(
         raise FileNotFound(f"No such file: {where}", code=1019, path=where)
     declared = None if schema is None else declare(schema)
 
+    check_timeout(timeout)
     config = c.make_config(for_library, _SCHEMA_MODES[mode], secret, durability)
+    attendant = Attendant(progress)
     kept = None
     raised: List[BaseException] = []
     try:
+        c.attend(config, attendant, timeout)
         if in_memory:
             lib.realm_config_set_in_memory(config, True)
         if mode == "snapshot":
@@ -162,7 +174,11 @@ def open(
         lib.realm_release(config)
         del kept
     models = None if declared is None else declared.models
-    return Database(Owner(realm, where), mode, is_dynamic=declared is None, models=models, secret=secret)
+    owner = Owner(realm, where)
+    owner.attendant = attendant
+    db = Database(owner, mode, is_dynamic=declared is None, models=models, secret=secret)
+    db._timeout = db._lock_timeout = timeout
+    return db
 
 
 def memory(

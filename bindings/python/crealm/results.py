@@ -30,6 +30,7 @@ from ._store import located
 from .columns import Columnar
 from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
 from .expressions import Condition, Path, conjunction
+from .inspection import Explanation
 from .frozen import Freezable
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
@@ -141,6 +142,11 @@ class Queryable(Columnar, typing.Generic[T]):
         """The same as average()."""
         return self.average(property)
 
+    def explain(self) -> Explanation:
+        """How the query finds its rows: by which index, or by testing how many objects. It is run for that.
+        UsageError for results of values."""
+        return self._results()._explained()
+
     def exists(self) -> bool:
         """Whether there is at least one."""
         return len(self._results()) > 0
@@ -192,6 +198,12 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         written out and the names that the file has. UsageError for results of values."""
         text: str = self._handle.make(lib.realm_results_get_query).call(c.describe_query)
         return text
+
+    def _explained(self) -> Explanation:
+        query = self._handle.make(lib.realm_results_get_query)
+        access, key, *counts, text = query.call(c.explain)
+        name = None if key < 0 else self._db._bound(self._class_key).name_of(key)
+        return Explanation(access, name, *counts, text)
 
     # Reading
 

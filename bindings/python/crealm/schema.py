@@ -305,6 +305,10 @@ class BoundClass:
         name = next((name for name, other in self.properties.items() if other is facts), facts.name)
         return f"{self.name}.{name}"
 
+    def name_of(self, key: int) -> Optional[str]:
+        """The name of a property, by its key; None: the schema of the program has no such one."""
+        return next((name for name, facts in self.properties.items() if facts.key == key), None)
+
 
 def class_facts(schema: Iterable[ClassSchema]) -> Tuple[c.ClassFacts, ...]:
     """What a program declares, for the library."""
