@@ -198,7 +198,8 @@ class Owner(Callee):
     def interrupt(self) -> None:
         """Ends what the owner's thread is doing. Any thread."""
         if self.is_here:  # Inside a call: from a signal handler.
-            return self.call(c.check, lib.crealm_interrupt)
+            self.call(c.check, lib.crealm_interrupt)
+            return
         with self.closing:  # The thread does not close, and nothing is given back, before this is done.
             if self.state == _OPEN:
                 c.check(self.pointer, lib.crealm_interrupt)

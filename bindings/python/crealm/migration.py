@@ -108,7 +108,7 @@ class Migration(Database):
                 continue
             yield before, after
 
-    def write(self) -> Write:
+    def write(self, *, timeout: object = None) -> Write:
         raise UsageError("A migration is one write from beginning to end", path=self.path)
 
     def close(self) -> None:

@@ -201,9 +201,9 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
 
     def _explained(self) -> Explanation:
         query = self._handle.make(lib.realm_results_get_query)
-        access, key, *counts, text = query.call(c.explain)
+        access, key, objects, tested, found, text = query.call(c.explain)
         name = None if key < 0 else self._db._bound(self._class_key).name_of(key)
-        return Explanation(access, name, *counts, text)
+        return Explanation(access, name, objects, tested, found, text)
 
     # Reading
 
