@@ -42,6 +42,7 @@ def migrate(old: crealm.Database, new: crealm.Migration, from_version: int) -> N
     for before, after in new.pairs("Book"):
         author = new["Author"].get(before.author) or new["Author"].create(before.author)
         after.authors.append(author)
+    new.remove_property("Book", "author")
 
 
 def main(path: str) -> None:

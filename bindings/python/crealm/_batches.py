@@ -151,9 +151,12 @@ _COLLECTIONS: Dict[int, Set[type]] = {
 
 
 def _column(facts: c.PropertyFacts, values: Sequence[Any]) -> Packed:
-    if facts.type == c.P_OBJECT:
+    if facts.type == c.P_OBJECT or (facts.kind is not None and facts.collection != c.C_NONE):
         raise NotPlain
     if facts.collection == c.C_NONE:
+        if facts.kind is not None:
+            stored = facts.kind.stored
+            values = [None if value is None else stored(value) for value in values]
         return _single(facts.type, values)
     if not set(map(type, values)) <= _COLLECTIONS[facts.collection]:
         raise NotPlain
@@ -231,6 +234,8 @@ def columns_of(bound: BoundClass, rows: Sequence[Any], update: str) -> List[Tupl
         raise NotPlain
     rows = _with_defaults(bound, rows, update)
     names = list(rows[0])
+    if any(facts.name not in names and name not in names for name, facts in bound.needed):
+        raise NotPlain
     if set(map(len, rows)) != {len(names)}:
         raise NotPlain
     get = itemgetter(*names)

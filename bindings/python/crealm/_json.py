@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import math
-from datetime import datetime, timezone
+from datetime import date, datetime, timezone
 from decimal import Decimal
+from enum import Enum
 from typing import Any
 from uuid import UUID
 
@@ -14,6 +15,8 @@ from .values import ObjectId, RawTimestamp
 
 def jsonable(value: Any) -> Any:
     """The value made of dict, list, str, int, float, bool and None. The table is at to_json()."""
+    if isinstance(value, Enum):
+        return value.value
     if value is None or isinstance(value, (str, bool, int)):
         return value
     if isinstance(value, float):
@@ -24,6 +27,8 @@ def jsonable(value: Any) -> Any:
         return base64.b64encode(value).decode("ascii")
     if isinstance(value, datetime):
         return _time(value)
+    if isinstance(value, date):
+        return value.isoformat()
     if isinstance(value, RawTimestamp):
         return {"$seconds": value.seconds, "$nanoseconds": value.nanoseconds}
     if isinstance(value, (Decimal, UUID, ObjectId)):

@@ -37,6 +37,7 @@ from ._prototypes import (
     VersionId,
 )
 from .errors import DataError, Error, LimitExceeded, TypeMismatch, from_code
+from .kinds import Kind
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
 
 # realm_value_type_e
@@ -403,6 +404,11 @@ def encode(value: Any, property_type: int) -> Encoded:
 
 
 NOTHING = encode(None, P_INT)
+
+
+def encode_for(facts: PropertyFacts, value: Any) -> Encoded:
+    """A value of a property, or of its elements, as the model of its class has them."""
+    return encode(value if facts.kind is None or value is None else facts.kind.stored(value), facts.type)
 
 
 def decode(encoded: Encoded) -> Any:
@@ -795,6 +801,7 @@ class PropertyFacts(NamedTuple):
     flags: int
     public_name: str = ""
     origin: str = ""
+    kind: Optional[Kind] = None  # Of values that a model sees as something else.
 
 
 class ClassFacts(NamedTuple):

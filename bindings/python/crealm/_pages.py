@@ -114,7 +114,15 @@ class Page(Dict[Name, List[Any]]):
             if rows.length < self.count:
                 raise KeyError(name)
             array = rows.arrays[0]
-        self[name] = values = _arrow.values(array, type)
+        values = _arrow.values(array, type)
+        kind = self._loop.kinds.get(name)
+        if kind is not None:
+            try:
+                values = [None if value is None else kind.read(value) for value in values]
+            except DataError:
+                self._loop.refused.add(name)  # Single reads tell which.
+                raise KeyError(name) from None
+        self[name] = values
         if not self.is_live:  # A signal handler moved the database meanwhile.
             self.clear()
             raise KeyError(name)
@@ -141,13 +149,15 @@ class Page(Dict[Name, List[Any]]):
 class Loop:
     """What a loop has learned of its class: the columns that it wants."""
 
-    __slots__ = ("db", "handle", "class_key", "kind", "wanted", "refused", "_size", "_types")
+    __slots__ = ("db", "handle", "class_key", "kind", "kinds", "wanted", "refused", "_size", "_types")
 
     def __init__(self, db: Session, handle: Handle, class_key: int) -> None:
         self.db = db
         self.handle = handle
         self.class_key = class_key
-        self.kind = db._kind_in_loops(db._bound(class_key))
+        bound = db._bound(class_key)
+        self.kind = db._kind_in_loops(bound)
+        self.kinds = bound.kinds
         self.wanted: List[Name] = []
         self.refused: Set[Name] = set()
         self._size = _FIRST

@@ -15,6 +15,7 @@ from ._session import Session
 from ._store import located
 from .errors import DataError, QueryError, TypeMismatch
 from .expressions import Argument, Condition, Descending, Each, Part, Path, Steps
+from .kinds import comparable
 from .schema import BoundClass
 from .values import RawTimestamp
 
@@ -223,7 +224,7 @@ def _single(db: Session, value: Any) -> c.Encoded:
         raise TypeMismatch(f"A {type(value).__name__} cannot be compared with here")
     if hasattr(value, "_realm_class") and getattr(value, "_db", None) is None:
         raise DataError(f"The {type(value).__name__} is in no database yet", hint="Add it: db.add(obj).")
-    return c.encode(db._plain(value), c.P_MIXED)
+    return c.encode(db._plain(comparable(value)), c.P_MIXED)
 
 
 def _is_many(value: object) -> bool:

@@ -63,7 +63,9 @@ def csv_rows(bound: BoundClass, file: Iterable[str], names: Optional[Sequence[st
     for one in facts:
         if one.collection != c.C_NONE or one.type not in _READERS:
             raise DataError(f"{bound.where(one)} cannot be filled from CSV: a field is a single value")
-    readers = [_READERS[one.type] for one in facts]
+    readers: List[Callable[[str], Any]] = [
+        _READERS[one.type] if one.kind is None or one.kind.from_text is None else one.kind.from_text for one in facts
+    ]
     optional = [bool(one.flags & c.NULLABLE) for one in facts]
     for number, line in enumerate(lines):
         if not line:

@@ -238,6 +238,8 @@ class Session:
 
     def _rich(self, value: Any, facts: c.PropertyFacts) -> Any:
         """What users see of a value that came from the library."""
+        if facts.kind is not None:
+            return read_kind(self, facts, value)
         kind = type(value)
         if kind is c.Link:
             return self._object(value.class_key, value.object_key)
@@ -296,6 +298,19 @@ class Added:
             if instance is not None:
                 settle(instance)
             self._instances.pop()
+
+
+def read_kind(db: Session, facts: c.PropertyFacts, value: Any) -> Any:
+    """A stored value as the model has it."""
+    if value is None or facts.kind is None:
+        return value
+    try:
+        return facts.kind.read(value)
+    except DataError as error:
+        owner = next((b for b in db._classes.values() if facts in b.columns.values()), None)
+        name = facts.name if owner is None else owner.where(facts)
+        hint = "Rows that are older than the property have 0 or an empty text: update() gives them a value, or a migration."
+        raise DataError(f"{name}: {error.message}", path=db.path, hint=hint) from None
 
 
 def _end(realm: int, db: Session, block: "weakref.ref[Any]", is_committed: bool) -> None:

@@ -144,7 +144,7 @@ class Plan:
             return self._object(facts, value)
         if facts.type == c.P_MIXED:
             return self._mixed(facts, value, depth)
-        return c.encode(value, facts.type)
+        return c.encode_for(facts, value)
 
     def _mixed(self, facts: c.PropertyFacts, value: Any, depth: int) -> Planned:
         if isinstance(value, Row):
@@ -210,6 +210,7 @@ class Plan:
             given = with_defaults(target, value)
         else:
             raise TypeMismatch(f"Needs a {target.name} or a dictionary, not {type(value).__name__}")
+        check_complete(target, given)
         values = [(target.find(name), element) for name, element in given.items()]
         return Inside([(facts, self.value(target, facts, element)) for facts, element in values])
 
@@ -267,6 +268,8 @@ class Plan:
                 given = with_defaults(bound, given)
             elif instance is not None and addition.is_there and self.update == "modified":
                 given = {name: value for name, value in given.items() if instance._is_given(name)}
+            if not addition.is_there:
+                check_complete(bound, given)
             for name, value in given.items():
                 facts = bound.find(name)
                 if facts is not key_facts:
@@ -348,6 +351,15 @@ def with_defaults(bound: BoundClass, values: Mapping[str, Any]) -> Mapping[str, 
         return values
     defaults = bound.model._defaults(without=values)
     return {**defaults, **values} if defaults else values
+
+
+def check_complete(bound: BoundClass, values: Mapping[str, Any]) -> None:
+    """DataError where a new object needs a value that it is not given."""
+    for name, facts in bound.needed:
+        if name not in values and facts.name not in values:
+            assert facts.kind is not None
+            zero, type_ = facts.kind.stored_type(), facts.kind.type.__name__
+            raise DataError(f"{bound.where(facts)}: needs a value or a default: {zero!r}, which new objects have, is no {type_}")
 
 
 def dictionary_key(key: object) -> c.Encoded:

@@ -152,7 +152,7 @@ class View(Observable, Freezable):
     def _planned_element(self, value: Any) -> Planned:
         if self._property.type in SIMPLE and value is not None:
             try:
-                return c.encode(value, self._property.type)
+                return c.encode_for(self._property, value)
             except DataError as error:
                 raise located(error, self._bound().where(self._property))
         return self._planned(lambda plan: plan.element(self._property, value, self._depth))
@@ -174,7 +174,7 @@ class View(Observable, Freezable):
         return results_of(self._db, made, self._property, self._class_key, self._depth)
 
     def _encode(self, value: Any) -> c.Encoded:
-        return c.encode(self._db._plain(value), self._property.type)
+        return c.encode_for(self._property, self._db._plain(value))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError(

@@ -20,6 +20,8 @@ and copied once: what comes out is good when the database moves on or is closed.
     list, set               list
     dict                    map
     Any                     string: JSON
+
+Of enums and dates (see `kinds`) Arrow has what is stored; col[i], loops and to_list() give members and days.
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from . import _arrow
 from ._handle import Handle
 from .errors import LimitExceeded, NotSupportedError, QueryError
 from .expressions import Path
+from .kinds import Kind
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped, unused-ignore]
@@ -57,11 +60,12 @@ class Column(Sequence[Any]):
     `validity` says that a value is None, its number means nothing.
     """
 
-    __slots__ = ("_array", "_type", "_values", "_bytes")
+    __slots__ = ("_array", "_type", "_kind", "_values", "_bytes")
 
-    def __init__(self, array: _arrow.Array, type: _arrow.Type) -> None:
+    def __init__(self, array: _arrow.Array, type: _arrow.Type, kind: Optional[Kind] = None) -> None:
         self._array = array
         self._type = type
+        self._kind = kind
         self._values: Optional[List[Any]] = None
         self._bytes: Optional[memoryview] = None
 
@@ -114,7 +118,11 @@ class Column(Sequence[Any]):
 
     def _all(self) -> List[Any]:
         if self._values is None:
-            self._values = _arrow.values(self._array, self._type)
+            values = _arrow.values(self._array, self._type)
+            if self._kind is not None:
+                read = self._kind.read
+                values = [None if value is None else read(value) for value in values]
+            self._values = values
         return self._values
 
     def __getitem__(self, index: Any) -> Any:
@@ -143,6 +151,10 @@ class Columnar:
 
     def __arrow_c_schema__(self) -> Any:
         return _arrow.schema(self._rows_handle(), None)
+
+    def _kind_of(self, column: str) -> Optional[Kind]:
+        """What the values of a column are for a model; None where they are what is stored."""
+        raise NotImplementedError
 
     def _frozen_rows(self) -> Columnar:
         """The same rows at this snapshot, for all threads."""
@@ -179,7 +191,7 @@ class Columnar:
             raise LimitExceeded(f"{name!r} is too large for one column", hint="to_arrow() gives it in pieces.")
         if not _arrow.can_read(type):
             raise NotSupportedError(f"{name!r} is no column of single values", hint="Use to_arrow().")
-        return Column(rows.arrays[0], type)
+        return Column(rows.arrays[0], type, self._kind_of(name))
 
 
 def column_name(column: Any) -> str:

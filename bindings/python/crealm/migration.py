@@ -4,6 +4,7 @@
         new.rename_property("Person", "surname", "family_name")
         for before, after in new.pairs("Person"):
             after.name = f"{before.first} {before.last}"
+        new.remove_property("Person", "first", "last")
         new.remove_class("Unused")
 
     db = crealm.open(path, schema=[Person], schema_version=2, migrate=migrate)
@@ -11,8 +12,11 @@
 The function runs once, inside the write that brings the file to the new version. Before it, classes and
 properties that are new are there already, with zero, False, empty values or None; properties that
 became optional kept their values; those whose type changed, or that became required, lost them and
-started anew. After it, properties that the schema does not declare are removed, and primary keys must
-be unique. Classes that it does not declare stay in the file, unless remove_class() removes them.
+started anew. New properties do not get the defaults of models: new["Person"].update(age=30) gives one to all rows.
+
+After it, primary keys must be unique, and properties that the schema does not declare are gone: each of them must have
+been renamed, or given up by remove_property(). SchemaError otherwise, and the file stays as it was. Classes that the schema
+does not declare stay in the file, unless remove_class() removes them.
 
 Both databases, and all that was read from them, are for the duration of the call only: afterwards they
 raise ClosedError. Their classes go by name, and their objects are plain objects, not model instances.
@@ -20,7 +24,7 @@ raise ClosedError. Their classes go by name, and their objects are plain objects
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterator, Optional, Tuple
+from typing import Any, Callable, Iterator, Optional, Set, Tuple
 
 from . import _marshal as c
 from ._handle import Owner
@@ -33,6 +37,7 @@ from .errors import (
     SchemaError,
     TypeMismatch,
     UsageError,
+    suggestion,
 )
 from .models import Declared
 from .objects import Object
@@ -51,6 +56,7 @@ class Migration(Database):
         self._schema = schema
         self._old = old
         self._declared = declared
+        self._given_up: Set[Tuple[str, str]] = set()  # Properties that the old side has: renamed, or removed.
         self._writing = True
 
     def rename_property(self, class_name: Any, old_name: str, new_name: str) -> None:
@@ -61,7 +67,37 @@ class Migration(Database):
         name = getattr(class_name, "_realm_class", class_name)
         names = [c.c_name(text) for text in (name, old_name, new_name)]
         self._owner.call(c.check, lib.realm_schema_rename_property, self._schema, *names)
+        self._given_up.add((name, old_name))
         self._rekey(name, old_name, new_name)
+
+    def remove_property(self, class_name: Any, *names: str) -> None:
+        """Gives up properties that the new schema does not declare, with all their values. The names are those in the file.
+        SchemaError when the schema declares one, NoSuchClass and NoSuchProperty for unknown names."""
+        self._require_write("The schema")
+        class_name = getattr(class_name, "_realm_class", class_name)
+        bound = self._old._named(class_name)
+        for name in names:
+            if name not in bound.columns:
+                raise NoSuchProperty(f"{class_name} has no property {name!r}{suggestion(name, bound.columns)}")
+            if (class_name, name) in self._declared_properties():
+                raise SchemaError(f"{class_name}.{name} is part of the new schema")
+            self._given_up.add((class_name, name))
+
+    def _declared_properties(self) -> Set[Tuple[str, str]]:
+        return {(facts.name, prop.name) for facts in self._declared.classes for prop in facts.properties}
+
+    def _check_lost(self) -> None:
+        """SchemaError for properties that would be lost without a word."""
+        known = self._declared_properties() | self._given_up
+        classes = [self._old._by_name[facts.name] for facts in self._declared.classes if facts.name in self._old._by_name]
+        lost = [(bound.name, name) for bound in classes for name in bound.columns if (bound.name, name) not in known]
+        if lost:
+            names = ", ".join(f"{class_name}.{name}" for class_name, name in lost)
+            raise SchemaError(
+                f"The migration would remove {names}, with all values: the schema does not declare {'it' if len(lost) == 1 else 'them'}",
+                path=self.path,
+                hint=f"Declare what is to stay. new.remove_property({lost[0][0]!r}, {lost[0][1]!r}) in the migration gives a property up.",
+            )
 
     def _rekey(self, class_name: str, old_name: str, new_name: str) -> None:
         """The column with the old values has another key than the one that it took the name from, and
@@ -132,6 +168,7 @@ class Run:
             after = Migration(owners[1], schema, before, self.declared)
             version = before.schema_version
             self.migrate(before, after, 0 if version is None else version)
+            after._check_lost()
             return True
         except BaseException as error:
             self.error = error

@@ -74,6 +74,7 @@ from ._pages import attribute
 from ._session import Session
 from .errors import NoSuchProperty, SchemaError, TypeMismatch, suggestion
 from .expressions import Member, Path
+from .kinds import Kind, kind_of
 from .objects import Object
 from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
 from .values import Float32, ObjectId, Timestamp
@@ -258,7 +259,14 @@ class Field(_Descriptor, Generic[T]):
         element, many, may_be_none = self._parsed()
         if many != c.C_NONE:
             return {c.C_LIST: list, c.C_SET: set, c.C_DICTIONARY: dict}[many]()
-        return None if may_be_none else _ZEROS.get(element)
+        if may_be_none:
+            return None
+        kind = kind_of(element)
+        return _ZEROS.get(element) if kind is None else kind.zero
+
+    def _kind(self) -> Optional[Kind]:
+        """What values are stored as, where files have no such type."""
+        return kind_of(self._element())
 
     def _parsed(self) -> Tuple[Any, int, bool]:
         if self._shape is None:
@@ -563,6 +571,12 @@ class Model(Object, metaclass=_ModelType):
     def _attributes(cls) -> Dict[str, str]:
         """Names in the file to names in Python."""
         return {made.column: name for name, made in cls._fields.items()}
+
+    @classmethod
+    def _kinds(cls) -> Dict[str, Kind]:
+        """Of the properties whose values are stored as something else, by names in Python."""
+        found = {name: made._kind() for name, made in cls._fields.items()}
+        return {name: kind for name, kind in found.items() if kind is not None}
 
     @classmethod
     def _defaults(cls, without: Mapping[str, Any]) -> Dict[str, Any]:

@@ -120,7 +120,7 @@ class Object(Observable, Freezable, Row):
             raise ConstraintError(f"{bound.name}.{name} is the primary key: it cannot be changed")
         if facts.type in SIMPLE and facts.collection == c.C_NONE and value is not None:
             try:
-                encoded = c.encode(value, facts.type)
+                encoded = c.encode_for(facts, value)
             except DataError as error:
                 raise located(error, bound.where(facts))
             handle.call(c.check, lib.realm_set_value, facts.key, encoded, False)
@@ -377,7 +377,7 @@ class Table(AllObjects[T]):
         if facts is None:
             raise DataError(f"{bound.name} has no primary key")
         try:
-            encoded = c.encode(primary_key, facts.type)
+            encoded = c.encode_for(facts, primary_key)
         except DataError as error:
             raise located(error, bound.where(facts))
         found = self._db._find(bound, encoded)

@@ -78,7 +78,8 @@ def open(
     schema_version: the version to write down with the schema; without one the file keeps its own.
           `version` is short for it.
     migrate: called as migrate(old, new, from_version) when the file has a lower schema version. Then
-          any difference is allowed, and what the schema does not declare is removed. `old` is the file
+          any difference is allowed; properties that the schema does not declare have to be renamed or removed
+          by the function, else it is a SchemaError: none is lost without a word. `old` is the file
           as it was; `new` has the new schema, and the function may change it in all ways. If the
           function raises, the file stays as it was and the exception arrives here. No other database
           of this process may have the file open during a migration. See `migration`.

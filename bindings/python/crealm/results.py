@@ -32,6 +32,7 @@ from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupp
 from .expressions import Condition, Path, conjunction
 from .inspection import Explanation
 from .frozen import Freezable
+from .kinds import Kind
 from .observing import RESULTS, Observable, Paths, Subject, collection_change
 from .schema import BoundClass
 
@@ -60,6 +61,9 @@ class Queryable(Columnar, typing.Generic[T]):
 
     def _frozen_rows(self) -> Columnar:
         return self._results()._frozen_rows()
+
+    def _kind_of(self, column: str) -> Optional[Kind]:
+        return self._results()._kind_of(column)
 
     def where(self, condition: Any = _MISSING, /, *arguments: Any, **named: Any) -> Results[T]:
         """The objects that meet a condition, in the order they have here.
@@ -268,9 +272,9 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         if self._property is not None and isinstance(value, (list, dict, Sequence, typing.Mapping)):
             if not isinstance(value, (str, bytes, bytearray, memoryview)):
                 return next((i for i, row in enumerate(self) if value == row), -1)
-        kind = c.P_OBJECT if self._property is None else self._property.type
         try:
-            encoded = c.encode(self._db._plain(value), kind)
+            plain = self._db._plain(value)
+            encoded = c.encode(plain, c.P_OBJECT) if self._property is None else c.encode_for(self._property, plain)
             position: int = self._handle.call(c.find_in_results, encoded)
             return position
         except (ConstraintError, DataError):
@@ -334,6 +338,14 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         """The class of the rows; None when they are values."""
         return None if self._property is not None else self._db._bound(self._class_key)
 
+    def _kind_of(self, column: str) -> Optional[Kind]:
+        bound, kind = self._row_class(), None
+        for name in column.split("."):
+            facts = None if bound is None else bound.properties.get(name) or bound.columns.get(name)
+            kind = None if facts is None else facts.kind
+            bound = None if facts is None else self._db._by_name.get(facts.target)
+        return kind
+
     def _made(self, handle: Handle) -> Results[T]:
         return Results(self._db, handle, self._class_key, self._property, self._depth)
 
@@ -389,13 +401,18 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         if self._property is not None:
             if property is not None:
                 raise TypeError(f"The elements are values: they have no property {property!r}")
-            return self._db._rich(self._handle.call(c.aggregate, function, _NO_PROPERTY), self._property)
+            return self._aggregated(function, self._property, _NO_PROPERTY)
         if property is None:
             raise TypeError("Of what? Objects need the name of a property")
         bound = self._row_class()
         assert bound is not None
         facts = bound.find(property_name(bound, property))
-        return self._db._rich(self._handle.call(c.aggregate, function, facts.key), facts)
+        return self._aggregated(function, facts, facts.key)
+
+    def _aggregated(self, function: Any, facts: c.PropertyFacts, key: int) -> Any:
+        if function in (lib.realm_results_sum, lib.realm_results_average):
+            facts = facts._replace(kind=None)  # A sum of members is none of them.
+        return self._db._rich(self._handle.call(c.aggregate, function, key), facts)
 
     def to_dicts(self, depth: int = 1) -> ListOf[Optional[typing.Dict[str, Any]]]:
         """A dictionary for each object, as its to_dict(depth) gives it; None where a snapshot has lost its object.
@@ -529,7 +546,7 @@ def _single(db: Session, bound: BoundClass, facts: c.PropertyFacts, value: Any) 
     try:
         if value is None and not facts.flags & c.NULLABLE:
             raise ConstraintError("Cannot be None", code=3002)
-        return c.encode(db._plain(value), facts.type)
+        return c.encode_for(facts, db._plain(value))
     except (DataError, ConstraintError) as error:
         raise located(error, bound.where(facts))
 

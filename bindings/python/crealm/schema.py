@@ -14,7 +14,7 @@ Types: int, bool, float, Float32, str, bytes, datetime, Decimal, UUID, ObjectId,
 name of a class for a link; Optional[...] of these; list[...], set[...] and dict[str, ...] of those.
 A single link and Any may always be None, in a dictionary too; lists and sets hold no None links.
 
-`models` has the other way to declare classes: as Python classes.
+`models` has the other way to declare classes: as Python classes. Those may have enums and dates, too: see `kinds`.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from uuid import UUID
 
 from . import _marshal as c
 from .errors import NoSuchProperty, SchemaError, suggestion
+from .kinds import Kind, kind_of
 from .values import Float32, ObjectId, Timestamp
 
 _TYPES: Dict[Any, int] = {
@@ -79,10 +80,13 @@ class Prop:
         self, type: Any, *, optional: bool = False, indexed: bool = False, fulltext: bool = False
     ) -> None:
         element, many, may_be_none = parse(type)
+        if kind_of(element) is not None:
+            raise SchemaError(f"{element.__name__}: enums and dates belong to model classes")
         self._set_up(element, many, optional or may_be_none, indexed, fulltext)
 
     def _set_up(self, element: Any, many: int, optional: bool, indexed: bool, fulltext: bool) -> None:
-        element = getattr(element, "_realm_class", element)  # A model class goes by its name.
+        kind = kind_of(element)
+        element = getattr(element, "_realm_class", element) if kind is None else kind.stored_type  # A model class goes by its name.
         self._collection = many
         self._type = c.P_OBJECT if isinstance(element, str) else _TYPES[element]
         self.type: Any = element if isinstance(element, str) else _PYTHON_TYPES[self._type]
@@ -175,7 +179,7 @@ def parse(annotation: Any, resolve: Optional[Resolve] = None) -> Tuple[Any, int,
             raise SchemaError("A link needs the name of a class")
     elif isinstance(element, type) and (element in _COLLECTIONS or hasattr(element, "_realm_collection")):
         raise SchemaError(f"{element.__name__} of what? Write {element.__name__}[...]")
-    elif not _is_known(element):
+    elif kind_of(element) is None and not _is_known(element):
         raise SchemaError(f"{annotation!r} is no type that a property can have")
     return element, many, may_be_none
 
@@ -279,7 +283,19 @@ class BoundClass:
     only where a model says so.
     """
 
-    __slots__ = ("schema", "name", "key", "properties", "columns", "primary_key", "key_name", "model", "kind")
+    __slots__ = (
+        "schema",
+        "name",
+        "key",
+        "properties",
+        "columns",
+        "primary_key",
+        "key_name",
+        "model",
+        "kind",
+        "kinds",
+        "needed",
+    )
 
     def __init__(self, facts: c.ClassFacts, model: Any = None) -> None:
         self.schema = ClassSchema._from_facts(facts)
@@ -288,7 +304,17 @@ class BoundClass:
         self.model = model
         self.kind: Any = None  # The class of Python for its objects in loops, once there was one.
         names: Dict[str, str] = {} if model is None else model._attributes()
-        self.columns: Dict[str, c.PropertyFacts] = {p.name: p for p in facts.properties}
+        # By names of Python: what a model says of values that it sees as something else than what is stored.
+        self.kinds: Dict[str, Kind] = {} if model is None else model._kinds()
+        self.columns: Dict[str, c.PropertyFacts] = {
+            p.name: p._replace(kind=self.kinds.get(names.get(p.name, p.name))) for p in facts.properties
+        }
+        # Properties that new objects must be given a value for: what they have otherwise is none.
+        self.needed = [
+            (names.get(p.name, p.name), p)
+            for p in self.columns.values()
+            if p.kind and p.kind.zero is None and p.collection == c.C_NONE and not p.flags & c.NULLABLE
+        ]
         self.properties: Dict[str, c.PropertyFacts] = {names.get(k, k): p for k, p in self.columns.items()}
         self.primary_key = self.columns.get(facts.primary_key)
         self.key_name = names.get(facts.primary_key, facts.primary_key)

@@ -39,6 +39,13 @@ class Person(Model):
     rank: int
 
 
+def give_up(before, after, version=None):
+    """A migration that removes what the schema of Person does not declare, unless it was renamed."""
+    declared = {prop.name for facts in after._declared.classes for prop in facts.properties}
+    gone = {("Person", name) for name in before["Person"].schema.properties if name not in declared} - after._given_up
+    after.remove_property("Person", *sorted(name for _, name in gone))
+
+
 @pytest.fixture
 def old(path):
     with crealm.open(path, schema=OLD, schema_version=3) as db, db.write():
@@ -78,6 +85,7 @@ def test_a_migration(old):
         with pytest.raises(crealm.NoSuchProperty):
             now.first
         after["Person"].create(name="made")
+        give_up(before, after)
         assert after.remove_class("Unused") is True and after.remove_class("Nobody") is False
 
     with crealm.open(old, schema=[Person], schema_version=5, migrate=migrate) as db:
@@ -172,6 +180,9 @@ def test_what_a_migration_may_not_do(old):
             "type": lambda: now.rename_property("Person", "tags", "name"),
             "required": lambda: now.rename_property("Person", "nick", "name"),
             "there": lambda: now.rename_property("Person", "age", "rank"),
+            "declared": lambda: now.remove_property("Person", "first", "age"),
+            "unknown": lambda: now.remove_property("Person", "frist"),
+            "nobody": lambda: now.remove_property("Nobody", "first"),
             "nested": lambda: crealm.open(old, schema=[Person], schema_version=5, migrate=migrate),
         }
         for name, action in actions.items():
@@ -179,6 +190,7 @@ def test_what_a_migration_may_not_do(old):
                 action()
             except crealm.Error as error:
                 codes[name] = type(error)
+        give_up(was, now)
 
     crealm.open(old, schema=[Person], schema_version=5, migrate=migrate).close()
     assert codes == {
@@ -194,6 +206,9 @@ def test_what_a_migration_may_not_do(old):
         "type": crealm.UsageError,
         "required": crealm.UsageError,
         "there": crealm.UsageError,
+        "declared": crealm.SchemaError,
+        "unknown": crealm.NoSuchProperty,
+        "nobody": crealm.NoSuchClass,
         "nested": codes.get("nested"),
     }
     assert issubclass(codes["nested"], crealm.Error)
@@ -203,7 +218,7 @@ def test_other_databases_of_the_process(old):
     with crealm.open(old, schema=OLD):
         with pytest.raises(crealm.UsageError, match="close the other databases"):
             crealm.open(old, schema=[Person], schema_version=5, migrate=lambda *_: None)
-    with crealm.open(old, schema=[Person], schema_version=5, migrate=lambda *_: None) as one:
+    with crealm.open(old, schema=[Person], schema_version=5, migrate=give_up) as one:
         with crealm.open(old, schema=[Person], schema_version=5) as two, crealm.open(old):
             assert len(one[Person]) == len(two[Person]) == 3
             with two.write():
@@ -241,6 +256,7 @@ def test_deleting_and_creating(old):
         pairs[1][1].delete()
         made = now["Person"].create(name="made", friend=pairs[0][1])
         assert [w.age for w, _ in now.pairs("Person")] == [0, 2] and made.friend == pairs[0][1]
+        give_up(was, now)
 
     with crealm.open(old, schema=[Person], version=4, migrate=migrate) as db:
         assert [p.age for p in db[Person]] == [0, 2, None] and db.schema_version == 4
@@ -316,6 +332,7 @@ def test_a_database_of_a_migration_belongs_to_its_thread(old):
         thread = threading.Thread(target=work)
         thread.start()
         thread.join()
+        give_up(was, now)
 
     crealm.open(old, schema=[Person], version=5, migrate=migrate).close()
     assert len(errors) == 3
@@ -323,7 +340,7 @@ def test_a_database_of_a_migration_belongs_to_its_thread(old):
 
 def test_index_changes(old):
     schema = [ClassSchema("Person", {"first": Prop(str, indexed=True), "age": Prop(int, indexed=True)})]
-    with crealm.open(old, schema=schema, version=4, migrate=lambda *_: None) as db:
+    with crealm.open(old, schema=schema, version=4, migrate=give_up) as db:
         assert all(p.indexed for p in db["Person"].schema.properties.values())
 
 
@@ -347,3 +364,37 @@ def test_a_primary_key_whose_column_key_is_zero(path):
     with crealm.open(path) as db:
         assert db.schema["Person"].primary_key == "id"
         assert [db["Person"][n].id for n in range(5)] == [0, 1, 2, 3, 4]
+
+
+def test_no_property_is_lost_without_a_word(old):
+    before = old.read_bytes()
+
+    def migrate(was, now, version):
+        now.rename_property("Person", "tags", "labels")
+        now.remove_property(Person, "last")
+
+    with pytest.raises(crealm.SchemaError, match=r"would remove Person\.first, with all values: the schema does not declare it\. .*'first'\)"):
+        crealm.open(old, schema=[Person], schema_version=4, migrate=migrate)
+    assert old.read_bytes() == before
+    with crealm.open(old, schema=OLD[1:], schema_version=4, migrate=lambda *_: None) as db:  # Classes stay.
+        assert len(db["Unused"]) == 1
+    with crealm.open(old) as db:
+        assert [person.first for person in db["Person"]] == ["f0", "f1", "f2"]
+
+
+class Aged(Model):
+    class Meta:
+        name = "Unused"
+
+    n: int
+    age: int = 30
+
+
+def test_a_default_is_for_new_instances(old):
+    """As the tutorial says; update() gives it to those that are there."""
+    with crealm.open(old, schema=[Aged]) as db:
+        assert [row.age for row in db[Aged]] == [0]
+        with db.write():
+            assert db.add(Aged(n=2)).age == db["Unused"].create(n=3).age == 30
+            assert db[Aged].where(Aged.age == 0).update(age=30) == 1
+        assert [row.age for row in db[Aged]] == [30, 30, 30]
