@@ -1,66 +1,109 @@
-"""backup, compact and rekey: what writes files."""
+"""backup, compact, encrypt, rekey and decrypt: what writes files."""
 
 from __future__ import annotations
 
 import argparse
 import os
-import sys
-from typing import Any
+from typing import Any, Optional
 
 from ..database import Database
+from ..errors import UsageError
+from .heading import read_heading
+from .options import DONE, FAILED, Commands, add_json, read_key, read_passphrase
+from .output import print_error, print_json, printable, progress
+
+_CIPHERS = ("xchacha20", "aes256gcm", "realm")
 
 
-def read_key(path: str) -> bytes:
-    with open(path, "rb") as file:
-        return file.read()
-
-
-def read_passphrase(path: str) -> bytes:
-    """The first line, without its end."""
-    with open(path, "rb") as file:
-        return file.readline().rstrip(b"\r\n")
-
-
-def add_backup_options(command: argparse.ArgumentParser) -> None:
+def add(commands: Commands) -> None:
+    command = commands.reader("backup", backup, "write a copy without free space, also of a file in use")
     command.add_argument("copy", metavar="COPY")
-    _add_new_secret(command, required=False, plain="do not encrypt the copy", key="another key for the copy (default: the same)")
+    _add_new_secret(command, required=False, key="another key for the copy (default: the same)", plain="do not encrypt the copy")
+    _add_cipher(command, "how the copy is encrypted")
+    add_json(command)
+    add_json(commands.writer("compact", compact, "rewrite the file without free space"))
+    command = commands.writer("encrypt", encrypt, "encrypt a plain file")
+    _add_new_secret(command, required=True, key="the key that the file gets")
+    _add_cipher(command, "how the file is encrypted")
+    add_json(command)
+    command = commands.writer("rekey", rekey, "give an encrypted file another key")
+    _add_new_secret(command, required=True, key="the new key", plain="do not encrypt the file any more")
+    add_json(command)
+    add_json(commands.writer("decrypt", decrypt, "make an encrypted file a plain one"))
 
 
-def add_key_options(command: argparse.ArgumentParser) -> None:
-    _add_new_secret(command, required=True, plain="do not encrypt the file any more", key="the new key")
-
-
-def _add_new_secret(command: argparse.ArgumentParser, *, required: bool, plain: str, key: str) -> None:
+def _add_new_secret(command: argparse.ArgumentParser, *, required: bool, key: str, plain: Optional[str] = None) -> None:
     form = command.add_mutually_exclusive_group(required=required)
     form.add_argument("--new-key", metavar="KEYFILE", help=key)
     form.add_argument("--new-passphrase-file", metavar="TEXTFILE", help="the same with a passphrase, the first line of the file")
-    form.add_argument("--plain", action="store_true", help=plain)
+    if plain is not None:
+        form.add_argument("--plain", action="store_true", help=plain)
+
+
+def _add_cipher(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--cipher", choices=_CIPHERS, help=f"{what}: xchacha20 (the default), aes256gcm, or realm, which Realm's SDKs open")
 
 
 def _new_secret(options: argparse.Namespace) -> Any:
+    cipher = getattr(options, "cipher", None)
     if options.new_passphrase_file is not None:
-        return {"passphrase": read_passphrase(options.new_passphrase_file)}
+        return {"passphrase": read_passphrase(options.new_passphrase_file), "page_cipher": cipher}
     if options.new_key is not None:
-        return {"key": read_key(options.new_key)}
-    return {"key": None} if options.plain else {}
+        return {"key": read_key(options.new_key), "page_cipher": cipher}
+    return {"key": None} if getattr(options, "plain", False) else {}
 
 
 def backup(db: Database, options: argparse.Namespace) -> int:
-    db.backup(options.copy, **_new_secret(options))
-    print(f"{db.path} {os.path.getsize(db.path):,} bytes, copy {os.path.getsize(options.copy):,} bytes")
-    return 0
+    with progress("backup", None):
+        db.backup(options.copy, **_new_secret(options))
+    sizes = os.path.getsize(db.path), os.path.getsize(options.copy)
+    if options.json:
+        print_json({"file": db.path, "size": sizes[0], "copy": os.path.abspath(options.copy), "copySize": sizes[1]})
+    else:
+        print(printable(f"{db.path} {sizes[0]:,} bytes, copy {sizes[1]:,} bytes"))
+    return DONE
 
 
 def compact(db: Database, options: argparse.Namespace) -> int:
     before = os.path.getsize(db.path)
-    if not db.compact():
-        print(f"crealm: {db.path} is in use: it was not compacted", file=sys.stderr)
-        return 1
-    print(f"{db.path} {before:,} bytes, now {os.path.getsize(db.path):,} bytes")
-    return 0
+    with progress("compact", None):
+        done = db.compact()
+    after = os.path.getsize(db.path)
+    if options.json:
+        print_json({"file": db.path, "compacted": done, "sizeBefore": before, "size": after})
+    elif done:
+        print(printable(f"{db.path} {before:,} bytes, now {after:,} bytes"))
+    if not done:
+        print_error(f"{db.path} is in use: it was not compacted")
+    return DONE if done else FAILED
+
+
+def encrypt(db: Database, options: argparse.Namespace) -> int:
+    if read_heading(db.path, _has_secret(options)).is_encrypted:
+        raise UsageError(f"{db.path} is encrypted already", hint="`crealm rekey` gives it another key.")
+    return _change(db, options, "encrypted", _new_secret(options))
 
 
 def rekey(db: Database, options: argparse.Namespace) -> int:
-    db.change_key(**_new_secret(options))
-    print(f"{db.path} has {'no key' if options.plain else 'its new key'}")
-    return 0
+    return _change(db, options, "has no key" if options.plain else "has its new key", _new_secret(options))
+
+
+def decrypt(db: Database, options: argparse.Namespace) -> int:
+    if not read_heading(db.path, _has_secret(options)).is_encrypted:
+        raise UsageError(f"{db.path} is not encrypted")
+    return _change(db, options, "decrypted", {"key": None})
+
+
+def _has_secret(options: argparse.Namespace) -> bool:
+    return options.key is not None or options.passphrase_file is not None
+
+
+def _change(db: Database, options: argparse.Namespace, done: str, new_secret: Any) -> int:
+    with progress("write the file", None):
+        db.change_key(**new_secret)
+    is_encrypted = new_secret.get("key") is not None or "passphrase" in new_secret
+    if options.json:
+        print_json({"file": db.path, "encrypted": is_encrypted})
+    else:
+        print(printable(f"{db.path} {done}"))
+    return DONE

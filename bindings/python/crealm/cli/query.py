@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
+from collections import Counter
 from typing import Any, Iterator, Optional, Tuple
 
 from ..database import Database
 from ..errors import DataError
 from ..objects import Table
-from .export import Flat, plain_objects, write_csv
-from .show import WIDTH, cell, print_aligned
+from .csv_files import write_table
+from .exact import Exact
+from .json_files import plain_object
+from .options import DONE, Commands
+from .output import WIDTH, json_text, print_table, printable
+from .show import cell
 
 # What may stand behind the condition in plain words; the query language has SORT(…) and LIMIT(…) as well.
 _SORT = re.compile(r"(?:^|\s)sort\s+([\w.]+(?:\s+(?:asc|desc))?(?:\s*,\s*[\w.]+(?:\s+(?:asc|desc))?)*)\s*$", re.IGNORECASE)
+_EXACT = Exact()
 _LIMIT = re.compile(r"(?:^|\s)limit\s+(\d+)\s*$", re.IGNORECASE)
 
 
-def add_options(command: argparse.ArgumentParser) -> None:
+def add(commands: Commands) -> None:
+    command = commands.reader("query", run, "print the objects that meet a query")
     command.add_argument(
         "query", metavar="QUERY", help="CLASS [where CONDITION] [sort PROPERTY [desc], …] [limit N], the condition in Realm's query language")
     form = command.add_mutually_exclusive_group()
@@ -34,10 +40,10 @@ def add_options(command: argparse.ArgumentParser) -> None:
 def run(db: Database, options: argparse.Namespace) -> int:
     found, name = _found(db, options.query)
     if options.explain:
-        print(found.description if hasattr(found, "description") else "TRUEPREDICATE")
-        return 0
+        print(printable(found.description) if hasattr(found, "description") else "TRUEPREDICATE")
+        return DONE
     _FORMS[options.form](db[name], found)
-    return 0
+    return DONE
 
 
 def _found(db: Database, text: str) -> Tuple[Any, str]:
@@ -67,7 +73,11 @@ def _class_of(db: Database, text: str) -> Tuple[str, str]:
 def _taken(pattern: "re.Pattern[str]", text: str) -> Tuple[Optional[str], str]:
     """What the pattern finds at the end of the text, outside of quotes, and the text without it."""
     match = pattern.search(text)
+<<<<<<< HEAD
     if match is None or any(text.count(quote, 0, match.start()) % 2 == 1 for quote in "'\""):
+=======
+    if match is None or any(text.count(quote, 0, match.start()) % 2 for quote in "'\""):
+>>>>>>> dff7f1a (crealm import: the reverse of export for JSON, NDJSON, SQLite and CSV; encrypt, decrypt and versions; exports carry the schema and every value; output that cannot steer a terminal)
         return None, text
     return match.group(1), text[: match.start()]
 
@@ -81,11 +91,11 @@ def _print_table(table: Table[Any], found: Any) -> None:
     properties = list(table.schema.properties)
     rows = [["#", *properties]]
     rows += [[str(obj.object_key), *(cell(obj, name) for name in properties)] for obj in found]
-    print_aligned(rows, width=WIDTH)
+    print_table(rows, width=WIDTH)
 
 
 def _lines(found: Any) -> Iterator[str]:
-    return (json.dumps(values, ensure_ascii=False) for values in plain_objects(found))
+    return (json_text(plain_object(obj, _EXACT)) for obj in found)
 
 
 def _print_array(table: Table[Any], found: Any) -> None:
@@ -101,7 +111,7 @@ def _print_lines(table: Table[Any], found: Any) -> None:
 
 
 def _print_csv(table: Table[Any], found: Any) -> None:
-    write_csv(sys.stdout, table, found, Flat())
+    write_table(sys.stdout, table, found, _EXACT, Counter())
 
 
 def _print_count(table: Table[Any], found: Any) -> None:

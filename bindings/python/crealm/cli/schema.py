@@ -5,16 +5,18 @@ from __future__ import annotations
 import argparse
 import json
 import keyword
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Tuple
 
 from ..database import Database
 from ..objects import Object
 from ..schema import ClassSchema, Prop
+from .exact import Schema, schema_json, type_name
+from .options import DONE, Commands
+from .output import json_text
 
-Schema = Mapping[str, ClassSchema]
 
-
-def add_options(command: argparse.ArgumentParser) -> None:
+def add(commands: Commands) -> None:
+    command = commands.reader("schema", run, "print the classes and properties")
     form = command.add_mutually_exclusive_group()
     for name, what in (("python", "model classes of this package (the default)"), ("swift", "model classes of RealmSwift"), ("json", "JSON")):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
@@ -23,39 +25,11 @@ def add_options(command: argparse.ArgumentParser) -> None:
 
 def run(db: Database, options: argparse.Namespace) -> int:
     print(_FORMS[options.form](db.schema, db.schema_version), end="")
-    return 0
-
-
-def type_name(prop: Prop) -> str:
-    """The type of a value or an element: `int`, `Any`, `Float32`; for links the name of the class."""
-    if prop.is_link:
-        return str(prop.type)
-    return "Any" if prop.type is Any else str(prop.type.__name__)
+    return DONE
 
 
 def as_json(schema: Schema, version: Any) -> str:
-    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […]}]}"""
-    classes = [
-        {
-            "name": name,
-            "primaryKey": declared.primary_key,
-            "embedded": declared.embedded,
-            "properties": [
-                {
-                    "name": key,
-                    "type": "link" if prop.is_link else type_name(prop),
-                    **({"class": prop.type} if prop.is_link else {}),
-                    "collection": prop.collection,
-                    "optional": prop.optional,
-                    "indexed": prop.indexed,
-                    "fulltext": prop.fulltext,
-                }
-                for key, prop in declared.properties.items()
-            ],
-        }
-        for name, declared in schema.items()
-    ]
-    return json.dumps({"version": version, "classes": classes}, indent=1, ensure_ascii=False) + "\n"
+    return json_text(schema_json(schema, version), indent=1) + "\n"
 
 
 class Names:

@@ -1,0 +1,67 @@
+"""What the formats of export and import have in common."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, TextIO
+
+from ..database import Database
+from ..objects import Table
+from ..schema import ClassSchema
+from .exact import Exact, schema_json
+from .output import counted
+
+
+class Job:
+    """An export: where to, of which classes, and the count of what the format cannot carry."""
+
+    def __init__(self, db: Database, out: str, classes: Iterable[str], advance: Callable[[int], None]) -> None:
+        self.out = out
+        self.tables: List[Table[Any]] = [db[name] for name in classes]
+        self.lost: Counter[str] = Counter()
+        self.inside = Exact()
+        self.apart = Exact(table.name for table in self.tables)
+        self._schema, self._version, self._advance = dict(db.schema), db.schema_version, advance
+
+    def schema(self) -> Dict[str, Any]:
+        """The declarations of the classes, and of those that they lead to."""
+        names, waiting = set(), [table.name for table in self.tables]
+        while waiting:
+            name = waiting.pop()
+            if name not in names and name in self._schema:
+                names.add(name)
+                waiting += [prop.type for prop in self._schema[name].properties.values() if prop.is_link]
+        return schema_json({name: declared for name, declared in self._schema.items() if name in names}, self._version)
+
+    def objects(self, table: Table[Any]) -> Iterator[Any]:
+        return counted(table, self._advance)
+
+
+class Row(NamedTuple):
+    """An object that was read. Links are `Ref` and `Named`, embedded objects dictionaries; what is missing is not there."""
+
+    class_name: str
+    key: Optional[int]  # The one that links have; None where the source has none.
+    values: Dict[str, Any]
+
+
+class Source:
+    """A file to be imported. It is read twice: links lead to objects that come later."""
+
+    schema: Optional[Mapping[str, ClassSchema]] = None  # What the file says; None where it does not.
+    version: Optional[int] = None
+
+    def read_as(self, schema: Mapping[str, ClassSchema]) -> None:
+        """Which classes it has, where it does not say so itself."""
+        self.schema = schema
+
+    def rows(self) -> Iterator[Row]:
+        """All objects that are not embedded, those of a class mostly behind each other."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        pass
+
+
+def new_text(path: Any) -> TextIO:
+    return open(path, "x", encoding="utf-8", newline="")

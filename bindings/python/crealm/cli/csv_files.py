@@ -1,0 +1,254 @@
+"""CSV: a file for each class, with a line of names. There is no schema in it."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from collections import Counter
+from contextlib import contextmanager
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, TextIO
+from urllib.parse import unquote
+
+from .._json import jsonable
+from ..errors import DataError
+from ..objects import Object, Table
+from ..schema import ClassSchema, Prop
+from ..values import Float32
+from .carrying import Job, Row, Source, new_text
+from .exact import Exact, Reader, Ref, escaped, plain_name, read_time
+from .output import json_text
+
+_LONGEST = (1 << 31) - 1  # Characters of a field.
+_NUMBERS = (int, bool, float, Float32)
+
+
+# ------------------------------------------------------------------------------------------------
+# Writing
+# ------------------------------------------------------------------------------------------------
+
+
+def write_table(file: TextIO, table: Table[Any], objects: Iterable[Any], exact: Exact, lost: "Counter[str]") -> None:
+    """A header, then a line for each object; its key first."""
+    properties = table.schema.properties
+    lines = csv.writer(file)
+    lines.writerow(["$key", *map(escaped, properties)])
+    for obj in objects:
+        lines.writerow([str(obj.object_key), *(_text(prop, obj[name], exact, lost) for name, prop in properties.items())])
+
+
+def _text(prop: Prop, value: Any, exact: Exact, lost: "Counter[str]") -> str:
+    """A cell. Null is an empty one."""
+    if value is None:
+        return ""
+    if prop.collection is not None or exact.is_inside(value):
+        return json_text(exact.of(prop, value))
+    if prop.type is Any:
+        return _any_text(exact.any(value))
+    if isinstance(value, Object):
+        return str(value.object_key)
+    if value in ("", b"") and prop.optional:
+        lost["empty texts and bytes where null is possible (they look like it)"] += 1
+    plain = jsonable(value)
+    return plain if isinstance(plain, str) else json.dumps(plain)
+
+
+def _any_text(value: Any) -> str:
+    """A text is JSON where without its quotation marks it would be read as something else."""
+    if not isinstance(value, str):
+        return json_text(value)
+    try:
+        json.loads(value or "0")
+    except (ValueError, RecursionError):
+        return value
+    return json_text(value)
+
+
+def write_csv(job: Job) -> None:
+    """One file for one class, else a folder with a file for each."""
+    if len(job.tables) == 1 and job.out.lower().endswith(".csv"):
+        _write_file(job, job.out, job.tables[0])
+        return
+    os.mkdir(job.out)
+    for table in job.tables:
+        _write_file(job, Path(job.out) / f"{file_name(table.name)}.csv", table)
+
+
+def _write_file(job: Job, path: Any, table: Table[Any]) -> None:
+    with new_text(path) as file:
+        write_table(file, table, job.objects(table), job.apart, job.lost)
+
+
+def file_name(name: str) -> str:
+    """The name of a class without what a path or a shell would take for something else."""
+    return "".join(ch if ch.isalnum() or ch in "-_ " else "".join(f"%{byte:02x}" for byte in ch.encode("utf-8")) for ch in name)
+
+
+def class_of_file(path: Path) -> str:
+    return unquote(path.stem, errors="strict")
+
+
+# ------------------------------------------------------------------------------------------------
+# Reading
+# ------------------------------------------------------------------------------------------------
+
+
+class CsvSource(Source):
+    """A file, or a folder of files. Without a schema each value is what it looks like."""
+
+    def __init__(self, path: str, class_name: Optional[str] = None) -> None:
+        self._files: Dict[str, Path] = {}
+        folder = Path(path)
+        for file in sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]:
+            self._files[class_of_file(file) if class_name is None or folder.is_dir() else class_name] = file
+        self._inside: Dict[str, Dict[int, Dict[str, Any]]] = {}
+
+    def guess(self) -> Dict[str, ClassSchema]:
+        """Classes whose properties have the types that all their values look like."""
+        return {name: ClassSchema(name, _guessed(file)) for name, file in self._files.items()}
+
+    def rows(self) -> Iterator[Row]:
+        assert self.schema is not None
+        self._inside = {}
+        reader = Reader(self.schema)
+        for name, file in self._files.items():
+            declared = self.schema.get(name)
+            if declared is None:
+                raise DataError(f"{file}: there is no class {name!r}")
+            if not declared.embedded:
+                for values in _lines(file):
+                    yield self._row(name, values, reader)
+
+    def _row(self, name: str, values: Mapping[str, str], reader: Reader) -> Row:
+        key = values.get("$key")
+        found = {}
+        for written, text in values.items():
+            if written != "$key":
+                called = plain_name(written)
+                found[called] = self._placed(_read(reader, name, called, text, key is not None), reader)
+        return Row(name, None if key is None else _integer(key), found)
+
+    def _placed(self, value: Any, reader: Reader) -> Any:
+        """The value with embedded objects, which have files of their own, in their places."""
+        if isinstance(value, Ref) and self.schema is not None and self.schema[value.class_name].embedded:
+            return self._embedded(value, reader)
+        if isinstance(value, list):
+            return [self._placed(element, reader) for element in value]
+        return {key: self._placed(element, reader) for key, element in value.items()} if isinstance(value, dict) else value
+
+    def _embedded(self, ref: Ref, reader: Reader) -> Dict[str, Any]:
+        """Each object is embedded once: its text waits for the object that it is part of."""
+        name = ref.class_name
+        if name not in self._inside:
+            lines = _lines(self._files[name]) if name in self._files else ()
+            self._inside[name] = {_integer(values["$key"]): values for values in lines}
+        values = self._inside[name].pop(ref.key, None)
+        if values is None:
+            raise DataError(f"There is no {name} with $key {ref.key}, or it has two places")
+        return self._row(name, values, reader).values
+
+
+def _read(reader: Reader, class_name: str, name: str, text: str, are_keys: bool) -> Any:
+    try:
+        content = _content(reader.prop(class_name, name), text, are_keys)
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{class_name}.{name}: {error}") from error
+    return reader.value(class_name, name, content)
+
+
+def _integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError:
+        raise DataError(f"{text!r} is no key of an object") from None
+
+
+def _content(prop: Prop, text: str, are_keys: bool) -> Any:
+    """What JSON has in place of the text of a cell. are_keys: whether links are keys of objects, or primary keys."""
+    if prop.collection is not None:
+        return json.loads(text) if text else {} if prop.collection == "dict" else []
+    if not text:
+        return "" if prop.type in (str, bytes) and not prop.optional else None
+    if prop.type is Any:
+        return _any_content(text)
+    if prop.is_link and text[0] != "{":
+        return {"$ref": _integer(text)} if are_keys else text
+    is_json = prop.type in _NUMBERS and text not in ("NaN", "Infinity", "-Infinity") or text[0] == "{" and prop.type is not str
+    return json.loads(text) if is_json else text
+
+
+def _any_content(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    before = csv.field_size_limit(_LONGEST)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _lines(path: Path) -> Iterator[Dict[str, str]]:
+    """The lines of a file, by the names in its first one."""
+    with open(path, encoding="utf-8-sig", newline="") as file, _long_fields():
+        lines = csv.reader(file)
+        try:
+            header = next(lines, [])
+            for number, line in enumerate(lines, 2):
+                if line and len(line) != len(header):
+                    raise DataError(f"{path}: {len(line)} fields in line {number}, {len(header)} names")
+                if line:
+                    yield dict(zip(header, line))
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise DataError(f"{path}: {error}") from error
+
+
+# ------------------------------------------------------------------------------------------------
+# Guessing
+# ------------------------------------------------------------------------------------------------
+
+
+def _guessed(path: Path) -> Dict[str, Prop]:
+    """The first type that all values of a column look like, text where they look like nothing else."""
+    possible: Dict[str, List[Any]] = {}
+    filled: Set[str] = set()
+    empty: Set[str] = set()
+    for values in _lines(path):
+        for name, text in values.items():
+            left = possible.setdefault(name, list(_GUESSES))
+            if text:
+                possible[name] = [guess for guess in left if guess[1](text)]
+            (filled if text else empty).add(name)
+    return {
+        plain_name(name): Prop(left[0][0] if left and name in filled else str, optional=name in empty)
+        for name, left in possible.items()
+        if name != "$key"
+    }
+
+
+def _is_int(text: str) -> bool:
+    return _is(int, text) and str(int(text)) == text and -(2**63) <= int(text) < 2**63
+
+
+def _is_float(text: str) -> bool:
+    return text[-1].isdigit() and _is(float, text)
+
+
+def _is(read: Callable[[str], Any], text: str) -> bool:
+    try:
+        read(text)
+    except ValueError:
+        return False
+    return True
+
+
+_GUESSES: List[Any] = [
+    (int, _is_int), (float, _is_float), (bool, ("true", "false").__contains__), (datetime, partial(_is, read_time))]

@@ -1,0 +1,298 @@
+"""Values as JSON has them, without loss, and back.
+
+A property says what the text of a UUID is; in a property of any type the value has to. There
+
+    Float32, Decimal, UUID, ObjectId    {"$float32": 0.5}, {"$decimal": "1.50"}, {"$uuid": …}, {"$objectId": …}
+    bytes, datetime                     {"$bytes": base64}, {"$datetime": "2024-05-06T07:08:09Z"}
+    NaN and infinities                  {"$float": "NaN"}
+    a dictionary with a key like these  {"$dict": [[key, value], …]}
+
+Everywhere a link is {"$ref": key, "$class": name}, and a time beyond the years 1 to 9999
+{"$seconds": number, "$nanoseconds": number}. Names of classes and properties that begin with "$" get another one
+in front: "$key", "$class", "$ref" and "$schema" are none of theirs.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any, Callable, Dict, Iterable, Mapping, NamedTuple, Tuple, Union
+from uuid import UUID
+
+from .._json import jsonable
+from ..collections import Dictionary, List, SetView
+from ..errors import DataError, TypeMismatch
+from ..objects import Object
+from ..schema import ClassSchema, Prop
+from ..values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
+
+Schema = Mapping[str, ClassSchema]
+
+
+class Ref(NamedTuple):
+    """A link that was read: the class of an object and its key there."""
+
+    class_name: str
+    key: int
+
+
+class Named(NamedTuple):
+    """A link that was read, by the primary key of its object."""
+
+    class_name: str
+    primary_key: Any
+
+
+def escaped(name: str) -> str:
+    return f"${name}" if name.startswith("$") else name
+
+
+def plain_name(name: str) -> str:
+    return name[1:] if name.startswith("$$") else name
+
+
+# ------------------------------------------------------------------------------------------------
+# Writing
+# ------------------------------------------------------------------------------------------------
+
+
+class Exact:
+    """Makes JSON of values. Embedded objects go where they are embedded, unless their class is one of `apart`: then their
+    place has a link."""
+
+    def __init__(self, apart: Iterable[str] = ()) -> None:
+        self._apart = frozenset(apart)
+
+    def object(self, obj: Object) -> Dict[str, Any]:
+        """All properties."""
+        properties = obj._bound().schema.properties
+        return {escaped(name): self.of(prop, obj[name]) for name, prop in properties.items()}
+
+    def of(self, prop: Prop, value: Any) -> Any:
+        """The value of a property."""
+        one = self.any if prop.type is Any else self._typed
+        if prop.collection is None:
+            return one(value)
+        if prop.collection == "dict":
+            return {key: one(element) for key, element in value.items()}
+        return [one(element) for element in value]
+
+    def is_inside(self, value: Any) -> bool:
+        """Whether a value is an embedded object that has no other place than this."""
+        return isinstance(value, Object) and value._is_embedded_object() and value.class_name not in self._apart
+
+    def _typed(self, value: Any) -> Any:
+        if not isinstance(value, Object):
+            return jsonable(value)
+        return self.object(value) if self.is_inside(value) else _link(value)
+
+    def any(self, value: Any) -> Any:
+        """A value that may be of any type."""
+        kind = type(value)
+        if value is None or kind in (str, bool, int):
+            return value
+        if kind is float and math.isfinite(value):
+            return value
+        if isinstance(value, Object):
+            return _link(value)
+        if isinstance(value, Dictionary):
+            pairs = [(key, self.any(element)) for key, element in value.items()]
+            return {"$dict": [list(pair) for pair in pairs]} if any(key.startswith("$") for key, _ in pairs) else dict(pairs)
+        if isinstance(value, (List, SetView)):
+            return [self.any(element) for element in value]
+        plain = jsonable(value)
+        return plain if isinstance(value, RawTimestamp) else {MARKS[kind]: plain}
+
+
+MARKS: Dict[type, str] = {
+    float: "$float", Float32: "$float32", Decimal: "$decimal", UUID: "$uuid", ObjectId: "$objectId", bytes: "$bytes", Timestamp: "$datetime"}
+
+
+def _link(value: Object) -> Dict[str, Any]:
+    return {"$ref": value.object_key, "$class": value.class_name}
+
+
+# ------------------------------------------------------------------------------------------------
+# Reading
+# ------------------------------------------------------------------------------------------------
+
+_TIME = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)?")
+
+
+def read_time(text: str) -> Timestamp:
+    """A point in time as JSON and CSV have it, with up to nine digits; without a zone it is UTC."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no point in time")
+    day, clock, digits, zone = match.groups()
+    whole = datetime.fromisoformat(f"{day}T{clock}{'+00:00' if zone in (None, 'Z') else zone}").astimezone(timezone.utc)
+    return Timestamp.from_ns(timestamp_ns(whole) + int((digits or "0").ljust(9, "0")))
+
+
+def _time(value: Any) -> Union[Timestamp, RawTimestamp]:
+    if isinstance(value, dict):
+        return RawTimestamp(int(value["$seconds"]), int(value["$nanoseconds"]))
+    return read_time(value)
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) and value not in ("NaN", "Infinity", "-Infinity"):
+        raise ValueError(f"{value!r} is no number")
+    return float(value)
+
+
+def _bytes(value: Any) -> bytes:
+    return base64.b64decode(value, validate=True)
+
+
+def _as_it_is(value: Any) -> Any:
+    return value
+
+
+READERS: Dict[Any, Callable[[Any], Any]] = {
+    int: _as_it_is, bool: _as_it_is, str: _as_it_is, float: _number, Float32: lambda value: Float32(_number(value)), bytes: _bytes, datetime: _time,
+    Decimal: Decimal, UUID: UUID, ObjectId: ObjectId}
+
+_MARKED: Dict[str, Callable[[Any], Any]] = {
+    "$float": _number, "$float32": lambda value: Float32(_number(value)), "$decimal": Decimal, "$uuid": UUID, "$objectId": ObjectId,
+    "$bytes": _bytes, "$datetime": _time}
+
+
+class Reader:
+    """Makes values of JSON, for the classes of a schema."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+
+    def properties(self, class_name: str, values: Mapping[str, Any]) -> Dict[str, Any]:
+        """Those of an object, by their names."""
+        found: Dict[str, Any] = {}
+        for written, value in values.items():
+            name = plain_name(written)
+            found[name] = self.value(class_name, name, value)
+        return found
+
+    def prop(self, class_name: str, name: str) -> Prop:
+        try:
+            return self.schema[class_name].properties[name]
+        except KeyError:
+            raise DataError(f"There is no property {class_name}.{name}") from None
+
+    def value(self, class_name: str, name: str, value: Any) -> Any:
+        prop = self.prop(class_name, name)
+        try:
+            return self.of(prop, value)
+        except (ValueError, ArithmeticError, TypeError, KeyError, AttributeError, OverflowError) as error:
+            said = error.message if isinstance(error, DataError) else str(error) or repr(value)
+            raise DataError(f"{class_name}.{name}: {said}") from error
+
+    def of(self, prop: Prop, value: Any) -> Any:
+        """The value of a property; DataError, ValueError or TypeError where it is none."""
+        one: Callable[[Any], Any] = self.any if prop.type is Any else lambda element: self.element(prop, element)
+        if prop.collection is None:
+            return one(value)
+        if value is None:
+            raise TypeMismatch("A collection cannot be null")
+        if prop.collection == "dict":
+            return {key: one(element) for key, element in value.items()}
+        if not isinstance(value, (list, tuple)):
+            raise TypeMismatch(f"Needs a list, not {type(value).__name__}")
+        return [one(element) for element in value]
+
+    def element(self, prop: Prop, value: Any) -> Any:
+        """A value of a property that is no collection, or of its elements."""
+        if value is None:
+            return None
+        if not prop.is_link:
+            return READERS[prop.type](value)
+        if isinstance(value, dict):
+            if "$ref" in value:
+                return Ref(prop.type, int(value["$ref"]))
+            return self.properties(prop.type, value)
+        key = self.schema[prop.type].primary_key
+        if key is None:
+            raise TypeMismatch(f"A link to {prop.type} needs the key of its object, as in {{\"$ref\": 1}}")
+        return Named(prop.type, self.element(self.schema[prop.type].properties[key], value))
+
+    def any(self, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.any(element) for element in value]
+        if not isinstance(value, dict):
+            return value
+        if len(value) == 1:
+            ((mark, content),) = value.items()
+            if mark in _MARKED:
+                return _MARKED[mark](content)
+            if mark == "$dict":
+                return {key: self.any(element) for key, element in content}
+        if value.keys() == {"$ref", "$class"}:
+            return Ref(value["$class"], int(value["$ref"]))
+        if value.keys() == {"$seconds", "$nanoseconds"}:
+            return _time(value)
+        return {key: self.any(element) for key, element in value.items()}
+
+
+def links_in(value: Any) -> bool:
+    """Whether a value that was read has links in it."""
+    if isinstance(value, (Ref, Named)):
+        return True
+    if isinstance(value, dict):
+        return any(map(links_in, value.values()))
+    return isinstance(value, list) and any(map(links_in, value))
+
+
+def schema_json(schema: Schema, version: Any) -> Dict[str, Any]:
+    """{"version": …, "classes": [{"name", "primaryKey", "embedded", "properties": […]}]}"""
+    return {"version": version, "classes": [_class_json(declared) for declared in schema.values()]}
+
+
+def _class_json(declared: ClassSchema) -> Dict[str, Any]:
+    return {
+        "name": declared.name,
+        "primaryKey": declared.primary_key,
+        "embedded": declared.embedded,
+        "properties": [
+            {
+                "name": key,
+                "type": "link" if prop.is_link else type_name(prop),
+                **({"class": prop.type} if prop.is_link else {}),
+                "collection": prop.collection,
+                "optional": prop.optional,
+                "indexed": prop.indexed,
+                "fulltext": prop.fulltext,
+            }
+            for key, prop in declared.properties.items()
+        ],
+    }
+
+
+def type_name(prop: Prop) -> str:
+    """The type of a value or an element: `int`, `Any`, `Float32`; for links the name of the class."""
+    if prop.is_link:
+        return str(prop.type)
+    return "Any" if prop.type is Any else str(prop.type.__name__)
+
+
+_TYPES: Dict[str, Any] = {kind.__name__: kind for kind in READERS}
+_COLLECTIONS: Dict[Any, Callable[[Any], Any]] = {
+    None: _as_it_is, "list": lambda t: list[t], "set": lambda t: set[t], "dict": lambda t: dict[str, t]}  # type: ignore[valid-type]
+
+
+def schema_of_json(found: Any) -> Tuple[Dict[str, ClassSchema], Any]:
+    """The classes and the version that schema_json() wrote; DataError where it is something else."""
+    try:
+        return {declared["name"]: _class_of_json(declared) for declared in found["classes"]}, found.get("version")
+    except (KeyError, TypeError, AttributeError) as error:
+        raise DataError(f"This is no schema as `crealm schema --json` prints it: {error!r}") from error
+
+
+def _class_of_json(declared: Mapping[str, Any]) -> ClassSchema:
+    properties = {}
+    for prop in declared["properties"]:
+        kind = prop["class"] if prop["type"] == "link" else Any if prop["type"] == "Any" else _TYPES[prop["type"]]
+        properties[prop["name"]] = Prop(
+            _COLLECTIONS[prop["collection"]](kind), optional=prop["optional"], indexed=prop["indexed"], fulltext=prop["fulltext"])
+    return ClassSchema(declared["name"], properties, primary_key=declared["primaryKey"], embedded=declared["embedded"])

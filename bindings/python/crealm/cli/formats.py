@@ -1,0 +1,44 @@
+"""The formats of export and import."""
+
+from __future__ import annotations
+
+import os
+from typing import Callable, Dict, NamedTuple, Optional, Tuple
+
+from ..errors import DataError
+from . import csv_files, json_files, sqlite_files
+from .carrying import Job, Source
+
+
+class Format(NamedTuple):
+    endings: Tuple[str, ...]
+    write: Callable[[Job], None]
+    read: Callable[[str, Optional[str]], Source]  # A path, and the class of a file that does not name it.
+
+
+FORMATS: Dict[str, Format] = {
+    "json": Format((".json",), json_files.write_json, lambda path, name: json_files.JsonSource(path, "json")),
+    "ndjson": Format((".ndjson", ".jsonl"), json_files.write_ndjson, lambda path, name: json_files.JsonSource(path, "ndjson")),
+    "csv": Format((".csv",), csv_files.write_csv, csv_files.CsvSource),
+    "sqlite": Format((".sqlite", ".sqlite3", ".db"), sqlite_files.write_sqlite, lambda path, name: sqlite_files.SqliteSource(path)),
+}
+# What the standard output and input may have.
+STREAMED = ("json", "ndjson")
+
+
+def format_of(path: str, given: Optional[str]) -> str:
+    """The name of a format: the one that was given, else the one that the ending of a path says; of a folder the one of its files."""
+    if given is not None:
+        return given
+    found = _by_ending(path)
+    if found is None and os.path.isdir(path):
+        kinds = {_by_ending(file) for file in os.listdir(path)} - {None}
+        found = kinds.pop() if len(kinds) == 1 else None
+    if found is None:
+        raise DataError(f"The ending of {path!r} says no format: --format {', '.join(FORMATS)}")
+    return found
+
+
+def _by_ending(path: str) -> Optional[str]:
+    ending = os.path.splitext(path)[1].lower()
+    return next((name for name, kind in FORMATS.items() if ending in kind.endings), None)

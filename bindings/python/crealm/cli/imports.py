@@ -1,0 +1,328 @@
+"""import: the objects of another format into a new file, or into one that has their classes.
+
+The source is read twice: first all objects are made, many in one call, with what leads to no other object; then come links, embedded
+objects and values of any type that have links in them. All of it is one write: it is there as a whole, or not at all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+import tempfile
+from bisect import bisect_right
+from contextlib import closing, contextmanager, suppress
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+
+from ..database import Database
+from ..errors import DataError, NoSuchClass, SchemaError, suggestion
+from ..objects import Object, Table
+from ..opening import open as open_database
+from ..schema import ClassSchema, Prop
+from .carrying import Row, Source
+from .csv_files import CsvSource
+from .exact import Named, Ref, links_in, schema_of_json
+from .formats import FORMATS, STREAMED, format_of
+from .options import DONE, Commands, add_file, add_json, secret
+from .output import print_json, progress
+
+_BATCH = 10_000
+_FILLERS = 10_000  # Objects, and one for each real one, that stand for a while for such as were deleted.
+
+
+def add(commands: Commands) -> None:
+    command = commands.alone("import", run, "read objects of another format into a new file, or one that is there")
+    add_file(command)
+    command.add_argument("source", metavar="SOURCE", help="what export wrote; CSV of others, too; - is the standard input (JSON, NDJSON)")
+    command.add_argument("--format", choices=list(FORMATS), help="default: what the ending of SOURCE says")
+    command.add_argument("--class", dest="only", metavar="NAME", help="the class of a single CSV file; default: its name")
+    command.add_argument("--schema", metavar="SCHEMAFILE", help="the classes, as `crealm schema --json` prints them")
+    command.add_argument("--update", choices=["error", "modified", "all"], default="error",
+                         help="where an object has the primary key already: an error (the default), write what differs, write all values")
+    add_json(command, "tell what was read as JSON")
+
+
+def run(options: argparse.Namespace) -> int:
+    with _source_path(options) as path:
+        kind = format_of(path, options.format)
+        with closing(FORMATS[kind].read(path, options.only)) as source:
+            counts = _import(source, options)
+    if options.json:
+        print_json({"file": os.path.abspath(options.file), "format": kind, "objects": sum(counts.values()), "classes": counts})
+    else:
+        print(f"{os.path.abspath(options.file)}: {sum(counts.values()):,} objects of {len(counts):,} classes")
+    return DONE
+
+
+@contextmanager
+def _source_path(options: argparse.Namespace) -> Iterator[str]:
+    """The name of the source; the standard input waits in a file meanwhile, to be read twice."""
+    if options.source != "-":
+        yield options.source
+        return
+    if options.format not in STREAMED:
+        raise DataError(f"From the standard input: --format {' or '.join(STREAMED)}")
+    with tempfile.NamedTemporaryFile(prefix="crealm-") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+        copy.flush()
+        yield copy.name
+
+
+def _import(source: Source, options: argparse.Namespace) -> Dict[str, int]:
+    if options.schema is not None:
+        with open(options.schema, encoding="utf-8") as file:
+            schema, source.version = schema_of_json(json.load(file))
+        source.read_as(schema)
+    if os.path.lexists(options.file):
+        with open_database(options.file, mode="rw", **secret(options)) as db:
+            if source.schema is None:
+                source.read_as(db.schema)
+            else:
+                _require_classes(db, source.schema)
+            return _fill(db, source, options.update, is_new=False)
+    if source.schema is None:
+        if not isinstance(source, CsvSource):
+            raise SchemaError("The source does not say which classes it has", hint="--schema FILE does, with what `crealm schema --json` prints.")
+        source.read_as(source.guess())
+    assert source.schema is not None
+    declared = list(source.schema.values())
+    try:
+        with open_database(options.file, mode="rwc", schema=declared, schema_version=source.version, **secret(options)) as db:
+            return _fill(db, source, options.update, is_new=True)
+    except BaseException:
+        for name in options.file, f"{options.file}.lock", f"{options.file}.note":
+            with suppress(OSError):
+                os.remove(name)
+        raise
+
+
+def _require_classes(db: Database, schema: Mapping[str, ClassSchema]) -> None:
+    """SchemaError unless the file has all classes and properties of the source, of the same types."""
+    for name, declared in schema.items():
+        if not declared.properties:
+            continue
+        if name not in db:
+            raise SchemaError(f"The file has no class {name!r}{suggestion(name, db.classes)}")
+        there = db.schema[name]
+        if (there.primary_key, there.embedded) != (declared.primary_key, declared.embedded):
+            raise SchemaError(f"{name} has another primary key in the file, or is embedded only there or only here")
+        for key, prop in declared.properties.items():
+            found = there.properties.get(key)
+            if found is None or str(found) != str(prop):
+                raise SchemaError(f"{name}.{key} is {prop} in the source, {'not there' if found is None else found} in the file")
+
+
+def _fill(db: Database, source: Source, update: str, is_new: bool) -> Dict[str, int]:
+    with db.write(), progress("import", None) as advance:
+        filling = _Filling(db, source, update, is_new, advance)
+        filling.make_objects()
+        filling.link_objects()
+    return {name: one.count for name, one in filling.classes.items()}
+
+
+# ------------------------------------------------------------------------------------------------
+# Keys
+# ------------------------------------------------------------------------------------------------
+
+
+class _Keys:
+    """Which key an object has got, for the key it had: runs of consecutive ones, which most are."""
+
+    def __init__(self) -> None:
+        self._runs: List[List[int]] = []  # First key it had, first key it got, how many.
+        self._firsts: List[int] = []
+
+    def add(self, before: int, now: int) -> None:
+        if self._runs:
+            run = self._runs[-1]
+            if before - run[0] == run[2] == now - run[1]:
+                run[2] += 1
+                return
+        self._runs.append([before, now, 1])
+
+    def close(self, class_name: str) -> None:
+        """No more are added."""
+        self._runs.sort()
+        for one, following in zip(self._runs, self._runs[1:]):
+            if one[0] + one[2] > following[0]:
+                raise DataError(f"Two objects of {class_name} have the key {following[0]}")
+        self._firsts = [run[0] for run in self._runs]
+
+    def find(self, before: int) -> Optional[int]:
+        at = bisect_right(self._firsts, before) - 1
+        if at < 0 or before - self._runs[at][0] >= self._runs[at][2]:
+            return None
+        return self._runs[at][1] + before - self._runs[at][0]
+
+
+class _Class:
+    """A class that is being filled."""
+
+    def __init__(self, db: Database, name: str) -> None:
+        self.table: Table[Any] = db[name]
+        declared = self.table.schema
+        if declared.embedded:
+            raise DataError(f"{name} is an embedded class: its objects stand inside of others")
+        self.name, self.count, self.keys = name, 0, _Keys()
+        self.primary_key = declared.primary_key
+        properties = declared.properties
+        self.any = {key for key, prop in properties.items() if prop.type is Any}
+        self.leading = {key for key, prop in properties.items() if prop.is_link}  # To other objects.
+        self.has_later = bool(self.leading)
+        self.next_key, self._fillers = 0, 0
+        self.empty: Dict[str, Any] = {key: _empty(prop) for key, prop in properties.items()}
+
+    def split(self, values: Mapping[str, Any]) -> Tuple[Dict[str, Any], Dict[str, Any]]:
+        """What an object is made with, and what it gets when all objects are there."""
+        if not self.leading and not self.any:
+            return dict(values), {}
+        now, later = {}, {}
+        for name, value in values.items():
+            if name in self.leading:
+                later[name] = value
+            elif name in self.any and links_in(value):
+                later[name], now[name] = value, self.empty[name]
+            else:
+                now[name] = value
+        return now, later
+
+
+    def keys_of(self, values: List[Dict[str, Any]]) -> List[int]:
+        """The keys of objects that are there, by their primary keys."""
+        return [self.table.get(one[str(self.primary_key)]).object_key for one in values]
+
+    def with_gaps(self, had: List[int], values: List[Dict[str, Any]]) -> Tuple[List[Dict[str, Any]], List[int]]:
+        """The objects, and between them others, to be deleted, for the keys that were missing; and the places of those. Where
+        too many are missing, the objects move together."""
+        filled: List[Dict[str, Any]] = []
+        gaps: List[int] = []
+        following = self.next_key
+        for key, one in zip(had, values):
+            missing = key - following
+            if 0 < missing <= _FILLERS + self.count + len(filled) - self._fillers:
+                gaps += range(len(filled), len(filled) + missing)
+                filled += [one] * missing
+                self._fillers += missing
+                following += missing
+            filled.append(one)
+            following += 1
+        return filled, gaps
+
+
+def _empty(prop: Prop) -> Any:
+    return {} if prop.collection == "dict" else None if prop.collection is None else []
+
+
+# ------------------------------------------------------------------------------------------------
+# Filling
+# ------------------------------------------------------------------------------------------------
+
+
+class _Filling:
+    def __init__(self, db: Database, source: Source, update: str, is_new: bool, advance: Callable[[int], None]) -> None:
+        self._db, self._source, self._update, self._is_new, self._advance = db, source, update, is_new, advance
+        self.classes: Dict[str, _Class] = {}
+
+    def _class(self, name: str) -> _Class:
+        if name not in self.classes:
+            if name not in self._db:
+                raise NoSuchClass(f"There is no class {name!r}{suggestion(name, self._db.classes)}")
+            self.classes[name] = _Class(self._db, name)
+        return self.classes[name]
+
+    def _batches(self) -> Iterator[Tuple[_Class, List[Row]]]:
+        """Rows of one class that come behind each other."""
+        some: List[Row] = []
+        for row in self._source.rows():
+            if some and (row.class_name != some[0].class_name or len(some) == _BATCH):
+                yield self._class(some[0].class_name), some
+                some = []
+            some.append(row)
+        if some:
+            yield self._class(some[0].class_name), some
+
+    def make_objects(self) -> None:
+        for kind, rows in self._batches():
+            made = []
+            for row in rows:
+                now, later = kind.split(row.values)
+                kind.has_later = kind.has_later or bool(later)
+                made.append(now)
+            had = [kind.count + number if row.key is None else row.key for number, row in enumerate(rows)]
+            for before, key in zip(had, self._made(kind, had, made)):
+                kind.keys.add(before, key)
+            kind.count += len(rows)
+            self._advance(len(rows))
+        for kind in self.classes.values():
+            kind.keys.close(kind.name)
+
+    def _made(self, kind: _Class, had: List[int], values: List[Dict[str, Any]]) -> List[int]:
+        """Makes objects, and returns their keys: in a new file those that they had, where that is possible."""
+        before = len(kind.table)
+        if self._update != "error" or kind.primary_key is not None and not self._is_new:
+            self._db.add_many(kind.name, values, self._update, batch=_BATCH)
+            return self._new_keys(kind, before, values) if kind.primary_key is None else kind.keys_of(values)
+        if kind.primary_key is not None or not self._is_new:
+            self._db.add_many(kind.name, values, batch=_BATCH)
+            return self._new_keys(kind, before, values)
+        filled, gaps = kind.with_gaps(had, values)
+        self._db.add_many(kind.name, filled, batch=_BATCH)
+        keys = self._new_keys(kind, before, filled)
+        for place in reversed(gaps):
+            kind.table[before + place].delete()
+        kind.next_key = keys[-1] + 1
+        wanted = set(gaps)
+        return [key for place, key in enumerate(keys) if place not in wanted]
+
+    def _new_keys(self, kind: _Class, before: int, values: List[Dict[str, Any]]) -> List[int]:
+        """The keys of objects that were made just now. They are given in order."""
+        count = len(kind.table) - before
+        if count != len(values):
+            raise DataError(f"{len(values):,} objects of {kind.name} were made, and {count:,} are there")
+        ends = [kind.table[before].object_key, kind.table[before + count - 1].object_key]
+        if kind.primary_key is not None and kind.keys_of([values[0], values[-1]]) != ends:
+            return kind.keys_of(values)
+        if ends[1] - ends[0] == count - 1:
+            return list(range(ends[0], ends[1] + 1))
+        return [obj.object_key for obj in kind.table[before:]]
+
+    def link_objects(self) -> None:
+        """Reads the source again, and writes what leads to other objects."""
+        later = {kind.name for kind in self.classes.values() if kind.has_later}
+        if not later:
+            return
+        numbers = dict.fromkeys(self.classes, 0)
+        for row in self._source.rows():
+            number, kind = numbers[row.class_name], self.classes[row.class_name]
+            numbers[row.class_name] += 1
+            if row.class_name in later:
+                _, values = kind.split(row.values)
+                obj = self._object(kind.name, number if row.key is None else row.key)
+                for name, value in values.items():
+                    if value or self._update != "error":
+                        obj[name] = self._resolved(value)
+
+    def _object(self, class_name: str, key: int) -> Object:
+        kind = self.classes.get(class_name)
+        now = None if kind is None else kind.keys.find(key)
+        if kind is None or now is None:
+            raise DataError(f"A link leads to {class_name} {key}, which is not in the source")
+        found: Object = self._db._object(kind.table._class_key, now)
+        return found
+
+    def _resolved(self, value: Any) -> Any:
+        """The value with objects in place of links."""
+        if isinstance(value, Ref):
+            return self._object(*value)
+        if isinstance(value, Named):
+            found = self._db[value.class_name].get(value.primary_key)
+            if found is None:
+                raise DataError(f"There is no {value.class_name} with primary key {value.primary_key!r}")
+            return found
+        if isinstance(value, list):
+            return [self._resolved(element) for element in value]
+        if isinstance(value, dict):
+            return {key: self._resolved(element) for key, element in value.items()}
+        return value

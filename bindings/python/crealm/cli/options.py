@@ -1,0 +1,127 @@
+"""What all commands share: the file, its key, how it is opened, exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+from typing import Any, Callable, List
+
+from ..database import Database
+from ..opening import open as open_database
+from .output import print_error
+
+DONE, FAILED, WRONG_ARGUMENTS, FAULTS, DIFFERENT, INTERRUPTED = 0, 1, 2, 3, 4, 130
+
+Run = Callable[[Database, argparse.Namespace], int]
+RunAlone = Callable[[argparse.Namespace], int]
+
+
+class Commands:
+    """The commands of the parser. Each module adds its own."""
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._parsers: Any = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def reader(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
+        """A command that reads one version of a file and touches nothing."""
+        command = self.alone(name, lambda options: _read(run, options), help)
+        add_file(command)
+        add_reading(command)
+        return command
+
+    def writer(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
+        """A command that opens a file as an app does."""
+        command = self.alone(name, lambda options: _write(run, options), help)
+        add_file(command)
+        return command
+
+    def alone(self, name: str, run: RunAlone, help: str, is_hidden: bool = False) -> argparse.ArgumentParser:
+        """A command that opens what it needs by itself."""
+        shown = {} if is_hidden else {"help": help}
+        command: argparse.ArgumentParser = self._parsers.add_parser(name, description=help[0].upper() + help[1:] + ".", **shown)
+        command.set_defaults(run=run)
+        return command
+
+
+def add_file(command: argparse.ArgumentParser) -> None:
+    command.add_argument("file", metavar="FILE")
+    add_secret(command)
+
+
+def add_secret(command: argparse.ArgumentParser) -> None:
+    secret = command.add_mutually_exclusive_group()
+    secret.add_argument("--key", metavar="KEYFILE", help="file with the 64 bytes of the encryption key")
+    secret.add_argument("--passphrase-file", metavar="TEXTFILE", help="file whose first line is the passphrase")
+
+
+def add_reading(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--immutable", dest="mode", action="store_const", const="immutable", default="snapshot",
+        help="no copy: for a file that nobody changes meanwhile, such as one on a read-only medium")
+    command.add_argument("--evidence", action="store_true", help="tell the SHA-256 of the file before and after")
+
+
+def add_json(command: argparse.ArgumentParser, what: str = "print JSON") -> None:
+    command.add_argument("--json", action="store_true", help=what)
+
+
+# ------------------------------------------------------------------------------------------------
+# Opening
+# ------------------------------------------------------------------------------------------------
+
+
+def secret(options: argparse.Namespace) -> Any:
+    """Key or passphrase of a file, as open() takes them."""
+    if options.passphrase_file is not None:
+        return {"passphrase": read_passphrase(options.passphrase_file)}
+    return {"key": None if options.key is None else read_key(options.key)}
+
+
+def read_key(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(65)  # One more than a key has is enough to be refused.
+
+
+def read_passphrase(path: str) -> bytes:
+    """The first line, without its end."""
+    with open(path, "rb") as file:
+        return file.readline().rstrip(b"\r\n")
+
+
+def _read(run: Run, options: argparse.Namespace) -> int:
+    evidence = Evidence([options.file] if options.evidence else [])
+    with open_database(options.file, mode=options.mode, **secret(options)) as db:
+        code = run(db, options)
+    return code if evidence.holds() else FAULTS
+
+
+def _write(run: Run, options: argparse.Namespace) -> int:
+    with open_database(options.file, mode="rw", **secret(options)) as db:
+        return run(db, options)
+
+
+class Evidence:
+    """The digests of files before and after they were read."""
+
+    def __init__(self, files: List[str]) -> None:
+        self._before = [(file, _digest(file)) for file in files]
+
+    def holds(self) -> bool:
+        """Whether all files are what they were; tells so. True when nobody asked."""
+        is_same = True
+        for file, before in self._before:
+            after = _digest(file)
+            print(f"sha256 before {before}\nsha256 after  {after}", file=sys.stderr)
+            if after != before:
+                print_error(f"{file} changed while it was read")
+                is_same = False
+        return is_same
+
+
+def _digest(path: str) -> str:
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while part := file.read(1 << 20):
+            digest.update(part)
+    return digest.hexdigest()

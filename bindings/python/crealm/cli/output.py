@@ -1,0 +1,121 @@
+"""What goes to a terminal or a pipe: texts that can do no harm there, tables, progress."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import sys
+from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, TextIO
+
+from ..objects import cut
+
+WIDTH = 28  # Of one column.
+
+
+def printable(text: str) -> str:
+    """The text without what steers a terminal: control characters, line ends, marks that turn or hide text."""
+    if text.isprintable():
+        return text
+    return "".join(ch if ch.isprintable() else ch.encode("unicode_escape").decode("ascii") for ch in text)
+
+
+def json_text(value: Any, indent: Optional[int] = None) -> str:
+    """A value as JSON. What steers a terminal is escaped, which means the same to whoever reads the JSON."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent)
+    if text.isprintable():
+        return text
+    return "".join(ch if ch.isprintable() or ch == "\n" else json.dumps(ch)[1:-1] for ch in text)
+
+
+class SafeTerminal:
+    """A stream to a terminal: whatever writes to it, only line ends and tabs get there unescaped."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self.stream = stream
+
+    def write(self, text: str) -> int:
+        lines = text.replace("\r\n", "\n").split("\n")
+        self.stream.write("\n".join("\t".join(map(printable, line.split("\t"))) for line in lines))
+        return len(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+@contextlib.contextmanager
+def safe_streams() -> Iterator[None]:
+    """Inside, nothing that a file holds can steer the terminal."""
+    with contextlib.ExitStack() as stack:
+        if sys.stdout.isatty():
+            stack.enter_context(contextlib.redirect_stdout(SafeTerminal(sys.stdout)))
+        if sys.stderr.isatty():
+            stack.enter_context(contextlib.redirect_stderr(SafeTerminal(sys.stderr)))
+        yield
+
+
+def print_error(text: object) -> None:
+    for line in str(text).split("\n"):
+        print(f"crealm: {printable(line)}", file=sys.stderr)
+
+
+def print_json(value: Any) -> None:
+    print(json_text(value, indent=1))
+
+
+def print_table(rows: Sequence[Sequence[str]], indent: str = "", width: Optional[int] = None, has_header: bool = True) -> None:
+    """Columns as wide as their widest cell, at most `width`. On a terminal, and with `rich`, drawn by that."""
+    cells = [[cell if width is None else cut(cell, width) for cell in map(printable, row)] for row in rows]
+    if isinstance(sys.stdout, SafeTerminal) and _has_rich():
+        _print_drawn(cells, has_header)
+        return
+    widths = [max(map(len, column)) for column in zip(*cells)]
+    for row in cells:
+        print((indent + "  ".join(cell.ljust(w) for cell, w in zip(row, widths))).rstrip())
+
+
+def _has_rich() -> bool:
+    return importlib.util.find_spec("rich") is not None
+
+
+def _real(stream: Any) -> Any:
+    return stream.stream if isinstance(stream, SafeTerminal) else stream
+
+
+def _print_drawn(cells: List[List[str]], has_header: bool) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(show_header=has_header, box=None, padding=(0, 2, 0, 0))
+    for title in cells[0] if cells else ():
+        table.add_column(Text(title), no_wrap=True)
+    for row in cells[1:] if has_header else cells:
+        table.add_row(*map(Text, row))
+    Console(file=_real(sys.stdout)).print(table)
+
+
+@contextlib.contextmanager
+def progress(what: str, total: Optional[int]) -> Iterator[Callable[[int], None]]:
+    """A bar on the standard error output where that is a terminal and there is `rich`. Called with how much more is done."""
+    if not (sys.stderr.isatty() and _has_rich()):
+        yield lambda count: None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(file=_real(sys.stderr)), transient=True) as bar:
+        task = bar.add_task(printable(what), total=total)
+        yield lambda count: bar.advance(task, count)
+
+
+def counted(rows: Iterable[Any], advance: Callable[[int], None], step: int = 1000) -> Iterator[Any]:
+    """The rows, telling a progress bar now and then."""
+    done = 0
+    for row in rows:
+        yield row
+        done += 1
+        if done == step:
+            advance(done)
+            done = 0
+    advance(done)
