@@ -191,7 +191,8 @@ class _Class:
 
     def keys_of(self, values: List[Dict[str, Any]]) -> List[int]:
         """The keys of objects that are there, by their primary keys."""
-        return [self.table.get(one[str(self.primary_key)]).object_key for one in values]
+        found = (self.table.get(one[str(self.primary_key)]) for one in values)
+        return [one.object_key for one in found if one is not None]
 
     def with_gaps(self, had: List[int], values: List[Dict[str, Any]]) -> Tuple[List[Dict[str, Any]], List[int]]:
         """The objects, and between them others, to be deleted, for the keys that were missing; and the places of those. Where

@@ -73,11 +73,7 @@ def _class_of(db: Database, text: str) -> Tuple[str, str]:
 def _taken(pattern: "re.Pattern[str]", text: str) -> Tuple[Optional[str], str]:
     """What the pattern finds at the end of the text, outside of quotes, and the text without it."""
     match = pattern.search(text)
-<<<<<<< HEAD
-    if match is None or any(text.count(quote, 0, match.start()) % 2 == 1 for quote in "'\""):
-=======
     if match is None or any(text.count(quote, 0, match.start()) % 2 for quote in "'\""):
->>>>>>> dff7f1a (crealm import: the reverse of export for JSON, NDJSON, SQLite and CSV; encrypt, decrypt and versions; exports carry the schema and every value; output that cannot steer a terminal)
         return None, text
     return match.group(1), text[: match.start()]
 
