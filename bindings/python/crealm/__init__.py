@@ -33,9 +33,10 @@ A database that is gone when it is closed: crealm.memory(schema=[Person]).
 
 The modules: `opening` opens files, `database` runs writes, `objects` has tables and objects,
 `collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
-classes, `kinds` enums and dates in them, `expressions` conditions made of them, `schema` the other way to declare them, `migration` brings files to a changed schema, `observing`
-tells of changes, `changes` is what it tells, `frozen` is for reading on many threads, `writing` for writes
-of programs with an event loop, `values` has the value types that Python lacks, `errors` the exceptions.
+classes, `kinds` enums and dates in them, `expressions` conditions made of them, `aggregates` sums over groups, `schema` the
+other way to declare classes, `migration` brings files to a changed schema, `observing` tells of changes, `changes` is what it
+tells, `frozen` is for reading on many threads, `writing` for writes of programs with an event loop, `values` has the value
+types that Python lacks, `errors` the exceptions.
 """
 
 from ._library import lib as _lib

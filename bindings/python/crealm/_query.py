@@ -250,18 +250,6 @@ def _pair(key: Any) -> Tuple[Any, str]:
     return path, found
 
 
-def property_name(bound: BoundClass, property: Any) -> Any:
-    """The name of a property that is given as one, or as a path."""
-    if not isinstance(property, Path):
-        return property
-    path = property._as_part()
-    _check_class(bound, path)
-    step, *others = path.steps
-    if others:
-        raise QueryError(f"{property!r} leads over a link: aggregates are made of properties of {bound.name} itself")
-    return step.name
-
-
 def _stored_path(db: Session, bound: Optional[BoundClass], path: Any) -> str:
     """A path with the names that the file has. What is unknown stays, for the library to judge."""
     if isinstance(path, Path):
@@ -278,6 +266,12 @@ def _origin(bound: BoundClass, name: str) -> Optional[str]:
     member = None if bound.model is None else bound.model._member(name)
     model = None if member is None else member._leads_to()
     return None if model is None else model._realm_class
+
+
+def check_class(bound: BoundClass, property: Any) -> None:
+    """QueryError for a path of another class."""
+    if isinstance(property, Path):
+        _check_class(bound, property._as_part())
 
 
 def _check_class(bound: Optional[BoundClass], path: Steps) -> None:

@@ -23,12 +23,13 @@ from . import _marshal as c
 from . import _pages
 from ._handle import Handle, resolved
 from ._library import lib
-from ._query import Query, distinct_text, ordered, property_name, sort_text, written
+from ._query import Query, check_class, distinct_text, ordered, sort_text, written
 from ._sequences import Cut, position_in
 from ._session import Session
 from ._store import located
-from .columns import Columnar
-from .errors import ConstraintError, DataError, Error, InvalidatedError, NotSupportedError, UsageError
+from .aggregates import Aggregate, Grouping
+from .columns import Columnar, column_name
+from .errors import ConstraintError, DataError, Error, InvalidatedError, NoSuchProperty, NotSupportedError, UsageError
 from .expressions import Condition, Path, conjunction
 from .inspection import Explanation
 from .frozen import Freezable
@@ -41,6 +42,12 @@ R = TypeVar("R", bound="Results[Any]")
 _PAGE = 256
 _MISSING: Any = object()
 _NO_PROPERTY = -1
+_FUNCTIONS: typing.Dict[str, Any] = {
+    "min": lib.realm_results_min,
+    "max": lib.realm_results_max,
+    "sum": lib.realm_results_sum,
+    "mean": lib.realm_results_average,
+}
 
 
 class Queryable(Columnar, typing.Generic[T]):
@@ -119,28 +126,40 @@ class Queryable(Columnar, typing.Generic[T]):
         Any cannot be reached through it: NotSupportedError."""
         return self._results()._snapshot()
 
+    def group_by(self, *columns: Any, **named: Any) -> Grouping:
+        """The objects in groups that share the values of some columns: group_by("city", boss="boss.name").agg(n=count()).
+
+        columns: names of properties, or paths over links: "boss.name", Person.boss.name.
+        named:   the same with names of their own in what agg() gives. See `aggregates`.
+        """
+        results = self._results()
+        if results._row_class() is None:
+            raise DataError("These are values: objects have properties to be grouped by")
+        return Grouping(results._snapshot(), columns, named)
+
     def min(self, property: Any = None) -> Any:
         """The smallest value of a property, or of the values themselves; None when there is none.
         None and not-a-number are passed over.
 
-        property: its name, or Person.age: a number, a point in time or Any; left out where the elements are values.
+        property: its name, or Person.age: a number, a point in time or Any; left out where the elements are values. Or
+                  a path over links to one object each: "boss.age", Person.boss.age.
                   NoSuchProperty, or UsageError for other types.
         """
-        return self._results()._aggregate(lib.realm_results_min, property)
+        return self._results()._aggregate("min", property)
 
     def max(self, property: Any = None) -> Any:
         """The largest value, likewise."""
-        return self._results()._aggregate(lib.realm_results_max, property)
+        return self._results()._aggregate("max", property)
 
     def sum(self, property: Any = None) -> Any:
         """The sum: an int, which wraps at 64 bits, a float, or for decimals and Any a Decimal; zero when
         there is nothing to add. None, not-a-number and what is no number are passed over."""
-        return self._results()._aggregate(lib.realm_results_sum, property)
+        return self._results()._aggregate("sum", property)
 
     def average(self, property: Any = None) -> Any:
         """The mean: a float, or for decimals and Any a Decimal; None when there are no numbers. None,
         not-a-number and what is no number are passed over and not counted."""
-        return self._results()._aggregate(lib.realm_results_average, property)
+        return self._results()._aggregate("mean", property)
 
     def mean(self, property: Any = None) -> Any:
         """The same as average()."""
@@ -339,12 +358,21 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return None if self._property is not None else self._db._bound(self._class_key)
 
     def _kind_of(self, column: str) -> Optional[Kind]:
-        bound, kind = self._row_class(), None
+        try:
+            facts = self._facts_of(column)
+        except NoSuchProperty:
+            return None  # "@key"
+        return None if facts is None else facts.kind
+
+    def _facts_of(self, column: str) -> Optional[c.PropertyFacts]:
+        """The property at the end of a path; None where it leads over no links."""
+        bound, facts = self._row_class(), None
         for name in column.split("."):
-            facts = None if bound is None else bound.properties.get(name) or bound.columns.get(name)
-            kind = None if facts is None else facts.kind
-            bound = None if facts is None else self._db._by_name.get(facts.target)
-        return kind
+            if bound is None or (facts is not None and facts.collection != c.C_NONE):
+                return None
+            facts = bound.find(name)
+            bound = self._db._by_name.get(facts.target)
+        return facts
 
     def _made(self, handle: Handle) -> Results[T]:
         return Results(self._db, handle, self._class_key, self._property, self._depth)
@@ -397,7 +425,7 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         made = self._handle.make(lib.realm_results_snapshot)
         return Snapshot(self._db, made, self._class_key, self._property, self._depth)
 
-    def _aggregate(self, function: Any, property: Any) -> Any:
+    def _aggregate(self, function: str, property: Any) -> Any:
         if self._property is not None:
             if property is not None:
                 raise TypeError(f"The elements are values: they have no property {property!r}")
@@ -406,13 +434,17 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             raise TypeError("Of what? Objects need the name of a property")
         bound = self._row_class()
         assert bound is not None
-        facts = bound.find(property_name(bound, property))
+        check_class(bound, property)
+        path = column_name(property)
+        if "." in path and path not in bound.properties:
+            return Grouping(self._snapshot(), (), {}).agg(value=Aggregate(function, path))[0]["value"]
+        facts = bound.find(path)
         return self._aggregated(function, facts, facts.key)
 
-    def _aggregated(self, function: Any, facts: c.PropertyFacts, key: int) -> Any:
-        if function in (lib.realm_results_sum, lib.realm_results_average):
+    def _aggregated(self, function: str, facts: c.PropertyFacts, key: int) -> Any:
+        if function in ("sum", "mean"):
             facts = facts._replace(kind=None)  # A sum of members is none of them.
-        return self._db._rich(self._handle.call(c.aggregate, function, key), facts)
+        return self._db._rich(self._handle.call(c.aggregate, _FUNCTIONS[function], key), facts)
 
     def to_dicts(self, depth: int = 1) -> ListOf[Optional[typing.Dict[str, Any]]]:
         """A dictionary for each object, as its to_dict(depth) gives it; None where a snapshot has lost its object.

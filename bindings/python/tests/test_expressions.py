@@ -234,7 +234,7 @@ def test_what_is_no_condition(db):
         people.where(Dog.age > 3)
     with pytest.raises(crealm.QueryError, match="Dog.age is no property of Person"):
         people.where(Person.boss.dogs.any(Dog.age > 3) & (Dog.age > 3))
-    for wrong in (lambda: people.sort(Dog.age), lambda: people.distinct(Person.scores[0]), lambda: people.max(Person.boss.age)):
+    for wrong in (lambda: people.sort(Dog.age), lambda: people.distinct(Person.scores[0]), lambda: people.max(Dog.age)):
         with pytest.raises(crealm.QueryError):
             wrong()
     for wrong in (people, people.where(Person.age > 1000)):

@@ -1,0 +1,154 @@
+"""group_by() and agg(), and sums over links, against sums of Python."""
+
+import enum
+import math
+import random
+from datetime import date, datetime, timezone
+from decimal import Decimal
+from typing import Any, List, Optional
+
+import pytest
+
+import crealm
+from crealm import Model, field
+from crealm.aggregates import count, max, mean, min, sum
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+    HIGH = 9
+
+
+class Owner(Model):
+    id: int = field(primary_key=True)
+    name: Optional[str] = None
+    age: int = 0
+    boss: Optional["Owner"]
+
+
+class Trip(Model):
+    id: int = field(primary_key=True)
+    owner: Optional[Owner]
+    km: float = 0.0
+    cost: Decimal = Decimal(0)
+    points: Optional[int] = field(name="stored_points", default=None)
+    day: date
+    at: datetime
+    level: Level = Level.LOW
+    title: str = ""
+    any: Any = None
+    tags: List[str]
+
+
+@pytest.fixture
+def trips(path):
+    with crealm.open(path, schema=[Trip, Owner]) as db:
+        with db.write():
+            ann = db.add(Owner(id=1, name="Ann", age=30))
+            bo = db.add(Owner(id=2, name="Bo", age=50, boss=ann))
+            nan = float("nan")
+            for number, (owner, km, points, level) in enumerate(
+                [(ann, 1.5, 3, Level.LOW), (bo, 2.0, None, Level.HIGH), (ann, nan, 5, Level.HIGH), (None, 4.0, 2**62, Level.LOW), (bo, 8.0, 2**62, Level.LOW)]
+            ):
+                at = datetime(2024, 1, number + 1, tzinfo=timezone.utc)
+                db.add(Trip(
+                    id=number, owner=owner, km=km, cost=Decimal(number) / 4, points=points, level=level, title=f"t{number}", day=at.date(), at=at))
+        yield db[Trip]
+
+
+def test_groups(trips):
+    assert trips.group_by("owner.name").agg(n=count(), filled=count("points"), km=sum("km"), usual=mean(Trip.km), last=max("at")) == [
+        {"owner.name": "Ann", "n": 2, "filled": 2, "km": 1.5, "usual": 1.5, "last": trips.get(2).at},
+        {"owner.name": "Bo", "n": 2, "filled": 1, "km": 10.0, "usual": 5.0, "last": trips.get(4).at},
+        {"owner.name": None, "n": 1, "filled": 1, "km": 4.0, "usual": 4.0, "last": trips.get(3).at},
+    ]
+    assert trips.group_by(Trip.level, boss=Trip.owner.boss.name).agg(n=count(), first=min(Trip.day), worst=max("level"), title=max("title")) == [
+        {"level": Level.LOW, "boss": None, "n": 2, "first": date(2024, 1, 1), "worst": Level.LOW, "title": "t3"},
+        {"level": Level.HIGH, "boss": "Ann", "n": 1, "first": date(2024, 1, 2), "worst": Level.HIGH, "title": "t1"},
+        {"level": Level.HIGH, "boss": None, "n": 1, "first": date(2024, 1, 3), "worst": Level.HIGH, "title": "t2"},
+        {"level": Level.LOW, "boss": "Ann", "n": 1, "first": date(2024, 1, 5), "worst": Level.LOW, "title": "t4"},
+    ]
+    assert trips.group_by("points").agg(n=count(), cost=sum("cost"))[3] == {"points": 2**62, "n": 2, "cost": Decimal("1.75")}
+    assert trips.where("km > 3").sort("-km").group_by("id").agg() == [{"id": 4}, {"id": 3}]
+
+
+def test_one_group_of_everything(trips):
+    everything = dict(n=count(), km=sum("km"), mean=mean("cost"), least=min("points"), total=sum("points"), levels=sum("level"))
+    assert trips.group_by().agg(**everything) == [
+        {"n": 5, "km": 15.5, "mean": Decimal("0.5"), "least": 3, "total": 2**63 + 8, "levels": 21}]  # An int of any size.
+    assert trips.where("id < 0").group_by().agg(**everything) == [{"n": 0, "km": 0.0, "mean": None, "least": None, "total": 0, "levels": 0}]
+    assert trips.where("id < 0").group_by("owner.name").agg(**everything) == []
+
+
+def test_not_a_number_is_one_group(trips):
+    with trips._db.write():
+        trips.get(4).km = -math.nan
+        trips.get(0).cost = trips.get(1).cost = Decimal("nan")
+        trips.get(2).cost = Decimal("-snan")
+        trips.get(3).km = -0.0
+        trips.get(1).km = 0.0
+    found = trips.group_by("km").agg(n=count(), cost=sum("cost"))
+    assert [(str(row["km"]), row["n"], row["cost"]) for row in found] == [
+        ("1.5", 1, Decimal(0)), ("0.0", 2, Decimal("0.75")), ("nan", 2, Decimal(1))]
+    assert [(str(row["cost"]), row["n"]) for row in trips.group_by("cost").agg(n=count())] == [("NaN", 3), ("0.75", 1), ("1", 1)]
+
+
+def test_against_python(trips):
+    chance = random.Random(4)
+    with trips._db.write():
+        trips._db.add_many(Trip, [{"id": i, "km": chance.choice([0.5, 1.25]), "points": chance.choice([None, 1, 2])} for i in range(100, 20_100)])
+    rows = [(trip.points, trip.km) for trip in trips if trip.id >= 100]
+    found = trips.where("id >= 100").group_by("points").agg(n=count(), km=sum("km"), least=min("km"))
+    assert {row["points"]: (row["n"], row["km"], row["least"]) for row in found} == {
+        points: (len(part), math.fsum(part), 0.5)
+        for points in (None, 1, 2)
+        for part in [[km for other, km in rows if other == points]]
+    }
+
+
+def test_sums_over_links(trips):
+    assert trips.sum("owner.age") == 160 and trips.mean(Trip.owner.age) == 40.0 and trips.max("owner.boss.age") == 30
+    assert trips.min(Trip.owner.name) == "Ann" and trips.where("id < 0").min("owner.age") is None
+    with pytest.raises(crealm.QueryError, match="no property of Trip"):
+        trips.sum(Owner.boss.age)
+    with pytest.raises(crealm.NoSuchProperty, match="Owner has no property 'agee'; did you mean 'age'"):
+        trips.sum("owner.agee")
+
+
+def test_where_it_works(trips):
+    db = trips._db
+    with db.write():
+        db.add(Trip(id=50, km=3.0))
+        assert trips.group_by().agg(km=sum("km")) == [{"km": 18.5}]  # The change of this write, too.
+    assert trips.freeze().group_by().agg(n=count()) == [{"n": 6}]
+    ann = db[Owner].get(1)
+    assert ann.backlinks(Trip, "owner").group_by("title").agg(n=count()) == [{"title": "t0", "n": 1}, {"title": "t2", "n": 1}]
+    assert db["Trip"].group_by("stored_points").agg()[0] == {"stored_points": 3}
+    assert trips.group_by("owner").agg(n=count())[0] == {"owner": ann.object_key, "n": 2}  # As column() has it.
+
+
+@pytest.mark.parametrize("make, error, text", [
+    (lambda rows: rows.group_by("titel").agg(), crealm.NoSuchProperty, "did you mean 'title'"),
+    (lambda rows: rows.group_by("tags").agg(), crealm.NotSupportedError, "'tags' is no column of single values"),
+    (lambda rows: rows.group_by("tags.name").agg(), crealm.NotSupportedError, "no column"),
+    (lambda rows: rows.group_by("any").agg(), crealm.NotSupportedError, "no column"),
+    (lambda rows: rows.group_by().agg(x=sum("title")), crealm.UsageError, "title: sum\\(\\) is of numbers"),
+    (lambda rows: rows.group_by().agg(x=mean("at")), crealm.UsageError, "is of numbers"),
+    (lambda rows: rows.group_by().agg(x="sum"), TypeError, "agg\\(\\) takes"),
+    (lambda rows: rows.group_by("title").agg(title=count()), TypeError, "'title' is what"),
+    (lambda rows: rows.group_by(3).agg(), TypeError, "Names of columns are texts"),
+    (lambda rows: rows[0].tags.group_by("x"), crealm.DataError, "These are values"),
+])  # fmt: skip
+def test_mistakes(trips, make, error, text):
+    with pytest.raises(error, match=text):
+        make(trips)
+
+
+def test_data_tools(trips):
+    groups = trips.group_by("owner.name").agg(n=count())
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not there")
+    assert groups.to_arrow() == pyarrow.table({"owner.name": ["Ann", "Bo", None], "n": [2, 2, 1]})
+    pytest.importorskip("pandas", reason="pandas is not there")
+    assert list(groups.to_pandas()["n"]) == [2, 2, 1]
+    pytest.importorskip("polars", reason="polars is not there")
+    assert groups.to_polars().rows() == [("Ann", 2), ("Bo", 2), (None, 1)]
