@@ -1,6 +1,7 @@
 """import: what export wrote becomes the same file again, whatever the format."""
 
 import csv
+import importlib.util
 import io
 import json
 import math
@@ -22,10 +23,11 @@ from conftest import FIXTURES
 from crealm._marshal import decimal_to_bits
 from crealm.cli import main
 
-FORMATS = ["json", "ndjson", "sqlite", "csv"]
+_needs_pyarrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="pyarrow is not there")
+FORMATS = ["json", "ndjson", "sqlite", "csv", *(pytest.param(kind, marks=_needs_pyarrow) for kind in ("parquet", "arrow"))]
 # Those whose files have no schema inside.
 NO_SCHEMA = ["csv"]
-IN_FOLDERS = ["csv"]
+IN_FOLDERS = ["csv", "parquet", "arrow"]
 NAMES = sorted(
     f.relative_to(FIXTURES).with_suffix("").as_posix()
     for folder in ("sdk", "ops")
@@ -326,3 +328,97 @@ def test_into_an_encrypted_file(towns, tmp_path):
         crealm.open(tmp_path / "new.realm")
     with crealm.open(tmp_path / "new.realm", key=bytes(range(64))) as db:
         assert len(db["Town"]) == 2
+
+
+@pytest.fixture
+def shop(path):
+    """Customers and orders, with links, lists and decimals."""
+    schema = [
+        crealm.ClassSchema("Customer", {"id": int, "name": str, "since": datetime}, primary_key="id"),
+        crealm.ClassSchema("Order", {"number": int, "of": "Customer", "total": float, "price": Decimal, "tags": list[str], "at": "Address"}),
+        crealm.ClassSchema("Address", {"city": str}, embedded=True),
+    ]
+    with crealm.open(path, schema=schema) as db, db.write():
+        for n in range(50):
+            db["Customer"].create(n, name=f"customer {n}", since=crealm.Timestamp.from_ns(n * 10**17 + n))
+        customers = list(db["Customer"])
+        for n in range(1000):
+            db["Order"].create(
+                number=n, of=customers[n * 7 % 50] if n % 10 else None, total=n / 4, price=Decimal(n) / 100, tags=["a", "b"][: n % 3],
+                at={"city": f"city {n % 5}"})
+    return path
+
+
+def expected_join(db):
+    """Per customer: orders and the sum of their totals."""
+    found = {}
+    for order in db["Order"]:
+        if order.of is not None:
+            count, total = found.get(order.of.name, (0, 0.0))
+            found[order.of.name] = count + 1, total + order.total
+    return sorted((name, *facts) for name, facts in found.items())
+
+
+JOIN = 'SELECT c.name, count(*), sum(o.total) FROM {order} o JOIN {customer} c ON o."of" = c."$key" GROUP BY c.name ORDER BY c.name'
+TOTALS = "SELECT count(*), sum(total), sum(number), count(\"of\") FROM {order}"
+
+
+def test_sqlite_reads_what_is_exported(shop, tmp_path):
+    assert quiet(["export", shop, tmp_path / "a.sqlite"])[0] == 0
+    tables = {"order": '"Order"', "customer": "Customer"}
+    file = sqlite3.connect(tmp_path / "a.sqlite")
+    with crealm.open(shop) as db:
+        assert file.execute(JOIN.format(**tables)).fetchall() == expected_join(db)
+        assert file.execute(TOTALS.format(**tables)).fetchone() == (1000, db["Order"].sum("total"), db["Order"].sum("number"), 900)
+        assert file.execute('SELECT count(*) FROM "Order.tags"').fetchone() == (sum(len(o.tags) for o in db["Order"]),)
+    file.close()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_duckdb_reads_what_is_exported(shop, kind, tmp_path):
+    pytest.importorskip("pyarrow")
+    duckdb = pytest.importorskip("duckdb")
+    assert quiet(["export", shop, tmp_path / "out", "--format", kind])[0] == 0
+    assert sorted(f.name for f in (tmp_path / "out").iterdir()) == [f"Customer.{kind}", f"Order.{kind}"]
+    session = duckdb.connect()
+    if kind == "parquet":
+        tables = {name.lower(): f"read_parquet('{tmp_path}/out/{name}.parquet')" for name in ("Order", "Customer")}
+    else:
+        import pyarrow
+
+        for name in "Order", "Customer":
+            session.register(f"{name}_", pyarrow.ipc.open_file(tmp_path / "out" / f"{name}.arrow").read_all())
+        tables = {name.lower(): f"{name}_" for name in ("Order", "Customer")}
+    with crealm.open(shop) as db:
+        assert session.execute(JOIN.format(**tables)).fetchall() == expected_join(db)
+        assert session.execute(TOTALS.format(**tables)).fetchone() == (1000, db["Order"].sum("total"), db["Order"].sum("number"), 900)
+        assert session.execute("SELECT sum(len(tags)) FROM {order}".format(**tables)).fetchone()[0] == sum(len(o.tags) for o in db["Order"])
+        assert session.execute("SELECT sum(price::DECIMAL(18, 2)) FROM {order}".format(**tables)).fetchone()[0] == db["Order"].sum("price")
+        assert session.execute("SELECT count(DISTINCT \"at\".city) FROM {order}".format(**tables)).fetchone() == (5,)
+        assert session.execute("SELECT epoch_ns(max(since)) FROM {customer}".format(**tables)).fetchone()[0] == 49 * 10**17 + 49
+
+
+def test_parquet_of_others(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    times = pyarrow.array([1, None], pyarrow.timestamp("ms"))
+    table = pyarrow.table({"id": [1, 2], "name": ["a", None], "when": times, "exact": pyarrow.array([Decimal("1.50"), None]), "words": [["x"], []]})
+    parquet.write_table(table, tmp_path / "Thing.parquet")
+    assert quiet(["import", tmp_path / "new.realm", tmp_path / "Thing.parquet"])[0] == 0
+    with crealm.open(tmp_path / "new.realm") as db:
+        assert [o.to_dict() for o in db["Thing"]] == [
+            {"id": 1, "name": "a", "when": datetime(1970, 1, 1, 0, 0, 0, 1000, tzinfo=timezone.utc), "exact": Decimal("1.50"), "words": ["x"]},
+            {"id": 2, "name": None, "when": None, "exact": None, "words": []},
+        ]
+    parquet.write_table(pyarrow.table({"id": [{"x": 1}]}), tmp_path / "Odd.parquet")
+    code, said, _ = quiet(["import", tmp_path / "odd.realm", tmp_path / "Odd.parquet"])
+    assert code == 1 and "no property has" in said
+    (tmp_path / "Bad.parquet").write_bytes(b"PAR1" + bytes(100))
+    assert quiet(["import", tmp_path / "odd.realm", tmp_path / "Bad.parquet"])[0] == 1
+
+
+def test_parquet_needs_pyarrow(shop, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, said, _ = quiet(["export", shop, tmp_path / "out", "--format", "parquet"])
+    assert code == 1 and "crealm[data]" in said and not (tmp_path / "out").exists()

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, TextIO
 
 from ..database import Database
+from ..errors import SchemaError
 from ..objects import Table
 from ..schema import ClassSchema
 from .exact import Exact, schema_json
@@ -21,17 +22,17 @@ class Job:
         self.lost: Counter[str] = Counter()
         self.inside = Exact()
         self.apart = Exact(table.name for table in self.tables)
-        self._schema, self._version, self._advance = dict(db.schema), db.schema_version, advance
+        self.declared, self._version, self._advance = dict(db.schema), db.schema_version, advance
 
     def schema(self) -> Dict[str, Any]:
         """The declarations of the classes, and of those that they lead to."""
         names, waiting = set(), [table.name for table in self.tables]
         while waiting:
             name = waiting.pop()
-            if name not in names and name in self._schema:
+            if name not in names and name in self.declared:
                 names.add(name)
-                waiting += [prop.type for prop in self._schema[name].properties.values() if prop.is_link]
-        return schema_json({name: declared for name, declared in self._schema.items() if name in names}, self._version)
+                waiting += [prop.type for prop in self.declared[name].properties.values() if prop.is_link]
+        return schema_json({name: declared for name, declared in self.declared.items() if name in names}, self._version)
 
     def objects(self, table: Table[Any]) -> Iterator[Any]:
         return counted(table, self._advance)
@@ -54,6 +55,10 @@ class Source:
     def read_as(self, schema: Mapping[str, ClassSchema]) -> None:
         """Which classes it has, where it does not say so itself."""
         self.schema = schema
+
+    def guess(self) -> Mapping[str, ClassSchema]:
+        """What the classes seem to be where nobody says it."""
+        raise SchemaError("The source does not say which classes it has", hint="--schema FILE does, with what `crealm schema --json` prints.")
 
     def rows(self) -> Iterator[Row]:
         """All objects that are not embedded, those of a class mostly behind each other."""

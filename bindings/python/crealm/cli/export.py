@@ -19,7 +19,8 @@ from .output import print_error, print_json, progress
 
 def add(commands: Commands) -> None:
     command = commands.reader("export", run, "write the objects in another format")
-    command.add_argument("out", metavar="OUT", help="file to make; a folder for CSV of several classes; - is the standard output (JSON, NDJSON)")
+    command.add_argument(
+        "out", metavar="OUT", help="file to make; a folder for CSV, Parquet, Arrow of several classes; - is the standard output (JSON, NDJSON)")
     command.add_argument("--format", choices=list(FORMATS), help="default: what the ending of OUT says")
     command.add_argument("--class", dest="classes", action="append", metavar="NAME", help="only this class; may be given several times")
     add_json(command, "tell what was written as JSON")

@@ -22,7 +22,6 @@ from ..objects import Object, Table
 from ..opening import open as open_database
 from ..schema import ClassSchema, Prop
 from .carrying import Row, Source
-from .csv_files import CsvSource
 from .exact import Named, Ref, links_in, schema_of_json
 from .formats import FORMATS, STREAMED, format_of
 from .options import DONE, Commands, add_file, add_json, secret
@@ -83,8 +82,6 @@ def _import(source: Source, options: argparse.Namespace) -> Dict[str, int]:
                 _require_classes(db, source.schema)
             return _fill(db, source, options.update, is_new=False)
     if source.schema is None:
-        if not isinstance(source, CsvSource):
-            raise SchemaError("The source does not say which classes it has", hint="--schema FILE does, with what `crealm schema --json` prints.")
         source.read_as(source.guess())
     assert source.schema is not None
     declared = list(source.schema.values())
