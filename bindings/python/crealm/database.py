@@ -376,13 +376,15 @@ class Database(Session):
             found, total = self._owner.call(c.find_faults, max(0, limit))
         return Faults((Fault(*fault) for fault in found), total)
 
-    def space(self) -> List[Space]:
+    def space(self, *, progress: Optional[Progress] = None) -> List[Space]:
         """Where the bytes of the file are: its parts, the largest first. They add up to the size of the file,
-        decrypted. Reads the whole file. Not inside a write: what that has changed lies in no file yet."""
+        decrypted. Reads the whole file. Not inside a write: what that has changed lies in no file yet.
+        progress: as of open(), for this call."""
         self._owner.check()
         if not _library.has("crealm_get_space"):
             raise NotSupportedError("The loaded library does not tell")
-        return [Space(*part) for part in self._owner.call(c.space)]
+        with Attended(self._owner.attendant, progress):
+            return [Space(*part) for part in self._owner.call(c.space)]
 
     def versions(self) -> List[PinnedVersion]:
         """The versions of the file that are in use, in all threads and processes that have it open with this
@@ -446,13 +448,14 @@ class Database(Session):
         key: Union[bytes, None, "Unchanged"] = UNCHANGED,
         passphrase: Union[str, bytes, None] = None,
         page_cipher: Optional[str] = None,
+        progress: Optional[Progress] = None,
     ) -> None:
         """Gives the file another key or passphrase, encrypts a plain file, or decrypts it: key=None.
         It raises LockedError while somebody needs the file as it is; compact() says who.
 
         From one key or passphrase to another only the beginning of the file changes; who has the old key
         and an old copy of the file can still read what was in that. backup() makes a copy that shares
-        nothing with the old file.
+        nothing with the old file. progress: as of open(), for this call.
         """
         if isinstance(key, Unchanged) and passphrase is None:
             raise TypeError("change_key() needs a key or a passphrase; key=None decrypts the file")
@@ -462,7 +465,8 @@ class Database(Session):
         config = c.make_config(c.c_name(self.path), SCHEMA_MODE_AUTOMATIC, secret)
         try:
             try:
-                self._owner.call(c.check, lib.crealm_change_key, config)
+                with Attended(self._owner.attendant, progress):
+                    self._owner.call(c.check, lib.crealm_change_key, config)
                 self._secret = secret
             finally:
                 self._begin_again()

@@ -425,3 +425,16 @@ def test_two_exports_are_equal(tours):
         run = subprocess.run(command, capture_output=True, env={**os.environ, "PYTHONHASHSEED": seed}, check=True)
         texts.add(run.stdout)
     assert len(texts) == 1 and b"word 49" in texts.pop()
+
+
+def test_why(file, capsys):
+    assert main(["why", str(file)]) == 0
+    out = capsys.readouterr().out
+    assert "values" in out and "history" in out and "of them free" in out
+    assert main(["why", "--json", str(file)]) == 0
+    told = json.loads(capsys.readouterr().out)
+    with crealm.open(file, mode="immutable") as db:
+        assert told["parts"] == [{"kind": p.kind, "class": p.class_name, "property": p.property, "bytes": p.bytes} for p in db.space()]
+    assert told["snapshotSize"] == sum(p["bytes"] for p in told["parts"]) <= told["size"]
+    assert main(["why", "--all", str(file)]) == 0
+    assert capsys.readouterr().out.count("\n") > len(told["parts"])

@@ -6,6 +6,7 @@ crealm schema FILE                    the classes, as text or as declarations of
 crealm query FILE 'Person where …'    the objects that meet a query
 crealm export FILE OUT                everything, or some classes, in another format
 crealm check FILE                     every invariant of the file
+crealm why FILE                       why it is as large as it is
 crealm versions FILE                  which versions are in use, and by whom
 crealm backup FILE COPY               a copy without free space, also of a file in use
 crealm import FILE SOURCE             the reverse of export
@@ -30,7 +31,7 @@ from typing import Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import export, files, imports, info, query, schema, show
+from . import export, files, imports, info, query, schema, show, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -60,6 +61,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="crealm", description="Look into realm files, and change them.")
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, show, schema, query, export, imports, files):
+    for module in (info, why, show, schema, query, export, imports, files):
         module.add(commands)
     return parser

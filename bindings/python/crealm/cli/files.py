@@ -10,7 +10,7 @@ from ..database import Database
 from ..errors import UsageError
 from .heading import read_heading
 from .options import DONE, FAILED, Commands, add_json, read_key, read_passphrase
-from .output import print_error, print_json, printable, progress
+from .output import print_error, print_json, printable, watched
 
 _CIPHERS = ("xchacha20", "aes256gcm", "realm")
 
@@ -54,8 +54,8 @@ def _new_secret(options: argparse.Namespace) -> Any:
 
 
 def backup(db: Database, options: argparse.Namespace) -> int:
-    with progress("backup", None):
-        db.backup(options.copy, **_new_secret(options))
+    with watched("backup") as progress:
+        db.backup(options.copy, progress=progress, **_new_secret(options))
     sizes = os.path.getsize(db.path), os.path.getsize(options.copy)
     if options.json:
         print_json({"file": db.path, "size": sizes[0], "copy": os.path.abspath(options.copy), "copySize": sizes[1]})
@@ -66,8 +66,8 @@ def backup(db: Database, options: argparse.Namespace) -> int:
 
 def compact(db: Database, options: argparse.Namespace) -> int:
     before = os.path.getsize(db.path)
-    with progress("compact", None):
-        done = db.compact()
+    with watched("compact") as progress:
+        done = db.compact(progress=progress)
     after = os.path.getsize(db.path)
     if options.json:
         print_json({"file": db.path, "compacted": done, "sizeBefore": before, "size": after})
@@ -99,8 +99,8 @@ def _has_secret(options: argparse.Namespace) -> bool:
 
 
 def _change(db: Database, options: argparse.Namespace, done: str, new_secret: Any) -> int:
-    with progress("write the file", None):
-        db.change_key(**new_secret)
+    with watched("write the file") as progress:
+        db.change_key(progress=progress, **new_secret)
     is_encrypted = new_secret.get("key") is not None or "passphrase" in new_secret
     if options.json:
         print_json({"file": db.path, "encrypted": is_encrypted})

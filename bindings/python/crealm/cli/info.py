@@ -12,7 +12,7 @@ from ..faults import Faults
 from ..versions import PinnedVersion
 from .heading import heading_facts, read_heading
 from .options import DONE, FAULTS, Commands, add_json
-from .output import print_json, print_table, printable, progress
+from .output import print_json, print_table, printable, watched
 from .show import kind_of, text_of
 
 
@@ -79,8 +79,8 @@ def check(db: Database, options: argparse.Namespace) -> int:
 
 
 def _verified(db: Database) -> Faults:
-    with progress("check", None):
-        return db.verify()
+    with watched("check") as progress:
+        return db.verify(progress=progress)
 
 
 def _faults_json(faults: Faults) -> Dict[str, Any]:

@@ -8,6 +8,7 @@ import json
 import sys
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, TextIO
 
+from .._progress import Progress
 from ..objects import cut
 
 WIDTH = 28  # Of one column.
@@ -102,11 +103,29 @@ def progress(what: str, total: Optional[int]) -> Iterator[Callable[[int], None]]
         yield lambda count: None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress as Bars
 
-    with Progress(console=Console(file=_real(sys.stderr)), transient=True) as bar:
+    with Bars(console=Console(file=_real(sys.stderr)), transient=True) as bar:
         task = bar.add_task(printable(what), total=total)
         yield lambda count: bar.advance(task, count)
+
+
+@contextlib.contextmanager
+def watched(what: str) -> Iterator[Optional[Progress]]:
+    """The same for a long call of the database, as its progress function; None where no bar is drawn."""
+    if not (sys.stderr.isatty() and _has_rich()):
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+
+    with Bars(console=Console(file=_real(sys.stderr)), transient=True) as bars:
+        task = bars.add_task(printable(what), total=None)
+
+        def advance(activity: str, done: int, total: int) -> None:
+            bars.update(task, completed=done, total=total or None)
+
+        yield advance
 
 
 def counted(rows: Iterable[Any], advance: Callable[[int], None], step: int = 1000) -> Iterator[Any]:

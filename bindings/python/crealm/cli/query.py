@@ -33,14 +33,14 @@ def add(commands: Commands) -> None:
         ("table", "aligned columns (the default)"), ("json", "an array"), ("ndjson", "an object on each line"), ("csv", "comma-separated values"),
         ("count", "only how many there are")):
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
-    command.add_argument("--explain", action="store_true", help="print the query as the engine understood it, and nothing else")
+    command.add_argument("--explain", action="store_true", help="print the query as the engine understood it and how it finds the objects, and nothing else")
     command.set_defaults(form="table")
 
 
 def run(db: Database, options: argparse.Namespace) -> int:
     found, name = _found(db, options.query)
     if options.explain:
-        print(printable(found.description) if hasattr(found, "description") else "TRUEPREDICATE")
+        print(printable(str(found.explain())))
         return DONE
     _FORMS[options.form](db[name], found)
     return DONE
