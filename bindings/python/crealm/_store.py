@@ -128,7 +128,7 @@ class Plan:
 
     def sequence(self, facts: c.PropertyFacts, values: Any, depth: int) -> List[Any]:
         """Some values for a list or set."""
-        if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Mapping)):
+        if not isinstance(values, Iterable) or isinstance(values, (str, bytes, bytearray, Mapping, Row)):
             kind = "set" if facts.collection == c.C_SET else "list"
             raise TypeMismatch(f"Needs a {kind}, not {type(values).__name__}")
         return [self.element(facts, value, depth) for value in values]

@@ -37,6 +37,7 @@ from ._handle import Handle, resolved
 from ._library import lib
 from ._sequences import Cut, position_in
 from ._session import LiveList, Session
+from ._shown import ROWS, table, text
 from ._store import (
     SIMPLE,
     Plan,
@@ -77,6 +78,7 @@ class View(Observable, Freezable):
     _is_valid: Callable[[int], bool]
     _kind: Kind
     _resolve_in: Callable[..., bool]
+    _to_results: Callable[[int], int]
     _change: Callable[..., Any] = staticmethod(collection_change)
 
     def __init__(
@@ -187,8 +189,18 @@ class View(Observable, Freezable):
         except Error as error:
             return f"<{type(self).__name__}: {type(error).__name__}>"
 
+    def _brief(self) -> str:
+        return f"<{len(self)} values>"
+
     def _shown(self, limit: int) -> Any:
         raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """A table of the first elements, for Jupyter."""
+        try:
+            return self._found(self._to_results)._repr_html_()
+        except Error:
+            return text(self)
 
 
 class List(Queryable[T], View, LiveList, MutableSequence[T]):
@@ -201,6 +213,7 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
     _is_valid = staticmethod(lib.realm_list_is_valid)
     _kind = LIST
     _resolve_in = staticmethod(lib.realm_list_resolve_in)
+    _to_results = staticmethod(lib.realm_list_to_results)
 
     # Reading
 
@@ -405,7 +418,7 @@ class List(Queryable[T], View, LiveList, MutableSequence[T]):
         return super().sort(*keys, **options)
 
     def _results(self) -> Results[T]:
-        return self._found(lib.realm_list_to_results)
+        return self._found(self._to_results)
 
 
 class SetView(Queryable[T], View, MutableSet[T]):
@@ -417,6 +430,7 @@ class SetView(Queryable[T], View, MutableSet[T]):
     _is_valid = staticmethod(lib.realm_set_is_valid)
     _kind = SET
     _resolve_in = staticmethod(lib.realm_set_resolve_in)
+    _to_results = staticmethod(lib.realm_set_to_results)
 
     # Reading
 
@@ -578,7 +592,7 @@ class SetView(Queryable[T], View, MutableSet[T]):
         return self
 
     def _results(self) -> Results[T]:
-        return self._found(lib.realm_set_to_results)
+        return self._found(self._to_results)
 
 
 class Dictionary(View, MutableMapping[str, T]):
@@ -592,6 +606,7 @@ class Dictionary(View, MutableMapping[str, T]):
     _is_valid = staticmethod(lib.realm_dictionary_is_valid)
     _kind = DICTIONARY
     _resolve_in = staticmethod(lib.realm_dictionary_resolve_in)
+    _to_results = staticmethod(lib.realm_dictionary_to_results)
     _change = DictionaryChange
 
     # Reading
@@ -687,6 +702,14 @@ class Dictionary(View, MutableMapping[str, T]):
                 return Cut(shown, len(self))
             shown[key] = value
         return shown
+
+    def _repr_html_(self) -> str:
+        try:
+            count = len(self)
+            pairs = [self._pair(index) for index in range(min(count, ROWS))]
+            return table(f"{count:,} values", ["key", "value"], pairs, count - len(pairs))
+        except Error:
+            return text(self)
 
     # Writing
 
@@ -819,7 +842,7 @@ class _Values(Queryable[T], Observable, ValuesView[T]):
 
     def _results(self) -> Results[T]:
         view = self._mapping
-        return view._found(lib.realm_dictionary_to_results)
+        return view._found(view._to_results)
 
     def _subject(self, paths: Paths) -> Subject:
         return self._results()._subject(paths)

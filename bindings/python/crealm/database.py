@@ -33,6 +33,7 @@ from ._progress import Attended, Progress
 from ._prototypes import NO_SCHEMA_VERSION, SCHEMA_MODE_AUTOMATIC
 from ._session import READING, STILL, Session
 from ._rows import csv_rows, named_rows
+from ._shown import table, text
 from ._store import Plan, check_update, located
 from .collections import VIEWS
 from .errors import (
@@ -156,6 +157,14 @@ class Database(Session):
     def __repr__(self) -> str:
         state = "closed" if self.is_closed else f"mode {self._mode!r}"
         return f"<Database {self.path!r}, {state}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the classes, for Jupyter."""
+        try:
+            rows = [[name, len(self[name]), len(self._by_name[name].properties)] for name in self.classes]
+            return table(repr(self), ["class", "objects", "properties"], rows)
+        except Error:
+            return text(self)
 
     # Moving on
 

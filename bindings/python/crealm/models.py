@@ -245,7 +245,7 @@ class Field(_Descriptor, Generic[T]):
         if many == c.C_DICTIONARY:
             if isinstance(value, Mapping):
                 return dict(value)
-        elif isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, Mapping)):
+        elif isinstance(value, Iterable) and not isinstance(value, (str, bytes, bytearray, Mapping, Object)):
             return list(value) if many == c.C_LIST else set(value)
         kind = {c.C_LIST: "list", c.C_SET: "set", c.C_DICTIONARY: "dictionary"}[many]
         raise TypeMismatch(f"{self.owner}.{self.name}: Needs a {kind}, not {type(value).__name__}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence, Set
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any, ClassVar, Dict, Iterator, NoReturn, Optional, Tuple, Type, TypeVar, Union, overload
 from typing import List as ListOf, Set as SetOf
 
@@ -14,6 +15,7 @@ from ._json import jsonable
 from ._library import lib
 from ._pages import Page, attribute
 from ._session import Row, Session
+from ._shown import brief, table, text
 from ._store import SIMPLE, Plan, located, put_in_property
 from .collections import Dictionary, List, SetView, View, taken_out
 from .errors import ConstraintError, DataError, Error, InvalidatedError, UsageError
@@ -27,6 +29,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 O = TypeVar("O", bound="Object")  # noqa: E741
 
+_SHOWN = 30  # Properties, by repr().
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
 
@@ -207,7 +210,12 @@ class Object(Observable, Freezable, Row):
     def __bool__(self) -> bool:
         return self.is_valid
 
-    __iter__: ClassVar[None] = None  # Subscripts are names: to_dict() has them all.
+    __contains__: ClassVar[None] = None
+
+    def __iter__(self) -> Iterator[Tuple[str, Any]]:
+        """The names of the properties with their values, as attributes have them: dict(obj) makes a dictionary of them.
+        to_dict() makes one of plain values."""
+        return self._entries()
 
     def delete(self) -> None:
         """Deletes the row and the objects embedded in it. Links to it become None or leave their
@@ -310,21 +318,26 @@ class Object(Observable, Freezable, Row):
 
     def __repr__(self) -> str:
         try:
-            parts = []
-            for name, value in self._entries():
-                if isinstance(value, Object):
-                    text = f"<{_label(value)}>"
-                elif isinstance(value, (View, list, set, dict)):
-                    text = f"<{len(value)} values>"
-                else:
-                    text = cut(repr(value), 60)
-                parts.append(f"{name}={text}")
+            parts = [f"{name}={brief(value)}" for name, value in islice(self._entries(), _SHOWN)]
+            if next(islice(self._entries(), _SHOWN, None), None) is not None:
+                parts.append("…")
             name = type(self).__name__ if self._db is None else self._bound().name
             return f"{name}({', '.join(parts)})"
         except InvalidatedError:
             return f"<deleted {_label(self)}>"
         except Error as error:
             return f"<{_label(self)}: {type(error).__name__}>"
+
+
+    def _brief(self) -> str:
+        return f"<{_label(self)}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the properties, for Jupyter."""
+        try:
+            return table(_label(self), ["property", "value"], [list(entry) for entry in self])
+        except Error:
+            return text(self)
 
 
 def _label(obj: Object) -> str:
@@ -411,11 +424,6 @@ class Table(AllObjects[T]):
             return f"<Table {self.name!r}: {len(self)} objects>"
         except Error as error:
             return f"<Table: {type(error).__name__}>"
-
-
-def cut(text: str, width: int) -> str:
-    """The text, or its beginning and an ellipsis."""
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _detach(value: Any, depth: int, seen: SetOf[Any], set_type: Any) -> Any:

@@ -26,6 +26,7 @@ from ._library import lib
 from ._query import Query, check_class, distinct_text, ordered, sort_text, written
 from ._sequences import Cut, position_in
 from ._session import Session
+from ._shown import COLUMNS, ROWS, table, text
 from ._store import located
 from .aggregates import Aggregate, Grouping
 from .columns import Columnar, column_name
@@ -331,6 +332,20 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
             return repr(shown if count <= 8 else Cut(shown, count))
         except Error as error:
             return f"<{type(self).__name__}: {type(error).__name__}>"
+
+    def _repr_html_(self) -> str:
+        """A table of the first rows, for Jupyter."""
+        try:
+            count = len(self)
+            rows: ListOf[Any] = [self._at(i) for i in range(min(count, ROWS))]
+            bound = self._row_class()
+            if bound is None:
+                return table(f"{count:,} values", ["value"], [[row] for row in rows], count - len(rows))
+            names = list(bound.properties)
+            cells = [["deleted"] if row is None else [row[name] for name in names[:COLUMNS]] for row in rows]
+            return table(f"{bound.name}: {count:,}", names, cells, count - len(rows))
+        except Error:
+            return text(self)
 
     def _subject(self, paths: Paths) -> Subject:
         key = self._class_key if self._property is None else None

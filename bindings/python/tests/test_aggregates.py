@@ -47,9 +47,9 @@ def trips(path):
             ann = db.add(Owner(id=1, name="Ann", age=30))
             bo = db.add(Owner(id=2, name="Bo", age=50, boss=ann))
             nan = float("nan")
-            for number, (owner, km, points, level) in enumerate(
-                [(ann, 1.5, 3, Level.LOW), (bo, 2.0, None, Level.HIGH), (ann, nan, 5, Level.HIGH), (None, 4.0, 2**62, Level.LOW), (bo, 8.0, 2**62, Level.LOW)]
-            ):
+            rows = [(ann, 1.5, 3, Level.LOW), (bo, 2.0, None, Level.HIGH), (ann, nan, 5, Level.HIGH)]
+            rows += [(None, 4.0, 2**62, Level.LOW), (bo, 8.0, 2**62, Level.LOW)]
+            for number, (owner, km, points, level) in enumerate(rows):
                 at = datetime(2024, 1, number + 1, tzinfo=timezone.utc)
                 db.add(Trip(
                     id=number, owner=owner, km=km, cost=Decimal(number) / 4, points=points, level=level, title=f"t{number}", day=at.date(), at=at))

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, TextIO
 
 from .._progress import Progress
-from ..objects import cut
+from .._shown import cut
 
 WIDTH = 28  # Of one column.
 
