@@ -80,9 +80,10 @@ class Session:
         sys.modules[self.module.__name__] = self.module
         bin = folder.parent / f"{folder.name}-bin"
         bin.mkdir()
-        command = bin / "crealm"
-        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m crealm "$@"\n')
-        command.chmod(command.stat().st_mode | stat.S_IXUSR)
+        for name, started in (("crealm", "-m crealm"), ("python3", "")):
+            command = bin / name
+            command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {started} "$@"\n')
+            command.chmod(command.stat().st_mode | stat.S_IXUSR)
         package = str(Path(crealm.__file__).parents[1])
         self.environment = {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "PYTHONPATH": package, "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
 
