@@ -22,7 +22,7 @@ from ..schema import ClassSchema, Prop
 from ..values import Float32, ObjectId, Timestamp
 from .carrying import Job, Row, Source
 from .csv_files import class_of_file, file_name
-from .exact import Reader, Ref, Schema, escaped, plain_name, schema_of_json
+from .exact import Reader, Ref, Schema, Wanted, all_properties, escaped, plain_name, schema_of_json
 from .output import json_text
 
 if TYPE_CHECKING:
@@ -167,9 +167,9 @@ class _ArrowSource(Source):
     def _batches(self, reader: Any) -> Iterator[Any]:
         raise NotImplementedError
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
         assert self.schema is not None
-        reader = Reader(self.schema)
+        reader = Reader(self.schema, wanted)
         for name, file in self._files.items():
             if name in self.schema and self.schema[name].embedded:
                 continue
@@ -187,6 +187,8 @@ class _ArrowSource(Source):
                 continue
             name = plain_name(field.name)
             prop = reader.prop(class_name, name)
+            if not reader.is_wanted(class_name, name):
+                continue
             cells = _python(self._pa, column)
             if name in texts:
                 columns[name] = [None if text is None else reader.value(class_name, name, json.loads(text)) for text in cells]
@@ -330,8 +332,8 @@ def _type_of(pa: Any, kind: Any) -> Any:
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     for test, found in (
-        (pa.types.is_integer, int), (pa.types.is_floating, float), (pa.types.is_boolean, bool), (pa.types.is_string, str), (pa.types.is_large_string, str),
-        (pa.types.is_binary, bytes), (pa.types.is_timestamp, datetime), (pa.types.is_decimal, Decimal),
+        (pa.types.is_integer, int), (pa.types.is_floating, float), (pa.types.is_boolean, bool), (pa.types.is_string, str),
+        (pa.types.is_large_string, str), (pa.types.is_binary, bytes), (pa.types.is_timestamp, datetime), (pa.types.is_decimal, Decimal),
     ):  # fmt: skip
         if test(kind):
             return found

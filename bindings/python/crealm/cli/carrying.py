@@ -9,7 +9,7 @@ from ..database import Database
 from ..errors import SchemaError
 from ..objects import Table
 from ..schema import ClassSchema
-from .exact import Exact, schema_json
+from .exact import Exact, Wanted, all_properties, schema_json
 from .output import counted
 
 
@@ -60,8 +60,9 @@ class Source:
         """What the classes seem to be where nobody says it."""
         raise SchemaError("The source does not say which classes it has", hint="--schema FILE does, with what `crealm schema --json` prints.")
 
-    def rows(self) -> Iterator[Row]:
-        """All objects that are not embedded, those of a class mostly behind each other."""
+    def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
+        """All objects that are not embedded, those of a class mostly behind each other, with the wanted properties. All have the
+        same order each time."""
         raise NotImplementedError
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ from ..objects import Object, Table
 from ..schema import ClassSchema, Prop
 from ..values import Float32
 from .carrying import Job, Row, Source, new_text
-from .exact import Exact, Reader, Ref, escaped, plain_name, read_time
+from .exact import Exact, Reader, Ref, Wanted, all_properties, escaped, plain_name, read_time
 from .output import json_text
 
 _LONGEST = (1 << 31) - 1  # Characters of a field.
@@ -110,10 +110,10 @@ class CsvSource(Source):
         """Classes whose properties have the types that all their values look like."""
         return {name: ClassSchema(name, _guessed(file)) for name, file in self._files.items()}
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
         assert self.schema is not None
         self._inside = {}
-        reader = Reader(self.schema)
+        reader = Reader(self.schema, wanted)
         for name, file in self._files.items():
             declared = self.schema.get(name)
             if declared is None:
@@ -122,12 +122,12 @@ class CsvSource(Source):
                 for values in _lines(file):
                     yield self._row(name, values, reader)
 
-    def _row(self, name: str, values: Mapping[str, str], reader: Reader) -> Row:
+    def _row(self, name: str, values: Mapping[str, str], reader: Reader, is_part: bool = False) -> Row:
         key = values.get("$key")
         found = {}
         for written, text in values.items():
-            if written != "$key":
-                called = plain_name(written)
+            called = plain_name(written)
+            if written != "$key" and (is_part or reader.is_wanted(name, called)):
                 found[called] = self._placed(_read(reader, name, called, text, key is not None), reader)
         return Row(name, None if key is None else _integer(key), found)
 
@@ -148,7 +148,7 @@ class CsvSource(Source):
         values = self._inside[name].pop(ref.key, None)
         if values is None:
             raise DataError(f"There is no {name} with $key {ref.key}, or it has two places")
-        return self._row(name, values, reader).values
+        return self._row(name, values, reader, is_part=True).values
 
 
 def _read(reader: Reader, class_name: str, name: str, text: str, are_keys: bool) -> Any:

@@ -161,19 +161,53 @@ _MARKED: Dict[str, Callable[[Any], Any]] = {
     "$bytes": _bytes, "$datetime": _time}
 
 
+_Read = Callable[[Any], Any]
+Wanted = Callable[[Prop], bool]
+
+
+def all_properties(prop: Prop) -> bool:
+    return True
+
+
+def _skipped(value: Any) -> Any:
+    """Stands for a property that is not wanted."""
+
+
 class Reader:
     """Makes values of JSON, for the classes of a schema."""
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
+    def __init__(self, schema: Schema, wanted: Wanted = all_properties) -> None:
+        """wanted: which properties `object` reads; what is embedded is always read as a whole."""
+        self.schema, self._wanted = schema, wanted
+        self._known: Dict[Tuple[str, bool], Dict[str, Tuple[str, _Read]]] = {}
 
-    def properties(self, class_name: str, values: Mapping[str, Any]) -> Dict[str, Any]:
-        """Those of an object, by their names."""
+    def object(self, class_name: str, values: Mapping[str, Any]) -> Dict[str, Any]:
+        """The wanted properties, by their names."""
+        return self._properties(class_name, values, self._wanted)
+
+    def _properties(self, class_name: str, values: Mapping[str, Any], wanted: Wanted) -> Dict[str, Any]:
+        known = self._known.setdefault((class_name, wanted is all_properties), {})
         found: Dict[str, Any] = {}
         for written, value in values.items():
-            name = plain_name(written)
-            found[name] = self.value(class_name, name, value)
+            if written not in known:
+                known[written] = self._reader(class_name, plain_name(written), wanted)
+            name, read = known[written]
+            if read is _as_it_is:
+                found[name] = value
+            elif read is not _skipped:
+                found[name] = self._located(class_name, name, read, value)
         return found
+
+    def _reader(self, class_name: str, name: str, wanted: Wanted) -> Tuple[str, _Read]:
+        prop = self.prop(class_name, name)
+        if not wanted(prop):
+            return name, _skipped
+        if prop.collection is None and READERS.get(prop.type) is _as_it_is:
+            return name, _as_it_is
+        return name, lambda value: self.of(prop, value)
+
+    def is_wanted(self, class_name: str, name: str) -> bool:
+        return self._wanted(self.prop(class_name, name))
 
     def prop(self, class_name: str, name: str) -> Prop:
         try:
@@ -183,8 +217,11 @@ class Reader:
 
     def value(self, class_name: str, name: str, value: Any) -> Any:
         prop = self.prop(class_name, name)
+        return self._located(class_name, name, lambda value: self.of(prop, value), value)
+
+    def _located(self, class_name: str, name: str, read: _Read, value: Any) -> Any:
         try:
-            return self.of(prop, value)
+            return read(value)
         except (ValueError, ArithmeticError, TypeError, KeyError, AttributeError, OverflowError) as error:
             said = error.message if isinstance(error, DataError) else str(error) or repr(value)
             raise DataError(f"{class_name}.{name}: {said}") from error
@@ -211,7 +248,7 @@ class Reader:
         if isinstance(value, dict):
             if "$ref" in value:
                 return Ref(prop.type, int(value["$ref"]))
-            return self.properties(prop.type, value)
+            return self._properties(prop.type, value, all_properties)
         key = self.schema[prop.type].primary_key
         if key is None:
             raise TypeMismatch(f"A link to {prop.type} needs the key of its object, as in {{\"$ref\": 1}}")

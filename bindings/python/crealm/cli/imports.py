@@ -292,7 +292,7 @@ class _Filling:
         if not later:
             return
         numbers = dict.fromkeys(self.classes, 0)
-        for row in self._source.rows():
+        for row in self._source.rows(lambda prop: prop.is_link or prop.type is Any):
             number, kind = numbers[row.class_name], self.classes[row.class_name]
             numbers[row.class_name] += 1
             if row.class_name in later:

@@ -8,7 +8,7 @@ from typing import Any, Callable, Dict, Iterator, Optional, TextIO, Tuple
 
 from ..errors import DataError
 from .carrying import Job, Row, Source, new_text
-from .exact import Exact, Reader, escaped, plain_name, schema_of_json
+from .exact import Exact, Reader, Wanted, all_properties, escaped, plain_name, schema_of_json
 from .output import json_text
 
 _PIECE = 1 << 16
@@ -59,16 +59,16 @@ class JsonSource(Source):
         if first is not None and first[0] is None:
             self.schema, self.version = schema_of_json(first[1])
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
         assert self.schema is not None
-        reader = Reader(self.schema)
+        reader = Reader(self.schema, wanted)
         for name, values in self._parts():
             if name is None or self._is_embedded(name):
                 continue
             if not isinstance(values, dict):
                 raise DataError(f"{self._path}: an object of {name} is {json_text(values)[:40]}")
             key = values.pop("$key", None)
-            yield Row(name, key, reader.properties(name, values))
+            yield Row(name, key, reader.object(name, values))
 
     def _is_embedded(self, name: str) -> bool:
         """Those are inside of others; that they stand alone, too, is for who reads the JSON."""

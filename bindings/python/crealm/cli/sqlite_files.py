@@ -26,7 +26,7 @@ from ..objects import Object, Table
 from ..schema import Prop
 from ..values import Float32, RawTimestamp
 from .carrying import Job, Row, Source
-from .exact import MARKS, Exact, Reader, Ref, schema_of_json, type_name
+from .exact import MARKS, Exact, Reader, Ref, Wanted, all_properties, schema_of_json, type_name
 from .output import json_text
 
 _COLUMN_TYPES = {"int": "INTEGER", "bool": "INTEGER", "float": "REAL", "Float32": "REAL", "bytes": "BLOB", "Any": ""}
@@ -257,9 +257,9 @@ class SqliteSource(Source):
     def close(self) -> None:
         self._file.close()
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
         assert self.schema is not None
-        reader = Reader(self.schema)
+        reader = Reader(self.schema, wanted)
         try:
             for name in self._tables:
                 if not self.schema[name].embedded:
@@ -272,13 +272,18 @@ class SqliteSource(Source):
         """The objects of a class, or one of them."""
         facts, properties = self._tables[name], reader.schema[name].properties
         columns: List[str] = ["$key"]
-        for prop, column in facts["columns"].items():
+
+        def is_read(prop: str) -> bool:
+            return key is not None or reader.is_wanted(name, prop)
+
+        single = {prop: column for prop, column in facts["columns"].items() if is_read(prop)}
+        for prop, column in single.items():
             columns += [column, *([facts["types"][prop]] if prop in facts["types"] else [])]
         found = self._select(columns, facts["table"], "$key", key, "$key")
-        collections = {prop: self._collection(properties[prop], table, key) for prop, table in facts["collections"].items()}
+        collections = {prop: self._collection(properties[prop], table, key) for prop, table in facts["collections"].items() if is_read(prop)}
         for row in found:
             cells, values = iter(row[1:]), {}
-            for prop, column in facts["columns"].items():
+            for prop, column in single.items():
                 kind = properties[prop]
                 cell = next(cells)
                 mark = next(cells) if kind.type is Any else None
