@@ -223,6 +223,26 @@ def test_into_a_file_that_is_there(towns, kind, tmp_path):
         assert code == 1 and "Town.people is int in the source, str in the file" in said
 
 
+def test_an_update_writes_only_what_differs(path, tmp_path):
+    """What is the same is not written: who observes the file is told nothing of it."""
+    odd(path)
+    whole = tmp_path / "whole.json"
+    assert quiet(["export", path, whole, "--class", "Whole", "--class", "../up"])[0] == 0
+    rows = json.loads(whole.read_text(encoding="utf-8"))
+    kept = [row for row in rows["Whole"] if row["id"] is not None]
+    kept[0]["part"] = {"n": 5, "to": None, "parts": [{"n": 6, "some": []}]}
+    whole.write_text(json.dumps({"$schema": rows["$schema"], "Whole": kept}), encoding="utf-8")
+    with crealm.open(path) as db, db["Whole"].observe(lambda change: told.append(change)):
+        told = []
+        db.wait_for_change(0)
+        for expected in [db["Whole"].get("x")], []:
+            told.clear()
+            assert quiet(["import", path, whole, "--update", "modified"])[0] == 0
+            db.refresh()
+            assert [db["Whole"][place] for change in told for place in change.modifications] == expected
+        assert db["Whole"].get("x").part.parts[0].n == 6
+
+
 def test_csv_of_others(tmp_path):
     text = '\ufeffid,price,paid,when,note\n1,2.5,true,2024-01-02 03:04:05,"a, b"\n2,-1e3,false,2024-01-02T03:04:05.5Z,\n\n'
     (tmp_path / "Sale.csv").write_text(text, encoding="utf-8")

@@ -8,17 +8,19 @@ crealm export FILE OUT                everything, or some classes, in another fo
 crealm check FILE                     every invariant of the file
 crealm why FILE                       why it is as large as it is
 crealm versions FILE                  which versions are in use, and by whom
+crealm diff A B                       what two files differ in
+crealm watch FILE                     what others change, while they do it
 crealm backup FILE COPY               a copy without free space, also of a file in use
 crealm import FILE SOURCE             the reverse of export
 crealm compact FILE                   rewrite the file without free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-All but the last three lines read one version of a file, which other programs may be writing, and change nothing in its folder.
+All but the last three lines, and watch, read one version of a file, which other programs may be writing, and change nothing in its folder.
 They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they tell the file's SHA-256 before and after, on
 the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
 Exit codes: 0 done; 1 an error, told on the standard error output; 2 wrong arguments; 3 check found faults, or the file changed under --evidence;
-130 ended by Ctrl-C.
+4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from typing import Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import export, files, imports, info, query, schema, show, why
+from . import diff, export, files, imports, info, query, schema, show, watch, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -61,6 +63,6 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="crealm", description="Look into realm files, and change them.")
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, show, schema, query, export, imports, files):
+    for module in (info, why, show, schema, query, export, diff, watch, imports, files):
         module.add(commands)
     return parser

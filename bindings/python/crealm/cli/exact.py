@@ -84,10 +84,13 @@ class Exact:
         """Whether a value is an embedded object that has no other place than this."""
         return isinstance(value, Object) and value._is_embedded_object() and value.class_name not in self._apart
 
+    def link(self, value: Object) -> Dict[str, Any]:
+        return {"$ref": value.object_key, "$class": value.class_name}
+
     def _typed(self, value: Any) -> Any:
         if not isinstance(value, Object):
             return jsonable(value)
-        return self.object(value) if self.is_inside(value) else _link(value)
+        return self.object(value) if self.is_inside(value) else self.link(value)
 
     def any(self, value: Any) -> Any:
         """A value that may be of any type."""
@@ -97,7 +100,7 @@ class Exact:
         if kind is float and math.isfinite(value):
             return value
         if isinstance(value, Object):
-            return _link(value)
+            return self.link(value)
         if isinstance(value, Dictionary):
             pairs = [(key, self.any(element)) for key, element in value.items()]
             return {"$dict": [list(pair) for pair in pairs]} if any(key.startswith("$") for key, _ in pairs) else dict(pairs)
@@ -109,10 +112,6 @@ class Exact:
 
 MARKS: Dict[type, str] = {
     float: "$float", Float32: "$float32", Decimal: "$decimal", UUID: "$uuid", ObjectId: "$objectId", bytes: "$bytes", Timestamp: "$datetime"}
-
-
-def _link(value: Object) -> Dict[str, Any]:
-    return {"$ref": value.object_key, "$class": value.class_name}
 
 
 # ------------------------------------------------------------------------------------------------

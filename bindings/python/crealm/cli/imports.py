@@ -16,6 +16,7 @@ from bisect import bisect_right
 from contextlib import closing, contextmanager, suppress
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
+from ..collections import Dictionary, List as RealmList, SetView
 from ..database import Database
 from ..errors import DataError, NoSuchClass, SchemaError, suggestion
 from ..objects import Object, Table
@@ -299,8 +300,11 @@ class _Filling:
                 _, values = kind.split(row.values)
                 obj = self._object(kind.name, number if row.key is None else row.key)
                 for name, value in values.items():
-                    if value or self._update != "error":
-                        obj[name] = self._resolved(value)
+                    if not value and self._update == "error":
+                        continue  # A new object has nothing there.
+                    wanted = self._resolved(value)
+                    if self._update != "modified" or not _is_there(obj[name], wanted):
+                        obj[name] = wanted
 
     def _object(self, class_name: str, key: int) -> Object:
         kind = self.classes.get(class_name)
@@ -324,3 +328,16 @@ class _Filling:
         if isinstance(value, dict):
             return {key: self._resolved(element) for key, element in value.items()}
         return value
+
+
+def _is_there(found: Any, wanted: Any) -> bool:
+    """Whether a property has a value already, to the last bit."""
+    if isinstance(wanted, dict):
+        if isinstance(found, Object):
+            return all(_is_there(found[name], value) for name, value in wanted.items())
+        return isinstance(found, Dictionary) and found.keys() == wanted.keys() and all(_is_there(found[key], wanted[key]) for key in wanted)
+    if isinstance(wanted, list):
+        return isinstance(found, (RealmList, SetView)) and len(found) == len(wanted) and all(map(_is_there, found, wanted))
+    if isinstance(wanted, Object):
+        return bool(found == wanted)
+    return type(found) is type(wanted) and repr(found) == repr(wanted)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from typing import Any, Callable, List
+from typing import Any, Callable, List, Optional
 
 from ..database import Database
 from ..opening import open as open_database
@@ -73,9 +73,13 @@ def add_json(command: argparse.ArgumentParser, what: str = "print JSON") -> None
 
 def secret(options: argparse.Namespace) -> Any:
     """Key or passphrase of a file, as open() takes them."""
-    if options.passphrase_file is not None:
-        return {"passphrase": read_passphrase(options.passphrase_file)}
-    return {"key": None if options.key is None else read_key(options.key)}
+    return secret_in(options.key, options.passphrase_file)
+
+
+def secret_in(key: Optional[str], passphrase_file: Optional[str]) -> Any:
+    if passphrase_file is not None:
+        return {"passphrase": read_passphrase(passphrase_file)}
+    return {"key": None if key is None else read_key(key)}
 
 
 def read_key(path: str) -> bytes:

@@ -1,0 +1,111 @@
+"""watch: what others change in a file, while they do it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from array import array
+from typing import Any, Callable, Dict, Iterator, List, Optional
+
+from ..changes import CollectionChange
+from ..database import Database
+from .._shown import cut
+from ..opening import open as open_database
+from .exact import Exact
+from .json_files import plain_object
+from .options import DONE, Commands, add_file, add_json, secret
+from .output import json_text, printable
+
+_WIDTH = 120  # Of the values of an object.
+_MARKS = {"inserted": "+", "deleted": "-", "modified": "~"}
+
+# Version, kind of change, class, key of the object, and its values where it is there.
+Write = Callable[[int, str, str, int, Optional[Dict[str, Any]]], None]
+
+
+def add(commands: Commands) -> None:
+    command = commands.alone("watch", run, "print what others change in the file, until Ctrl-C")
+    add_file(command)
+    command.add_argument("--class", dest="classes", action="append", metavar="NAME", help="only this class; may be given several times")
+    command.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="end after this time")
+    command.add_argument("--commits", type=int, metavar="N", help="end after as many changes of version")
+    add_json(command, "print an object on each line")
+
+
+def run(options: argparse.Namespace) -> int:
+    end = None if options.seconds is None else time.monotonic() + options.seconds
+    with open_database(options.file, mode="r", **secret(options)) as db:
+        write: Write = _line if options.json else _text
+        watched = [_Watched(db, name, write) for name in options.classes or _independent(db)]
+        print(f"version {db.version}: {', '.join(printable(one.table.name) for one in watched) or 'no classes'}", file=sys.stderr, flush=True)
+        commits, seen = 0, db.version
+        try:
+            while options.commits is None or commits < options.commits:
+                left = None if end is None else end - time.monotonic()
+                if left is not None and left <= 0 or not db.wait_for_change(left):
+                    break
+                for one in watched:
+                    one.print_changes()
+                commits, seen = commits + (db.version != seen), db.version  # An observation that begins is told, too.
+        except KeyboardInterrupt:
+            pass  # How it usually ends.
+    return DONE
+
+
+def _independent(db: Database) -> List[str]:
+    """The classes that are not embedded: a change inside of an object is a change of that."""
+    return [name for name in db.classes if not db.schema[name].embedded]
+
+
+class _Watched:
+    """A class, and the keys of its objects, of which nothing else is left once they are deleted."""
+
+    def __init__(self, db: Database, name: str, write: Write) -> None:
+        self.table, self._db, self._write = db[name], db, write
+        self._told: List[CollectionChange] = []
+        self._keys = self._all_keys()
+        self._observation = self.table.observe(self._told.append, list(_paths(db, name, "", _DEEPEST)) or None)
+
+    def _all_keys(self) -> "array[int]":
+        keys = array("q")
+        keys.frombytes(self.table.column("@key").values.cast("B"))
+        return keys
+
+    def print_changes(self) -> None:
+        """Prints what was told since the last time: changes from one version to the one there is."""
+        told, self._told[:] = [change for change in self._told if change], []
+        if not told:
+            return
+        version, keys = self._db.version, self._keys
+        self._keys = self._all_keys()
+        (change,) = told
+        for key in keys if change.cleared else (keys[position] for position in change.deletions):
+            self._write(version, "deleted", self.table.name, key, None)
+        for kind, positions in ("inserted", change.insertions), ("modified", change.modifications_after):
+            for position in positions:
+                values = plain_object(self.table[position], _EXACT)
+                self._write(version, kind, self.table.name, values.pop("$key"), values)
+
+
+def _paths(db: Database, name: str, before: str, depth: int) -> Iterator[str]:
+    """The properties of an object and of what is embedded in it: what it links to has lines of its own."""
+    for key, prop in db.schema[name].properties.items():
+        if prop.is_link and db.schema[prop.type].embedded and depth:
+            yield from _paths(db, prop.type, f"{before}{key}.", depth - 1)
+        else:
+            yield before + key
+
+
+_DEEPEST = 3  # Levels of embedded objects whose changes are told.
+_EXACT = Exact()
+
+
+def _text(version: int, kind: str, class_name: str, key: int, values: Optional[Dict[str, Any]]) -> None:
+    shown = "" if values is None else "  " + cut(json_text(values), _WIDTH)
+    print(printable(f"{version} {_MARKS[kind]} {class_name} {key}{shown}"), flush=True)
+
+
+def _line(version: int, kind: str, class_name: str, key: int, values: Optional[Dict[str, Any]]) -> None:
+    found = {"version": version, "change": kind, "class": class_name, "key": key}
+    print(json_text(found if values is None else {**found, "values": values}), flush=True)
