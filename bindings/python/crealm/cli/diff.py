@@ -11,7 +11,8 @@ from collections import Counter
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from ..database import Database
-from ..objects import Object, Table, cut
+from .._shown import cut
+from ..objects import Object, Table
 from ..opening import open as open_database
 from ..schema import ClassSchema, Prop
 from .exact import Exact

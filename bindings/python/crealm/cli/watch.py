@@ -38,6 +38,8 @@ def run(options: argparse.Namespace) -> int:
     with open_database(options.file, mode="r", **secret(options)) as db:
         write: Write = _line if options.json else _text
         watched = [_Watched(db, name, write) for name in options.classes or _independent(db)]
+        while not all(one.has_begun for one in watched):
+            db.wait_for_change(1)
         print(f"version {db.version}: {', '.join(printable(one.table.name) for one in watched) or 'no classes'}", file=sys.stderr, flush=True)
         commits, seen = 0, db.version
         try:
@@ -47,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
                     break
                 for one in watched:
                     one.print_changes()
-                commits, seen = commits + (db.version != seen), db.version  # An observation that begins is told, too.
+                commits, seen = commits + (db.version != seen), db.version
         except KeyboardInterrupt:
             pass  # How it usually ends.
     return DONE
@@ -65,7 +67,17 @@ class _Watched:
         self.table, self._db, self._write = db[name], db, write
         self._told: List[CollectionChange] = []
         self._keys = self._all_keys()
+        self._has_begun = False
         self._observation = self.table.observe(self._told.append, list(_paths(db, name, "", _DEEPEST)) or None)
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether the observation was told of its first version: what changed before that is no change."""
+        if not self._has_begun and self._told:
+            self._has_begun = True
+            self._told.clear()
+            self._keys = self._all_keys()
+        return self._has_begun
 
     def _all_keys(self) -> "array[int]":
         keys = array("q")
