@@ -27,7 +27,7 @@ if not os.environ.get("CREALM_TEST_INSTALLED"):
 
 import crealm  # noqa: E402
 
-STEP = int(os.environ.get("CREALM_REENTRY_STEP", 149))  # 1 tries every bytecode.
+STEP = int(os.environ.get("CREALM_REENTRY_STEP", 293))  # 1 tries every bytecode.
 LONG = "text " * 2000
 
 

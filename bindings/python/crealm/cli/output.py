@@ -40,6 +40,9 @@ class SafeTerminal:
         self.stream.write("\n".join("\t".join(map(printable, line.split("\t"))) for line in lines))
         return len(text)
 
+    def flush(self) -> None:
+        self.stream.flush()
+
     def __getattr__(self, name: str) -> Any:
         return getattr(self.stream, name)
 
