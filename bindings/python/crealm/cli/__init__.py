@@ -15,9 +15,9 @@ crealm import FILE SOURCE             the reverse of export
 crealm compact FILE                   rewrite the file without free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-All but the last three lines, and watch, read one version of a file, which other programs may be writing, and change nothing in its folder.
-They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they tell the file's SHA-256 before and after, on
-the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
+import, compact, encrypt, rekey and decrypt change a file. The others, but for watch, read one version of it, which other programs may be
+writing, and change nothing in its folder. They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they
+tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
 Exit codes: 0 done; 1 an error, told on the standard error output; 2 wrong arguments; 3 check found faults, or the file changed under --evidence;
 4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch.
@@ -29,11 +29,11 @@ import argparse
 import io
 import os
 import sys
-from typing import Optional, Sequence
+from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import diff, export, files, imports, info, query, schema, show, watch, why
+from . import completion, diff, export, files, imports, info, manual, query, schema, show, watch, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -60,9 +60,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 
 def make_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    parser = argparse.ArgumentParser(prog="crealm", description="Look into realm files, and change them.")
+    parser = argparse.ArgumentParser(
+        prog="crealm", description="Look into realm files, and change them.", epilog="\n\n".join(about()[1:]),
+        formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, show, schema, query, export, diff, watch, imports, files):
+    for module in (info, why, show, schema, query, export, diff, watch, imports, files, completion):
         module.add(commands)
+    manual.add(commands, about())
     return parser
+
+
+def about() -> List[str]:
+    """What there is to know beside the commands: paragraphs of the text above, the last of which has the exit codes."""
+    return (__doc__ or "").strip().split("\n\n")[1:]

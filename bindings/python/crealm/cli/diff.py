@@ -24,8 +24,8 @@ _WIDTH = 60  # Of a value.
 
 def add(commands: Commands) -> None:
     command = commands.alone("diff", run, "print what two files differ in; exit code 4 if they do")
-    command.add_argument("file", metavar="A")
-    command.add_argument("other", metavar="B")
+    command.add_argument("file", metavar="A", help="a realm file")
+    command.add_argument("other", metavar="B", help="the file that it is compared with")
     add_secret(command)
     form = command.add_mutually_exclusive_group()
     form.add_argument("--other-key", metavar="KEYFILE", help="the key of B; default: that of A")

@@ -17,7 +17,7 @@ _CIPHERS = ("xchacha20", "aes256gcm", "realm")
 
 def add(commands: Commands) -> None:
     command = commands.reader("backup", backup, "write a copy without free space, also of a file in use")
-    command.add_argument("copy", metavar="COPY")
+    command.add_argument("copy", metavar="COPY", help="the file to make")
     _add_new_secret(command, required=False, key="another key for the copy (default: the same)", plain="do not encrypt the copy")
     _add_cipher(command, "how the copy is encrypted")
     add_json(command)

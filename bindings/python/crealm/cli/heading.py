@@ -38,11 +38,12 @@ def read_heading(path: str, has_key: bool) -> Heading:
         slot = head[23] & 1
         (top,) = struct.unpack_from("<Q", head, 8 * slot)
         is_streaming = not slot and top == 0xFFFFFFFFFFFFFFFF
-        if is_streaming:
-            file.seek(-16, os.SEEK_END)
+        size = file.seek(0, os.SEEK_END)
+        if is_streaming and size >= 40:
+            file.seek(size - 16)
             top, mark = _FOOTER.unpack(file.read(16))
-            top = top if mark == _FOOTER_MARK else 0
-        history = _HISTORIES.get(_slot(file, top, 7)) if top else "none"
+            top = top if mark == _FOOTER_MARK else size
+        history = "none" if not top else _HISTORIES.get(_slot(file, top, 7)) if top < size else None
         return Heading(head[20 + slot] or None, history=history, is_streaming=is_streaming)
 
 
@@ -58,7 +59,8 @@ def _slot(file: BinaryIO, ref: int, index: int) -> int:
     if width < 8:
         return -1  # Refs take more.
     file.seek(ref + 8 + index * width // 8)
-    return int.from_bytes(file.read(width // 8), "little") >> 1
+    number = file.read(width // 8)
+    return int.from_bytes(number, "little") >> 1 if len(number) == width // 8 else -1
 
 
 def heading_facts(heading: Heading) -> Dict[str, str]:

@@ -21,6 +21,7 @@ class Commands:
     """The commands of the parser. Each module adds its own."""
 
     def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self.parser = parser
         self._parsers: Any = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
 
     def reader(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
@@ -45,7 +46,7 @@ class Commands:
 
 
 def add_file(command: argparse.ArgumentParser) -> None:
-    command.add_argument("file", metavar="FILE")
+    command.add_argument("file", metavar="FILE", help="the realm file")
     add_secret(command)
 
 

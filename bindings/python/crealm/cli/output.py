@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import json
+import os
 import sys
 from typing import Any, Callable, Iterable, Iterator, List, Optional, Sequence, TextIO
 
@@ -79,7 +80,7 @@ def print_table(rows: Sequence[Sequence[str]], indent: str = "", width: Optional
 
 
 def _has_rich() -> bool:
-    return importlib.util.find_spec("rich") is not None
+    return not os.environ.get("CREALM_PLAIN") and importlib.util.find_spec("rich") is not None
 
 
 def _real(stream: Any) -> Any:
