@@ -94,6 +94,7 @@ class Owner(Callee):
         "live",
         "later",
         "state",
+        "is_done",
         "depth",
         "opened",
         "watcher",
@@ -104,7 +105,7 @@ class Owner(Callee):
         "__weakref__",
     )
 
-    def __init__(self, realm: Union[OpenedRealm, int], path: str) -> None:
+    def __init__(self, realm: Union[OpenedRealm, int], path: str, attendant: Optional[Attendant] = None) -> None:
         self.path = path
         self.opened = realm if isinstance(realm, OpenedRealm) else None  # None: borrowed.
         self.pointer: int = (realm.value or 0) if isinstance(realm, OpenedRealm) else realm
@@ -113,11 +114,12 @@ class Owner(Callee):
         self.live: Set[int] = set()
         self.later: Deque[Callable[[], object]] = deque()
         self.state = _OPEN
+        self.is_done = False  # Whether closing it is over.
         self.depth = 0  # Calls in progress, one inside the other.
         self.watcher: Any = None  # What observers are to be told of; see `observing`. None when borrowed.
         self.pages: Dict[int, Any] = {}  # What loops have read ahead; see `_pages`.
         self.drops = 0  # How often that was dropped.
-        self.attendant: Optional[Attendant] = None  # What long calls ask; see `_progress`.
+        self.attendant = attendant  # What long calls ask; see `_progress`.
         self.closing = threading.Lock()  # Between interrupt() and close().
         _owners.add(self)
 
@@ -209,7 +211,7 @@ class Owner(Callee):
     def close(self) -> None:
         """Closes the realm and gives back everything, now or when the call in progress is over.
         Repeating it does nothing, unless the first time was interrupted."""
-        if self.state == _FORKED:
+        if self.state == _FORKED or self.is_done:
             return
         with self.closing:
             self.state = _CLOSED
@@ -232,6 +234,7 @@ class Owner(Callee):
             self.later.clear()
             if self.watcher is not None:
                 self.watcher.end()
+        self.is_done = True
 
     def close_at_exit(self) -> None:
         """As `close`, unless the realm's thread may still be inside a call."""

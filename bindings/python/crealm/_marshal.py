@@ -915,15 +915,6 @@ def set_migration(config: int, run: Migration) -> object:
     return function
 
 
-def persisted_schema_version(config: int, path: str) -> int:
-    lib.realm_clear_last_error()
-    version: int = lib.realm_get_persisted_schema_version(config)
-    error = last_error(path)
-    if error:
-        raise error
-    return version
-
-
 def make_schema(classes: Sequence[ClassFacts]) -> int:
     """A schema handle, to be released. The texts live in `infos` and `blocks` during the call."""
     infos = (ClassInfo * len(classes))()

@@ -373,7 +373,6 @@ TABLE = [
     ("realm_get_num_classes", c_size_t, [c_void_p], QUICK),
     ("realm_get_num_objects", c_bool, [c_void_p, c_uint32, c_void_p], QUICK),
     ("realm_get_object", c_void_p, [c_void_p, c_uint32, c_int64], QUICK),
-    ("realm_get_persisted_schema_version", c_uint64, [c_void_p], BLOCKING),
     ("realm_get_schema_version", c_uint64, [c_void_p], QUICK),
     ("realm_get_set", c_void_p, [c_void_p, c_int64], QUICK),
     ("realm_get_value", c_bool, [c_void_p, c_int64, c_void_p], QUICK),
@@ -503,5 +502,11 @@ TABLE = [
         c_bool,
         [c_void_p, c_size_t, POINTER(c_int64), POINTER(Value), c_bool],
         QUICK + MOVES,
+    ),
+    (
+        "realm_update_schema_advanced",
+        c_bool,
+        [c_void_p, c_void_p, c_uint64, c_void_p, c_void_p, c_void_p, c_void_p, c_bool],
+        BLOCKING + MOVES,
     ),
 ]

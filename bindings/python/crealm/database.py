@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import warnings
 import weakref
 from datetime import datetime, timedelta, timezone
@@ -53,7 +54,7 @@ from .objects import Object, Table
 from .observing import Changes, Moves, Observation, wait_for_change
 from .schema import BoundClass, ClassSchema
 from .versions import PinnedVersion
-from .writing import AsyncWrite
+from .writing import AsyncBlock, AsyncWrite
 
 if TYPE_CHECKING:
     from .models import Model
@@ -97,10 +98,15 @@ class Database(Session):
         is_dynamic: bool,
         models: Optional[Mapping[str, Type[Model]]] = None,
         secret: c.Secret = c.Secret(),
+        reopen: Optional[Callable[[c.Secret], Database]] = None,
+        timeout: Optional[float] = None,
     ) -> None:
         self._secret = secret
-        self._timeout: Optional[float] = None  # Of write(), without one of its own.
-        self._lock_timeout: Optional[float] = None  # What the library knows of it.
+        self._timeout = timeout  # Of write(), without one of its own.
+        self._lock_timeout = timeout  # What the library knows of it.
+        self._reopen = reopen
+        self._by_thread = threading.local()  # See local.
+        self._is_quiet = False  # Whether it may be forgotten without being closed.
         self._frozen: Optional[weakref.ref[Database]] = None  # See _shared_frozen.
         super().__init__(owner, mode, models or {}, is_dynamic=is_dynamic)
 
@@ -173,8 +179,12 @@ class Database(Session):
         change it. The changes are on disk when the block ends; an exception forgets all of them, and
         instances that the block added are plain again: see add().
 
-        timeout: seconds to wait for other writers, then TimedOut; None: as long as it takes. Without it
-              that of open() counts.
+        timeout: seconds that `with` waits for other writers, then TimedOut; None: as long as it takes. Without
+              it that of open() counts. For `async with` there is asyncio.timeout().
+
+        `async with db.write():` does the same where an event loop of asyncio runs, and lets it go on meanwhile: it waits
+        neither for other writers nor for the disk. The block itself is one step of the loop: in it nothing can be
+        awaited, else its changes are undone, and UsageError says so at its end.
         """
         if not isinstance(timeout, Unchanged):
             check_timeout(timeout)
@@ -203,9 +213,7 @@ class Database(Session):
         CommitOutcomeUnknown when it is not known whether the changes are on disk; ClosedError when the
         database is closed before the function is called.
         """
-        self._owner.check()
-        if self._mode in READING:
-            raise ReadOnlyError("The database is open for reading", path=self.path)
+        self._require_writable()
         result: T = await AsyncWrite(self, function, arguments).done()
         return result
 
@@ -219,6 +227,32 @@ class Database(Session):
         realm = self._owner.call(lib.realm_freeze) or c.fail(self.path)
         owner = FrozenOwner(realm, self.path)
         return Database(owner, "frozen", is_dynamic=False, models=self._models, secret=self._secret)
+
+    def clone(self) -> "Database":
+        """Opens the same file once more, in the same way, for the calling thread; any thread may call it. The schema and
+        the key are the same; the snapshot is the newest. Close it like any other database. UsageError for what is
+        frozen, which all threads may use anyway, and in migrations."""
+        if self._owner.state:  # Not check(): this thread is another one.
+            self._owner.refuse()
+        if self._reopen is None:
+            raise UsageError(f"This database cannot be opened once more: mode {self._mode!r}", path=self.path)
+        return self._reopen(self._secret)
+
+    @property
+    def local(self) -> "Database":
+        """This database for the calling thread: itself where it belongs, elsewhere a clone() that is made once for each
+        thread and closed when the thread ends. It looks at one snapshot, like any other: refresh() moves it on."""
+        owner = self._owner
+        if owner.state:
+            owner.refuse()
+        if owner.is_here or self.is_frozen:
+            return self
+        found: Optional[Database] = getattr(self._by_thread, "database", None)
+        if found is None or found.is_closed:
+            found = self.clone()
+            found._is_quiet = True
+            self._by_thread.database = found
+        return found
 
     def _shared_frozen(self) -> "Database":
         """The frozen database of what is frozen by itself: one for each snapshot."""
@@ -482,10 +516,13 @@ class Database(Session):
         finally:
             lib.realm_release(config)
 
-    def _require_replaceable(self) -> None:
+    def _require_writable(self) -> None:
         self._owner.check()
         if self._mode in READING:
             raise ReadOnlyError("The database is open for reading", path=self.path)
+
+    def _require_replaceable(self) -> None:
+        self._require_writable()
         if self.is_writing:
             raise UsageError("A write is running: the file can be rewritten after it", path=self.path)
 
@@ -514,7 +551,7 @@ class Database(Session):
     def __del__(self) -> None:
         owner = getattr(self, "_owner", None)
         if owner is not None and not owner.is_closed:
-            if not self.is_frozen:  # Those close themselves.
+            if not self.is_frozen and not self._is_quiet:  # Those close themselves.
                 warnings.warn(f"unclosed {self!r}", ResourceWarning, source=self, stacklevel=2)
             owner.close()  # The warning may keep this object; the file is done with all the same.
 
@@ -545,19 +582,32 @@ class Write:
     before the first step of `__exit__` or between any others: the write also ends when nobody has the
     block's way out any more; nobody has this object any more, where `__enter__` was called by hand."""
 
-    __slots__ = ("_db", "_timeout", "_way_out", "__weakref__")
+    __slots__ = ("_db", "_timeout", "_way_out", "_async_block", "__weakref__")
     __exit__ = _WayOut()
 
     def __init__(self, db: Database, timeout: Optional[float] = None) -> None:
         self._db = db
         self._timeout = timeout
         self._way_out: Optional[weakref.ref[Any]] = None
+        self._async_block: Optional[AsyncBlock] = None
+
+    async def __aenter__(self) -> Database:
+        db = self._db
+        db._require_writable()
+        self._async_block = AsyncBlock(db)
+        await self._async_block.begin()
+        return db
+
+    async def __aexit__(
+        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], traceback: Optional[TracebackType]
+    ) -> None:
+        block, self._async_block = self._async_block, None
+        assert block is not None
+        await block.end(error)
 
     def __enter__(self) -> Database:
         db = self._db
-        db._owner.check()
-        if db._mode in READING:
-            raise ReadOnlyError("The database is open for reading", path=db.path)
+        db._require_writable()
         former = db._block
         if former is not None and (former() is None or not db.is_writing):
             db._end_write(former)  # An interrupt came in between.

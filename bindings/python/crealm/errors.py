@@ -106,8 +106,8 @@ class WrongThreadError(UsageError):
     """A database, or something read from it, was used on a thread that did not open it."""
 
     default_hint = (
-        "A database belongs to the thread that opened it: open the file again on this thread, "
-        "or hand over plain values such as obj.to_dict()."
+        "A database belongs to the thread that opened it: db.local or db.clone() is one for this thread, db.freeze() one "
+        "for all, and plain values such as obj.to_dict() go everywhere."
     )
 
 

@@ -458,7 +458,8 @@ class Model(Object, metaclass=_ModelType):
     __slots__ = ("_values", "_given", "__weakref__")
     _values: Dict[str, Any]
     _given: Set[str]
-    _fields: Dict[str, Field[Any]] = {}
+    _fields: ClassVar[Dict[str, Field[Any]]] = {}
+    _backs: ClassVar[List[Backlinks[Any]]] = []
     _realm_class: Optional[str] = None
     _is_embedded = False
 
@@ -493,6 +494,10 @@ class Model(Object, metaclass=_ModelType):
         if len(keys) > 1:
             raise SchemaError(f"{cls.__name__} has more than one primary key: {', '.join(keys)}")
         cls._fields = fields
+        members: Dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            members.update(base.__dict__)
+        cls._backs = [value for value in members.values() if isinstance(value, Backlinks)]
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         if cls._realm_class is None:
@@ -561,11 +566,11 @@ class Model(Object, metaclass=_ModelType):
     def _member(cls, name: str) -> Optional[Member]:
         """A property, or the backlinks, of a name."""
         found = cls._fields.get(name)
-        return found or next((back for back in _backlinks(cls) if back.name == name), None)
+        return found or next((back for back in cls._backs if back.name == name), None)
 
     @classmethod
     def _member_names(cls) -> List[str]:
-        return [*cls._fields, *(back.name for back in _backlinks(cls))]
+        return [*cls._fields, *(back.name for back in cls._backs)]
 
     @classmethod
     def _attributes(cls) -> Dict[str, str]:
@@ -724,7 +729,7 @@ class _Reader:
         sources = {}
         for model in self.models:  # Grows meanwhile.
             props[model] = {made.column: self.prop(model, made) for made in model._fields.values()}
-            sources[model] = [(back, self.source(model, back)) for back in _backlinks(model)]
+            sources[model] = [(back, self.source(model, back)) for back in model._backs]
         return tuple(self.class_facts(model, props[model], sources[model]) for model in self.models)
 
     def prop(self, model: Type[Model], made: Field[Any]) -> Prop:
@@ -792,10 +797,3 @@ class _Reader:
             for back, (source, origin) in sources
         ]
         return facts._replace(properties=tuple(public), computed=tuple(computed))
-
-
-def _backlinks(model: Type[Model]) -> List[Backlinks[Any]]:
-    found: Dict[str, Any] = {}
-    for base in reversed(model.__mro__):
-        found.update(base.__dict__)
-    return [value for value in found.values() if isinstance(value, Backlinks)]

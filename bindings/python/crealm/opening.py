@@ -6,11 +6,11 @@ import os
 import shutil
 import tempfile
 import weakref
-from typing import Callable, List, Optional, Tuple, Union
+from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Owner
-from ._library import lib
+from ._library import OpenedRealm, lib
 from ._progress import Attendant, Progress
 from ._prototypes import (
     DURABILITIES,
@@ -139,47 +139,102 @@ def open(
     declared = None if schema is None else declare(schema)
 
     check_timeout(timeout)
-    config = c.make_config(for_library, _SCHEMA_MODES[mode], secret, durability)
-    attendant = Attendant(progress)
-    kept = None
-    raised: List[BaseException] = []
-    try:
-        c.attend(config, attendant, timeout)
-        if in_memory:
-            lib.realm_config_set_in_memory(config, True)
-        if mode == "snapshot":
-            lib.crealm_config_set_snapshot(config, True)
-        if declared is not None:
-            found = c.persisted_schema_version(config, where) if exists else NO_SCHEMA_VERSION
-            target = schema_version
-            if target is None:
-                target = 0 if found == NO_SCHEMA_VERSION else found
-            elif found != NO_SCHEMA_VERSION and target < found:
-                raise SchemaError(
-                    f"Schema version {target} is lower than the file's, {found}", code=2018, path=where
+    way = _Way(where, for_library, mode, durability, in_memory, declared, timeout, progress)
+    return way.database(secret, schema_version=schema_version, migrate=migrate, on_compact=on_compact)
+
+
+class _Way(NamedTuple):
+    """How a database is opened, also once more for another thread."""
+
+    where: str
+    path: bytes  # The same, for the library.
+    mode: str
+    durability: str
+    in_memory: bool
+    declared: Optional[Declared]
+    timeout: Optional[float]
+    progress: Optional[Progress]
+
+    def database(
+        self,
+        secret: c.Secret,
+        *,
+        schema_version: Optional[int] = None,
+        migrate: Optional[Migrate] = None,
+        on_compact: Optional[Callable[[int, int], bool]] = None,
+    ) -> Database:
+        """An open database for the calling thread."""
+        config = c.make_config(self.path, _SCHEMA_MODES[self.mode], secret, self.durability)
+        attendant = Attendant(self.progress)
+        kept = None
+        raised: List[BaseException] = []
+        try:
+            c.attend(config, attendant, self.timeout)
+            if self.in_memory:
+                lib.realm_config_set_in_memory(config, True)
+            if self.mode == "snapshot":
+                lib.crealm_config_set_snapshot(config, True)
+            if on_compact is not None:
+                kept, raised = c.set_should_compact(config, on_compact)
+            if self.declared is not None and not os.path.exists(self.where):
+                _set_schema(config, self.declared, schema_version or 0)  # A new file is made with its schema, in one commit.
+            realm = self._open(config, raised)
+            try:
+                if self.declared is not None:
+                    realm = self._with_schema(config, realm, secret, schema_version, migrate)
+                models = None if self.declared is None else self.declared.models
+                return Database(
+                    Owner(realm, self.where, attendant),
+                    self.mode,
+                    is_dynamic=self.declared is None,
+                    models=models,
+                    secret=secret,
+                    reopen=self.database,
+                    timeout=self.timeout,
                 )
-            if migrate is not None and found < target:
-                _migrate(where, for_library, secret, durability, declared, target, migrate)
-            _set_schema(config, declared, target)
-        if on_compact is not None:
-            kept, raised = c.set_should_compact(config, on_compact)
-        realm = lib.realm_open(config)
+            except BaseException:
+                realm.close()
+                raise
+        finally:
+            lib.realm_release(config)
+            del kept
+
+    def _open(self, config: int, raised: Sequence[BaseException]) -> OpenedRealm:
+        realm: OpenedRealm = lib.realm_open(config)
         if not realm:
-            failure = c.last_error(where) or Error("The file cannot be opened", path=where)
+            failure = c.last_error(self.where) or Error("The file cannot be opened", path=self.where)
             if failure.code == _MISMATCHED_CONFIG:
                 failure.hint = "A process opens a file in one way at a time."
-            elif mode == "r" and isinstance(failure, PermissionDenied) and not failure.hint:
+            elif self.mode == "r" and isinstance(failure, PermissionDenied) and not failure.hint:
                 failure.hint = _UNSHARED
             raise raised[0] if raised else failure
-    finally:
-        lib.realm_release(config)
-        del kept
-    models = None if declared is None else declared.models
-    owner = Owner(realm, where)
-    owner.attendant = attendant
-    db = Database(owner, mode, is_dynamic=declared is None, models=models, secret=secret)
-    db._timeout = db._lock_timeout = timeout
-    return db
+        return realm
+
+    def _with_schema(
+        self, config: int, realm: OpenedRealm, secret: c.Secret, version: Optional[int], migrate: Optional[Migrate]
+    ) -> OpenedRealm:
+        """The realm, or another one in its place, with the declared schema. A file that was there is opened as it is: so it
+        says which version it has."""
+        assert self.declared is not None
+        found = lib.realm_get_schema_version(realm)
+        target = (0 if found == NO_SCHEMA_VERSION else found) if version is None else version
+        if found != NO_SCHEMA_VERSION and target < found:
+            text = f"Schema version {target} is lower than the file's, {found}"
+            raise SchemaError(text, code=2018, path=self.where)
+        if migrate is not None and found < target:
+            realm.close()
+            _migrate(self.where, self.path, secret, self.durability, self.declared, target, migrate)
+            realm = self._open(config, ())
+        schema = c.make_schema(self.declared.classes)
+        try:
+            if not lib.realm_update_schema_advanced(realm, schema, target, None, None, None, None, False):
+                c.fail(self.where)
+        except BaseException:
+            realm.close()
+            raise
+        finally:
+            lib.realm_release(schema)
+        return realm
 
 
 def memory(

@@ -1,16 +1,18 @@
-"""Writes of programs with an event loop: `await db.write_async(function)`.
+"""Writes of programs with an event loop: `await db.write_async(function)`, and blocks: `async with db.write():`.
 
 The library waits for the other writers on a thread of its own. Then a turn of the event loop runs the
 functions that wait here, one write each, and their commits go to the disk together, while the loop goes on.
+A block runs in such a turn, too: from inside of it the task goes on, up to the end of its block.
 """
 
 from __future__ import annotations
 
 import weakref
 from ctypes import byref, c_uint
+from functools import partial
 from inspect import iscoroutine
 from itertools import count
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, Generator, Optional, Tuple
 
 from . import _marshal as c
 from ._handle import outside_of_calls
@@ -27,7 +29,7 @@ class AsyncWrite:
     def __init__(self, db: Session, function: Callable[..., Any], arguments: Tuple[Any, ...]) -> None:
         loop = running_loop()
         if loop is None:
-            raise UsageError("write_async() needs an event loop of asyncio", hint="Use `with db.write():`.")
+            raise UsageError("Asynchronous writes need an event loop of asyncio", hint="Use `with db.write():`.")
         self._db = db
         self._function = function
         self._arguments = arguments
@@ -117,6 +119,148 @@ class AsyncWrite:
             _settle(self._answer, result, error)
         else:
             post(loop, _settle, self._answer, result, error)
+
+
+class AsyncBlock(AsyncWrite):
+    """The block of `async with db.write():`."""
+
+    def __init__(self, db: Session) -> None:
+        super().__init__(db, _nothing, ())
+        self._turn = _Turn(self._answer.get_loop())
+        self._block: Optional[weakref.ref[Any]] = None  # While the block runs.
+        self._is_lost = False
+
+    async def begin(self) -> None:
+        """Returns inside the turn of the write."""
+        self._thread.begin(self)
+        try:
+            self._db._owner.call(_ask, self)
+            self._waits = True
+            await self._turn
+        except BaseException:
+            self._give_up()
+            self._thread.end(self)
+            raise
+
+    def _run(self) -> None:
+        waited, self._waits = self._waits, False
+        if not waited:
+            return
+        if self._answer.get_loop().is_closed():
+            return self._thread.end(self)
+        db, block = self._db, weakref.ref(self)
+        try:
+            db._block = self._block = block
+            db._enter_block()
+            self._turn.come(None)  # The task runs its block.
+        except BaseException as error:
+            db._end_write(block)
+            self._turn.come_later(error)
+            if not isinstance(error, Exception):
+                self._thread.interrupt = error
+        if self._block is not None:
+            self._block, self._is_lost = None, True
+            db._end_write(block)
+
+    async def end(self, error: Optional[BaseException]) -> None:
+        """The block is over."""
+        try:
+            db, block = self._db, self._block
+            self._block = None
+            if block is None:
+                if error is None and self._is_lost:
+                    raise UsageError(
+                        "The block of the write waited for something: its changes were undone",
+                        hint="Do what has to be awaited before or after the block.",
+                        path=db.path,
+                    )
+                return
+            if error is not None:
+                db._end_write(block)
+                return
+            try:
+                if db.is_closed:
+                    raise ClosedError("The database was closed inside its write: nothing was changed", path=db.path)
+                db._owner.call(_commit, self)
+            except BaseException:
+                db._end_write(block)
+                raise
+            db._end_write(block, is_committed=True)
+            db._tell()
+            await self._answer
+        finally:
+            self._thread.end(self)
+
+    def _fail(self, error: BaseException) -> None:
+        if self._turn.done():
+            super()._fail(error)
+        else:
+            self._turn.come_later(error)
+
+
+class _Turn:
+    """What a task waits for until the turn of its write comes. Unlike a future it lets the task go on at once, inside
+    come(), and not in a later turn of the event loop, in which the write would be over."""
+
+    _asyncio_future_blocking = False  # By this asyncio knows what a task can wait for.
+
+    def __init__(self, loop: Any) -> None:
+        self._loop = loop
+        self._waiter: Optional[Callable[[], Any]] = None
+        self._error: Optional[BaseException] = None
+        self._is_done = False
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        if not self._is_done:
+            self._asyncio_future_blocking = True
+            yield self
+        self.result()
+
+    def get_loop(self) -> Any:
+        return self._loop
+
+    def done(self) -> bool:
+        return self._is_done
+
+    def result(self) -> None:
+        if self._error is not None:
+            raise self._error
+
+    def add_done_callback(self, function: Callable[[Any], Any], *, context: Any = None) -> None:
+        self._waiter = partial(function, self) if context is None else partial(context.run, function, self)
+
+    def cancel(self, msg: Any = None) -> bool:
+        """The task is cancelled."""
+        if self._is_done:
+            return False
+        self.come_later(_cancelled(msg))
+        return True
+
+    def come(self, error: Optional[BaseException]) -> None:
+        """On the thread of the loop, in none of its tasks."""
+        if self._is_done:
+            return
+        self._is_done, self._error = True, error
+        if self._waiter is not None:
+            self._waiter()
+
+    def come_later(self, error: BaseException) -> None:
+        """Any thread."""
+        if self._is_done:
+            return
+        self._is_done, self._error = True, error
+        if self._waiter is not None:
+            post(self._loop, self._waiter)
+
+
+def _nothing() -> None:
+    """What a block does is in the task."""
+
+
+def _cancelled(message: Any) -> BaseException:
+    import asyncio
+
+    return asyncio.CancelledError() if message is None else asyncio.CancelledError(message)
 
 
 def _settle(answer: Any, result: Any, error: Optional[BaseException]) -> None:
