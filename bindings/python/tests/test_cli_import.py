@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import random
 import shutil
 import sqlite3
 import struct
@@ -442,3 +443,37 @@ def test_parquet_needs_pyarrow(shop, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     code, said, _ = quiet(["export", shop, tmp_path / "out", "--format", "parquet"])
     assert code == 1 and "crealm[data]" in said and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_damaged_sources_end_in_an_error(kind, path, tmp_path):
+    """Bytes that changed, parts that are missing: an import that fails says why and leaves nothing, one that does not made a sound file."""
+    out, schema, new = tmp_path / "out", tmp_path / "schema.json", tmp_path / "new.realm"
+    assert quiet(["export", odd(path), out, "--format", kind])[0] == 0
+    schema.write_text(quiet(["schema", path, "--json"])[2], encoding="utf-8")
+    chance = random.Random(f"damage {kind}")
+    files = sorted(out.iterdir()) if out.is_dir() else [out]
+    whole = {file: file.read_bytes() for file in files}
+    codes = set()
+    for _ in range(int(os.environ.get("CREALM_DAMAGED_SOURCES", 40))):
+        file = chance.choice(files)
+        data = bytearray(whole[file])
+        for _ in range(chance.choice([1, 1, 3, 20])):
+            at = chance.randrange(len(data) or 1)
+            if chance.random() < 0.1:
+                del data[at:]
+            elif chance.random() < 0.5:
+                data[at : at + 1] = chance.choice([b"\0", b"\xff", b'"', b"{", b"]", b",", b"\n", b"$", b"9", b"-", b"null", b"1e999", b"{}"])
+            elif data[at:]:
+                data[at] ^= 1 << chance.randrange(8)
+        file.write_bytes(data)
+        code, said, _ = quiet(["import", new, out, "--format", kind, "--schema", schema] if chance.random() < 0.3 else ["import", new, out, "--format", kind])
+        file.write_bytes(whole[file])
+        codes.add(code)
+        if code == 0:
+            with crealm.open(new) as db:
+                assert db.verify() == []
+            new.unlink()
+        else:
+            assert code == 1 and said.startswith("crealm: ") and not new.exists()
+    assert codes <= {0, 1} and 1 in codes

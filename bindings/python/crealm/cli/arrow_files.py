@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 from datetime import datetime
 from decimal import Decimal
 from itertools import islice
@@ -142,21 +143,32 @@ class _ArrowSource(Source):
     def __init__(self, path: str, class_name: Optional[str] = None) -> None:
         self._pa = _pyarrow()
         folder = Path(path)
-        files = sorted(file for file in folder.iterdir() if file.suffix.lower() in self.endings) if folder.is_dir() else [folder]
         self._files: Dict[str, Path] = {}
-        declared: Dict[str, ClassSchema] = {}
         self._facts: Dict[str, Any] = {}
-        for file in files:
-            with self._opened(file) as reader:
-                facts = reader.schema.metadata or {}
-                name = facts[_CLASS].decode("utf-8") if _CLASS in facts else class_name or class_of_file(file)
-                self._files[name] = file
-                self._facts[name] = reader.schema
-                if _SCHEMA in facts:
-                    found, self.version = schema_of_json(_json_of(facts[_SCHEMA], file))
-                    declared.update(found)
-        if declared.keys() >= self._files.keys() and declared:
-            self.schema = declared
+        self._declared: Dict[str, ClassSchema] = {}
+        for file in sorted(file for file in folder.iterdir() if file.suffix.lower() in self.endings) if folder.is_dir() else [folder]:
+            with self._checked(file), self._opened(file) as reader:
+                self._add(file, reader.schema, class_name)
+        if self._declared and self._declared.keys() >= self._files.keys():
+            self.schema = self._declared
+
+    def _add(self, file: Path, columns: Any, class_name: Optional[str]) -> None:
+        facts = columns.metadata or {}
+        name = facts[_CLASS].decode("utf-8") if _CLASS in facts else class_name or class_of_file(file)
+        self._files[name], self._facts[name] = file, columns
+        if _SCHEMA in facts:
+            found, self.version = schema_of_json(json.loads(facts[_SCHEMA]))
+            self._declared.update(found)
+
+    @contextmanager
+    def _checked(self, file: Path) -> Iterator[None]:
+        """What pyarrow says of a damaged file, as an error of the data."""
+        try:
+            yield
+        except (self._pa.ArrowException, ValueError, RecursionError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{file}: {error}") from error
 
     def guess(self) -> Mapping[str, ClassSchema]:
         return {name: ClassSchema(name, _guessed(self._pa, self._facts[name])) for name in self._files}
@@ -173,9 +185,12 @@ class _ArrowSource(Source):
         for name, file in self._files.items():
             if name in self.schema and self.schema[name].embedded:
                 continue
-            texts = _json_of((self._facts[name].metadata or {}).get(_JSON, b"[]"), file)
-            with self._opened(file) as opened:
+            with self._checked(file), self._opened(file) as opened:
+                texts = json.loads((self._facts[name].metadata or {}).get(_JSON, b"[]"))
+                if not isinstance(texts, list):
+                    raise DataError(f"{file} does not say which columns are JSON")
                 for batch in self._batches(opened):
+                    batch.validate(full=True)  # Before anybody follows numbers that lead out of the memory.
                     yield from self._rows(name, batch, reader, texts)
 
     def _rows(self, class_name: str, batch: Any, reader: Reader, texts: List[str]) -> Iterator[Row]:
@@ -191,19 +206,12 @@ class _ArrowSource(Source):
                 continue
             cells = _python(self._pa, column)
             if name in texts:
-                columns[name] = [None if text is None else reader.value(class_name, name, json.loads(text)) for text in cells]
+                columns[name] = [None if text is None else reader.text(class_name, name, text) for text in cells]
             else:
                 columns[name] = [_located(class_name, name, reader.schema, prop, value) for value in cells]
         names = list(columns)
         for number, values in enumerate(zip(*columns.values())) if names else ((n, ()) for n in range(batch.num_rows)):
             yield Row(class_name, None if keys is None else keys[number], dict(zip(names, values)))
-
-
-def _json_of(text: bytes, file: Path) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise DataError(f"{file}: {error}") from error
 
 
 class ParquetSource(_ArrowSource):
@@ -214,7 +222,7 @@ class ParquetSource(_ArrowSource):
     def _opened(self, file: Path) -> ContextManager[Any]:
         from pyarrow import parquet
 
-        return _checked(self._pa, file, lambda: _Parquet(parquet.ParquetFile(file)))
+        return _Parquet(parquet.ParquetFile(file))
 
     def _batches(self, reader: Any) -> Iterator[Any]:
         return reader.file.iter_batches(batch_size=10_000)  # type: ignore[no-any-return]
@@ -237,17 +245,10 @@ class IpcSource(_ArrowSource):
     endings = (".arrow", ".feather")
 
     def _opened(self, file: Path) -> ContextManager[Any]:
-        return _checked(self._pa, file, lambda: self._pa.ipc.open_file(self._pa.memory_map(str(file))))
+        return self._pa.ipc.open_file(self._pa.memory_map(str(file)))  # type: ignore[no-any-return]
 
     def _batches(self, reader: Any) -> Iterator[Any]:
         return (reader.get_batch(number) for number in range(reader.num_record_batches))
-
-
-def _checked(pa: Any, file: Path, open_file: Callable[[], ContextManager[Any]]) -> ContextManager[Any]:
-    try:
-        return open_file()
-    except (pa.ArrowInvalid, pa.ArrowException) as error:
-        raise DataError(f"{file}: {error}") from error
 
 
 def _python(pa: Any, column: Any) -> List[Any]:

@@ -15,6 +15,7 @@ in front: "$key", "$class", "$ref" and "$schema" are none of theirs.
 from __future__ import annotations
 
 import base64
+import json
 import math
 import re
 from datetime import datetime, timezone
@@ -218,10 +219,15 @@ class Reader:
         prop = self.prop(class_name, name)
         return self._located(class_name, name, lambda value: self.of(prop, value), value)
 
+    def text(self, class_name: str, name: str, text: str) -> Any:
+        """The value of a property, of the text of its JSON."""
+        prop = self.prop(class_name, name)
+        return self._located(class_name, name, lambda text: self.of(prop, json.loads(text)), text)
+
     def _located(self, class_name: str, name: str, read: _Read, value: Any) -> Any:
         try:
             return read(value)
-        except (ValueError, ArithmeticError, TypeError, KeyError, AttributeError, OverflowError) as error:
+        except (ValueError, ArithmeticError, TypeError, KeyError, AttributeError, RecursionError) as error:
             said = error.message if isinstance(error, DataError) else str(error) or repr(value)
             raise DataError(f"{class_name}.{name}: {said}") from error
 
