@@ -218,9 +218,12 @@ def _put_null(out: Encoded, value: Any) -> None:
 
 
 def _put_int(out: Encoded, value: Any) -> None:
-    if isinstance(value, bool):
+    if type(value) is int:
+        number = value
+    elif isinstance(value, bool):
         raise _mismatch("int", value)
-    number = _index(value)
+    else:
+        number = _index(value)
     if not _INT64_MIN <= number <= _INT64_MAX:
         raise LimitExceeded(f"{number} does not fit in 64 bits")
     _PACK_INT.pack_into(out, 0, number, 0, INT)

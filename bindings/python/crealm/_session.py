@@ -232,6 +232,11 @@ class Session:
         kind = self._bound(class_key).model or self._object_type
         return kind._wrap(self, handle, class_key, object_key)
 
+    def _found(self, bound: BoundClass, primary_key: c.Encoded) -> Any:
+        """The object with a primary key, as users see it; None when there is none."""
+        found = self._owner.call(_find_row, self._owner, bound.key, primary_key)
+        return None if found is None else (bound.model or self._object_type)._wrap(self, found[0], bound.key, found[1])
+
     def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
         """The object with a primary key; None when there is none."""
         return self._owner.find(lib.realm_object_find_with_primary_key, bound.key, primary_key, None)
@@ -298,6 +303,15 @@ class Added:
             if instance is not None:
                 settle(instance)
             self._instances.pop()
+
+
+def _find_row(realm: int, owner: Owner, class_key: int, primary_key: c.Encoded) -> Optional[Tuple[Handle, int]]:
+    """A handle and the key of an object, in one call."""
+    found = c.find_pointer(realm, lib.realm_object_find_with_primary_key, class_key, primary_key, None)
+    if found is None:
+        return None
+    handle = Handle(owner, found)  # First: from here on it is given back.
+    return handle, lib.realm_object_get_key(found)
 
 
 def read_kind(db: Session, facts: c.PropertyFacts, value: Any) -> Any:

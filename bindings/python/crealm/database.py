@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import sys
 import threading
 import warnings
 import weakref
@@ -415,8 +417,9 @@ class Database(Session):
         self._owner.check()
         if not _library.has("crealm_find_faults"):
             raise NotSupportedError("The loaded library has no check")
+        most = min(max(0, operator.index(limit)), sys.maxsize)
         with Attended(self._owner.attendant, progress):
-            found, total = self._owner.call(c.find_faults, max(0, limit))
+            found, total = self._owner.call(c.find_faults, most)
         return Faults((Fault(*fault) for fault in found), total)
 
     def space(self, *, progress: Optional[Progress] = None) -> List[Space]:

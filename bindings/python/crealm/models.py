@@ -185,7 +185,11 @@ class Field(_Descriptor, Generic[T]):
         db = instance._db
         if db is None:
             return self._unmanaged(instance)
-        return instance._read(db._bound(instance._class_key).find(self.name))
+        try:
+            facts = db._classes[instance._class_key].properties[self.name]
+        except KeyError:
+            facts = db._bound(instance._class_key).find(self.name)  # Says what is missing.
+        return instance._read(facts)
 
     def __set__(self, instance: Model, value: T) -> None:
         if instance._db is None:

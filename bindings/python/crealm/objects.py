@@ -29,6 +29,7 @@ T = TypeVar("T")
 D = TypeVar("D")
 O = TypeVar("O", bound="Object")  # noqa: E741
 
+_PLAIN = frozenset({int, str, bool, float, type(None)})  # Users see these as the library has them.
 _SHOWN = 30  # Properties, by repr().
 _DEEPEST = 100  # Levels of links that to_dict() follows at most.
 
@@ -154,6 +155,8 @@ class Object(Observable, Freezable, Row):
         db, handle = self._db, self._handle
         if facts.collection == c.C_NONE:
             value = handle.call(c.get_value, lib.realm_get_value, facts.key)
+            if facts.kind is None and type(value) in _PLAIN:
+                return value
             if type(value) is not c.Nested:
                 return db._rich(value, facts)
             shape = c.C_LIST if value.kind == c.LIST else c.C_DICTIONARY
@@ -393,8 +396,8 @@ class Table(AllObjects[T]):
             encoded = c.encode_for(facts, primary_key)
         except DataError as error:
             raise located(error, bound.where(facts))
-        found = self._db._find(bound, encoded)
-        return default if found is None else self._db._object_of(found, bound)
+        found = self._db._found(bound, encoded)
+        return default if found is None else found
 
     def create(self, *primary_key: Any, **values: Any) -> T:
         """A new object: create(**values) or create(primary_key, **values). Properties that are not

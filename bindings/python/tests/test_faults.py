@@ -342,3 +342,11 @@ def test_an_index_of_words_that_names_no_object(notes):
     found = faults_of(notes)
     assert {x.object_key for x in found if "does not exist" in str(x)} == {17}
     assert len(found) == 2 and {x.property for x in found} == {"text"}
+
+
+@pytest.mark.parametrize("limit", [2.5, "1", None, b"1"])
+def test_a_limit_is_a_number(path, limit):
+    with crealm.open(path, mode="rwc") as db:
+        with pytest.raises(TypeError):
+            db.verify(limit)
+        assert db.verify(-1) == db.verify(2**100) == []
