@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import sys
 from collections import Counter
 from contextlib import contextmanager
 from datetime import datetime
@@ -23,6 +24,7 @@ from .exact import Exact, Reader, Ref, Wanted, all_properties, escaped, plain_na
 from .output import json_text
 
 _LONGEST = (1 << 31) - 1  # Characters of a field.
+_TAKES_NUL = sys.version_info >= (3, 11)  # The module csv.
 _NUMBERS = (int, bool, float, Float32)
 
 
@@ -37,7 +39,14 @@ def write_table(file: TextIO, table: Table[Any], objects: Iterable[Any], exact: 
     lines = csv.writer(file)
     lines.writerow(["$key", *map(escaped, properties)])
     for obj in objects:
-        lines.writerow([str(obj.object_key), *(_text(prop, obj[name], exact, lost) for name, prop in properties.items())])
+        cells = [str(obj.object_key), *(_text(prop, obj[name], exact, lost) for name, prop in properties.items())]
+        lines.writerow(cells if _TAKES_NUL else [_without_nul(cell, lost) for cell in cells])
+
+
+def _without_nul(text: str, lost: "Counter[str]") -> str:
+    if "\0" in text:
+        lost["NUL characters (Python 3.10 takes none)"] += 1
+    return text.replace("\0", "")
 
 
 def _text(prop: Prop, value: Any, exact: Exact, lost: "Counter[str]") -> str:

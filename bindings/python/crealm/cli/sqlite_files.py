@@ -236,23 +236,28 @@ def write_sqlite(job: Job) -> None:
 # ------------------------------------------------------------------------------------------------
 
 
+# What comes of a schema, or of names of tables, of another form.
+_WRONG = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
 class SqliteSource(Source):
     """A file that export wrote; others may have changed its rows."""
 
     def __init__(self, path: str) -> None:
+        open(path, "rb").close()  # SQLite does not say why it cannot.
+        self._path, self._file = path, sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
         try:
-            self._file = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
             self._file.execute("PRAGMA trusted_schema=OFF")
             facts = json.loads(self._file.execute('SELECT "json" FROM "$schema"').fetchone()[0])
             self.schema, self.version = schema_of_json(facts)
             self._tables: Dict[str, Any] = facts["tables"]
             floats = self._file.execute('SELECT "table", "column", "row", "value" FROM "$floats"')
             self._floats = {(table, column, row): float(value) for table, column, row, value in floats}
-        except (sqlite3.Error, ValueError, TypeError, KeyError) as error:
+        except (sqlite3.Error, *_WRONG) as error:
+            self._file.close()
             if isinstance(error, DataError):
                 raise
             raise DataError(f"{path} is no SQLite file that export wrote: {error}") from error
-        self._path = path
 
     def close(self) -> None:
         self._file.close()
@@ -265,7 +270,9 @@ class SqliteSource(Source):
                 if not self.schema[name].embedded:
                     for key, values in self._objects(name, reader, None):
                         yield Row(name, key, values)
-        except (sqlite3.Error, KeyError, TypeError) as error:
+        except (sqlite3.Error, *_WRONG) as error:
+            if isinstance(error, DataError):
+                raise
             raise DataError(f"{self._path}: {error!r}") from error
 
     def _objects(self, name: str, reader: Reader, key: Optional[int]) -> Iterator[Tuple[int, Dict[str, Any]]]:
