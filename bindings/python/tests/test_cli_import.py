@@ -247,6 +247,22 @@ def test_an_update_writes_only_what_differs(path, tmp_path):
         assert db["Whole"].get("x").part.parts[0].n == 6
 
 
+@pytest.mark.parametrize("kind", ["ndjson", "sqlite"])
+def test_links_to_what_is_left_out(path, kind, tmp_path):
+    odd(path)
+    out, new = tmp_path / f"a.{kind}", tmp_path / "new.realm"
+    assert quiet(["export", path, out, "--class", "../up", "--class", "Whole"])[0] == 0
+    code, said, _ = quiet(["import", new, out])
+    assert code == 1 and "--drop-links" in said and not new.exists()
+    code, said, text = quiet(["import", new, out, "--drop-links", "--json"])
+    with crealm.open(path) as db, crealm.open(new) as made:
+        # One in the dictionary of each object, and more in values of any type.
+        assert code == 0 and json.loads(text)["droppedLinks"] > len(db["../up"]) and "nowhere" in said
+        assert [o.by.copy() for o in made["../up"]] == [{"": None, "none": None}] * len(db["../up"])
+        assert [len(o.many) for o in made["../up"]] == [len(o.many) for o in db["../up"]]
+        assert made["Whole"].get(None).part.to.object_key == db["Whole"].get(None).part.to.object_key and made.verify() == []
+
+
 def test_csv_of_others(tmp_path):
     text = '\ufeffid,price,paid,when,note\n1,2.5,true,2024-01-02 03:04:05,"a, b"\n2,-1e3,false,2024-01-02T03:04:05.5Z,\n\n'
     (tmp_path / "Sale.csv").write_text(text, encoding="utf-8")

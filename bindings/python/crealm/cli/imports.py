@@ -14,7 +14,7 @@ import sys
 import tempfile
 from bisect import bisect_right
 from contextlib import closing, contextmanager, suppress
-from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 
 from ..collections import Dictionary, List as RealmList, SetView
 from ..database import Database
@@ -26,7 +26,7 @@ from .carrying import Row, Source
 from .exact import Named, Ref, links_in, schema_of_json
 from .formats import FORMATS, STREAMED, format_of
 from .options import DONE, Commands, add_file, add_json, secret
-from .output import print_json, progress
+from .output import print_error, print_json, progress
 
 _BATCH = 10_000
 _FILLERS = 10_000  # Objects, and one for each real one, that stand for a while for such as were deleted.
@@ -41,6 +41,7 @@ def add(commands: Commands) -> None:
     command.add_argument("--schema", metavar="SCHEMAFILE", help="the classes, as `crealm schema --json` prints them")
     command.add_argument("--update", choices=["error", "modified", "all"], default="error",
                          help="where an object has the primary key already: an error (the default), write what differs, write all values")
+    command.add_argument("--drop-links", action="store_true", help="links to objects that are nowhere become null, and are counted")
     add_json(command, "tell what was read as JSON")
 
 
@@ -48,9 +49,12 @@ def run(options: argparse.Namespace) -> int:
     with _source_path(options) as path:
         kind = format_of(path, options.format)
         with closing(FORMATS[kind].read(path, options.only)) as source:
-            counts = _import(source, options)
+            counts, dropped = _import(source, options)
+    if dropped:
+        print_error(f"links to objects that are nowhere: {dropped:,}")
     if options.json:
-        print_json({"file": os.path.abspath(options.file), "format": kind, "objects": sum(counts.values()), "classes": counts})
+        told = {"format": kind, "objects": sum(counts.values()), "classes": counts, "droppedLinks": dropped}
+        print_json({"file": os.path.abspath(options.file), **told})
     else:
         print(f"{os.path.abspath(options.file)}: {sum(counts.values()):,} objects of {len(counts):,} classes")
     return DONE
@@ -70,7 +74,8 @@ def _source_path(options: argparse.Namespace) -> Iterator[str]:
         yield copy.name
 
 
-def _import(source: Source, options: argparse.Namespace) -> Dict[str, int]:
+def _import(source: Source, options: argparse.Namespace) -> Tuple[Dict[str, int], int]:
+    """How many objects of each class there were, and how many links were dropped."""
     if options.schema is not None:
         with open(options.schema, encoding="utf-8") as file:
             schema, source.version = schema_of_json(json.load(file))
@@ -81,14 +86,14 @@ def _import(source: Source, options: argparse.Namespace) -> Dict[str, int]:
                 source.read_as(db.schema)
             else:
                 _require_classes(db, source.schema)
-            return _fill(db, source, options.update, is_new=False)
+            return _fill(db, source, options, is_new=False)
     if source.schema is None:
         source.read_as(source.guess())
     assert source.schema is not None
     declared = list(source.schema.values())
     try:
         with open_database(options.file, mode="rwc", schema=declared, schema_version=source.version, **secret(options)) as db:
-            return _fill(db, source, options.update, is_new=True)
+            return _fill(db, source, options, is_new=True)
     except BaseException:
         for name in options.file, f"{options.file}.lock", f"{options.file}.note":
             with suppress(OSError):
@@ -112,12 +117,12 @@ def _require_classes(db: Database, schema: Mapping[str, ClassSchema]) -> None:
                 raise SchemaError(f"{name}.{key} is {prop} in the source, {'not there' if found is None else found} in the file")
 
 
-def _fill(db: Database, source: Source, update: str, is_new: bool) -> Dict[str, int]:
+def _fill(db: Database, source: Source, options: argparse.Namespace, is_new: bool) -> Tuple[Dict[str, int], int]:
     with db.write(), progress("import", None) as advance:
-        filling = _Filling(db, source, update, is_new, advance)
+        filling = _Filling(db, source, options, is_new, advance)
         filling.make_objects()
         filling.link_objects()
-    return {name: one.count for name, one in filling.classes.items()}
+    return {name: one.count for name, one in filling.classes.items()}, filling.dropped
 
 
 # ------------------------------------------------------------------------------------------------
@@ -220,8 +225,10 @@ def _empty(prop: Prop) -> Any:
 
 
 class _Filling:
-    def __init__(self, db: Database, source: Source, update: str, is_new: bool, advance: Callable[[int], None]) -> None:
-        self._db, self._source, self._update, self._is_new, self._advance = db, source, update, is_new, advance
+    def __init__(self, db: Database, source: Source, options: argparse.Namespace, is_new: bool, advance: Callable[[int], None]) -> None:
+        self._db, self._source, self._is_new, self._advance = db, source, is_new, advance
+        self._update, self._drops_links = options.update, options.drop_links
+        self.dropped = 0
         self.classes: Dict[str, _Class] = {}
 
     def _class(self, name: str) -> _Class:
@@ -306,25 +313,36 @@ class _Filling:
                     if self._update != "modified" or not _is_there(obj[name], wanted):
                         obj[name] = wanted
 
+    def _linked(self, link: Union[Ref, Named]) -> Optional[Object]:
+        """The object that a link leads to; None where it is nowhere, and such links are dropped."""
+        try:
+            if isinstance(link, Ref):
+                return self._object(*link)
+            found: Optional[Object] = self._db[link.class_name].get(link.primary_key)
+            if found is None:
+                raise DataError(f"There is no {link.class_name} with primary key {link.primary_key!r}")
+            return found
+        except DataError:
+            if not self._drops_links:
+                raise
+            self.dropped += 1
+            return None
+
     def _object(self, class_name: str, key: int) -> Object:
         kind = self.classes.get(class_name)
         now = None if kind is None else kind.keys.find(key)
         if kind is None or now is None:
-            raise DataError(f"A link leads to {class_name} {key}, which is not in the source")
+            raise DataError(f"A link leads to {class_name} {key}, which is not in the source", hint="--drop-links leaves such links out.")
         found: Object = self._db._object(kind.table._class_key, now)
         return found
 
     def _resolved(self, value: Any) -> Any:
         """The value with objects in place of links."""
-        if isinstance(value, Ref):
-            return self._object(*value)
-        if isinstance(value, Named):
-            found = self._db[value.class_name].get(value.primary_key)
-            if found is None:
-                raise DataError(f"There is no {value.class_name} with primary key {value.primary_key!r}")
-            return found
+        if isinstance(value, (Ref, Named)):
+            return self._linked(value)
         if isinstance(value, list):
-            return [self._resolved(element) for element in value]
+            found = [(element, self._resolved(element)) for element in value]
+            return [now for before, now in found if now is not None or before is None]
         if isinstance(value, dict):
             return {key: self._resolved(element) for key, element in value.items()}
         return value

@@ -100,6 +100,7 @@ complete -c crealm -n '__fish_seen_subcommand_from import' -l format -x -a 'json
 complete -c crealm -n '__fish_seen_subcommand_from import' -l class -x -d 'the class of a single CSV file; default: its name'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l schema -r -d 'the classes, as `crealm schema --json` prints them'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l update -x -a 'error modified all' -d 'where an object has the primary key already: an error (the default), write what differs, write all values'
+complete -c crealm -n '__fish_seen_subcommand_from import' -l drop-links -d 'links to objects that are nowhere become null, and are counted'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l json -d 'tell what was read as JSON'
 complete -c crealm -n '__fish_seen_subcommand_from backup' -s h -l help -d 'show this help message and exit'
 complete -c crealm -n '__fish_seen_subcommand_from backup' -l key -r -d 'file with the 64 bytes of the encryption key'
