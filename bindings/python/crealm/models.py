@@ -72,7 +72,7 @@ from ._handle import Handle
 from ._library import lib
 from ._pages import attribute
 from ._session import Session
-from .errors import NoSuchProperty, SchemaError, TypeMismatch, suggestion
+from .errors import DataError, NoSuchProperty, SchemaError, TypeMismatch, suggestion
 from .expressions import Member, Path
 from .kinds import Kind, kind_of
 from .objects import Object
@@ -253,6 +253,27 @@ class Field(_Descriptor, Generic[T]):
             return list(value) if many == c.C_LIST else set(value)
         kind = {c.C_LIST: "list", c.C_SET: "set", c.C_DICTIONARY: "dictionary"}[many]
         raise TypeMismatch(f"{self.owner}.{self.name}: Needs a {kind}, not {type(value).__name__}")
+
+    def _from_plain(self, value: Any) -> Any:
+        """What to_dict() made of a value of this property, with instances in place of dictionaries."""
+        target, many = self._leads_to(), self._parsed()[1]
+        if target is None or value is None:
+            return value
+        if many == c.C_NONE:
+            return self._instance_of(target, value)
+        if many == c.C_DICTIONARY and isinstance(value, Mapping):
+            return {key: self._instance_of(target, element) for key, element in value.items()}
+        return [self._instance_of(target, element) for element in value] if isinstance(value, (list, tuple, set)) else value
+
+    def _instance_of(self, target: Type[Any], value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        if "$ref" in value:
+            raise DataError(
+                f"{self.owner}.{self.name}: {dict(value)!r} names an object and has not its values",
+                hint="to_dict(depth=2) has those of the objects that are linked to, and so on; leave out what leads back.",
+            )
+        return target.from_dict(value)
 
     def _initial(self) -> Any:
         """The default for one instance; MISSING without one."""
@@ -563,6 +584,16 @@ class Model(Object, metaclass=_ModelType):
     def class_name(self) -> str:
         """The name of the class in the file."""
         return str(self._realm_class)
+
+    @classmethod
+    def from_dict(cls: Type[M], values: Mapping[str, Any]) -> M:
+        """A plain instance with the values of a dictionary as to_dict() makes one. Dictionaries inside become instances,
+        too; those with "$ref", which only name an object, are a DataError, as is an unknown name: NoSuchProperty."""
+        made = cls()
+        for name, value in values.items():
+            field = made._field(name)
+            field.__set__(made, field._from_plain(value))
+        return made
 
     # What the rest of the package asks
 

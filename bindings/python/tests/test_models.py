@@ -778,3 +778,24 @@ def test_a_collection_of_what(bare, path):
     kind = type("Bare", (Model,), {"__annotations__": {"items": bare}, "__module__": __name__})
     with pytest.raises(crealm.SchemaError, match=f"Bare.items: {bare.__name__} of what"):
         crealm.open(path, schema=[kind])
+
+
+def test_from_dict(path):
+    values = {
+        "id": 1, "name": "Ann", "address": {"city": "Oslo", "lines": ["a"]}, "dogs": [{"name": "Rex", "age": 3}, {"name": "Bo", "age": 1}]}
+    ann = Person.from_dict(values)
+    assert (ann.id, ann.name, ann.address.city, [dog.name for dog in ann.dogs]) == (1, "Ann", "Oslo", ["Rex", "Bo"]) and not ann.is_managed
+    with crealm.open(path, schema=[Person]) as db:
+        with db.write():
+            db.add(ann)
+        found = db[Person].get(1).to_dict(2)
+        assert {name: found[name] for name in values} == values
+        with db.write():
+            db.add(Person.from_dict({"id": 1, "name": "Anna"}), update="modified")
+        assert db[Person].get(1).name == "Anna" and len(db[Person].get(1).dogs) == 2
+    with pytest.raises(crealm.NoSuchProperty, match="did you mean 'name'"):
+        Person.from_dict({"nam": 1})
+    with pytest.raises(crealm.DataError, match="Person.dogs: .* names an object"):
+        Person.from_dict({"dogs": [{"$ref": 1, "$class": "Dog"}]})
+    with pytest.raises(crealm.TypeMismatch, match="Person.dogs"):
+        Person.from_dict({"dogs": 3})
