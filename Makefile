@@ -151,7 +151,7 @@ bench: lib
 	@Scripts/need.sh cc sqlite python3
 	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(KEEP),--keep)
 
-##   make bench-python [N=1000000]   the Python package beside sqlite3 and, where it is installed, duckdb
+##   make bench-python [N=1000000]   the Python package beside sqlite3 and, where they are installed, duckdb and peewee
 bench-python: lib
 	@CREALM_LIBRARY=$(abspath $(LIB)) $(PYTHON) Benchmarks/bench_python.py $(or $(N),1000000) $(or $(ROUNDS),5)
 

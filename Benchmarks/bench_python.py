@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The Python package beside others, in one process: sqlite3 of the standard library, and duckdb where it is installed.
+"""The Python package beside others, in one process: sqlite3 of the standard library, and duckdb and peewee where they are installed.
 
-  bench_python.py [ROWS [ROUNDS]]      1 000 000 rows and 5 rounds without numbers
+  bench_python.py [ROWS [ROUNDS [TABLE]]]      1 000 000 rows and 5 rounds without numbers; TABLE gets the rows as Markdown
 
 Each row of the table is measured in alternating rounds: ours, theirs, ours, theirs. It shows the medians in processor time, and how many
 times theirs ours takes: below 1 we are faster. Goals are ratios, or times for what the others do not do. Programs that run beside it change
@@ -28,6 +28,26 @@ class Person(crealm.Model):
     name: str
 
 
+def peewee_model(path):
+    """The same table as a model of peewee; None where that is not installed."""
+    try:
+        import peewee
+    except ImportError as missing:
+        print(f"skipped: peewee ({missing})")
+        return None
+
+    class Record(peewee.Model):
+        id = peewee.IntegerField(primary_key=True)
+        age = peewee.IntegerField()
+        name = peewee.TextField()
+
+        class Meta:
+            database = peewee.SqliteDatabase(path)
+            table_name = "person"
+
+    return Record
+
+
 class Bench:
     """Files with the same rows for all, and the measurements."""
 
@@ -49,6 +69,7 @@ class Bench:
         with self.sqlite:
             values = ((i, i * 7 % 90, f"name {i}") for i in range(self.rows))
             self.sqlite.executemany("INSERT INTO person VALUES (?, ?, ?)", values)
+        self.record = peewee_model(self.folder / "people.sqlite")
 
     def compare(self, what, ours, theirs, count, goal):
         """`ours` and `theirs` do the same `count` times; `theirs` is None where nobody does it."""
@@ -95,6 +116,12 @@ class Bench:
                     p.id, p.age, p.name
 
             self.compare("the same without a model (sqlite3)", untyped, theirs, self.rows, "≤ 1.5 ×")
+        if self.record is not None:
+            def of_records():
+                for p in self.record.select():
+                    p.id, p.age, p.name
+
+            self.compare("the same (peewee)", ours, of_records, self.rows, "")
 
     def frames(self, db):
         try:
@@ -134,6 +161,12 @@ class Bench:
                 self.sqlite.execute("SELECT name FROM person WHERE id = ?", (key,)).fetchone()[0]
 
         self.compare("get(pk).name (sqlite3)", ours, theirs, count, "≤ 5 µs")
+        if self.record is not None:
+            def of_records():
+                for key in keys:
+                    self.record.get_by_id(key).name
+
+            self.compare("the same (peewee)", ours, of_records, count, "")
 
     def opening(self):
         def ours():
@@ -157,6 +190,19 @@ def main():
         bench = Bench(rows, rounds, folder)
         bench.fill()
         bench.run()
+    if len(sys.argv) > 3:
+        Path(sys.argv[3]).write_text(table(bench.results), encoding="utf-8")
+
+
+def table(results):
+    """The rows as Markdown."""
+    def time_of(microseconds):
+        return "" if microseconds is None else f"{microseconds:.3g} µs" if microseconds < 1000 else f"{microseconds / 1000:.3g} ms"
+
+    lines = ["| | CRealm | the other | ours / theirs | goal |", "| --- | ---: | ---: | ---: | ---: |"]
+    for what, ours, theirs, ratio, goal in results:
+        lines.append(f"| {what} | {time_of(ours)} | {time_of(theirs)} | {'' if ratio is None else f'{ratio:.2f}'} | {goal} |")
+    return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":

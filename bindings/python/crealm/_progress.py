@@ -36,17 +36,36 @@ class Attendant:
 
 
 def _answers(attendant: Attendant) -> Generator[bool, Any, None]:
+    """Gets what a call tells, and gives whether it shall go on. What is raised must not get into the library, and would end this: a signal
+    may come at any step, also between a `try` and its loop. There the next `try` around it is ready, and one more for a signal in that."""
     answer = True
     while True:
         try:
-            told = (yield answer).contents
-            function = attendant.function
-            answer = function is None or function(ACTIVITIES[told.activity], told.done, told.total) is not False
+            while True:
+                try:
+                    while True:
+                        try:
+                            told = (yield answer).contents
+                            function = attendant.function
+                            answer = function is None or function(ACTIVITIES[told.activity], told.done, told.total) is not False
+                        except GeneratorExit:
+                            return
+                        except BaseException as error:
+                            answer = _keep(error)
+                except GeneratorExit:
+                    return
+                except BaseException as error:
+                    answer = _keep(error)
         except GeneratorExit:
             return
-        except BaseException as error:  # Must not get into the library; `raised` finds it.
-            _raised.waiting.append(error)
-            answer = False
+        except BaseException as error:
+            answer = _keep(error)
+
+
+def _keep(error: BaseException) -> bool:
+    """For `raised`."""
+    _raised.waiting.append(error)
+    return False
 
 
 class Attended:
