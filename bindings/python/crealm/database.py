@@ -181,8 +181,8 @@ class Database(Session):
         change it. The changes are on disk when the block ends; an exception forgets all of them, and
         instances that the block added are plain again: see add().
 
-        timeout: seconds that `with` waits for other writers, then TimedOut; None: as long as it takes. Without
-              it that of open() counts. For `async with` there is asyncio.timeout().
+        timeout: seconds to wait for other writers, then TimedOut; None: as long as it takes. Without it
+              that of open() counts.
 
         `async with db.write():` does the same where an event loop of asyncio runs, and lets it go on meanwhile: it waits
         neither for other writers nor for the disk. The block itself is one step of the loop: in it nothing can be
@@ -597,7 +597,7 @@ class Write:
     async def __aenter__(self) -> Database:
         db = self._db
         db._require_writable()
-        self._async_block = AsyncBlock(db)
+        self._async_block = AsyncBlock(db, self._timeout)
         await self._async_block.begin()
         return db
 

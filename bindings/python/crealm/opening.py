@@ -189,7 +189,7 @@ class _Way(NamedTuple):
                     is_dynamic=self.declared is None,
                     models=models,
                     secret=secret,
-                    reopen=self.database,
+                    reopen=self._replace(progress=None).database,
                     timeout=self.timeout,
                 )
             except BaseException:

@@ -19,7 +19,7 @@ from ._handle import outside_of_calls
 from ._library import lib
 from ._prototypes import BlockDue, Flushed, UserdataFreed
 from ._session import Session
-from .errors import ClosedError, CommitOutcomeUnknown, Error, UsageError
+from .errors import ClosedError, CommitOutcomeUnknown, Error, TimedOut, UsageError
 from .observing import post, running_loop, thread_here
 
 
@@ -124,8 +124,9 @@ class AsyncWrite:
 class AsyncBlock(AsyncWrite):
     """The block of `async with db.write():`."""
 
-    def __init__(self, db: Session) -> None:
+    def __init__(self, db: Session, timeout: Optional[float] = None) -> None:
         super().__init__(db, _nothing, ())
+        self._timeout = timeout  # In seconds; None: as long as it takes.
         self._turn = _Turn(self._answer.get_loop())
         self._block: Optional[weakref.ref[Any]] = None  # While the block runs.
         self._is_lost = False
@@ -136,7 +137,15 @@ class AsyncBlock(AsyncWrite):
         try:
             self._db._owner.call(_ask, self)
             self._waits = True
-            await self._turn
+            timer = None
+            if self._timeout is not None:
+                error = TimedOut("Another writer did not let go of the file in time", path=self._db.path)
+                timer = self._answer.get_loop().call_later(self._timeout, self._turn.come_later, error)
+            try:
+                await self._turn
+            finally:
+                if timer is not None:
+                    timer.cancel()
         except BaseException:
             self._give_up()
             self._thread.end(self)

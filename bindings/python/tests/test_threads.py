@@ -244,6 +244,30 @@ def test_a_task_that_is_cancelled_before_its_turn(db):
     assert [item.id for item in db[Item]] == [1, 3]
 
 
+def test_a_block_waits_no_longer_than_it_shall(db):
+    held, release = threading.Event(), threading.Event()
+
+    def hold():
+        with db.clone() as mine, mine.write():
+            held.set()
+            assert release.wait(PATIENCE)
+
+    async def main():
+        thread = threading.Thread(target=hold)
+        thread.start()
+        assert held.wait(PATIENCE)
+        with pytest.raises(crealm.TimedOut):
+            async with db.write(timeout=0.05):
+                raise AssertionError("never")
+        release.set()
+        thread.join()
+        async with db.write(timeout=PATIENCE):
+            db.add(Item(id=2))
+
+    asyncio.run(main())
+    assert [item.id for item in db[Item]] == [1, 2]
+
+
 def test_closing(db):
     async def main():
         with pytest.raises(crealm.ClosedError):
