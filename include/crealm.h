@@ -165,8 +165,9 @@ typedef bool (*crealm_progress_func_t)(const crealm_progress_t* progress);
  *  they check or copy from the beginning, else when they have taken as long.
  *
  *  The function cannot use the realm whose call it is called from: such calls fail with
- *  ILLEGAL_OPERATION; nor can it open, compact or delete any realm file. It must not release the
- *  handles that the call was made on. Frozen realms call no function.
+ *  ILLEGAL_OPERATION; nor can it open, compact or delete any realm file. It may use other realms that
+ *  are open, and close this one: the call ends with CREALM_ERR_INTERRUPTED then, and the realm with
+ *  it. It must not release the handles that the call was made on. Frozen realms call no function.
  *
  *  function: [optional]; NULL: none.
  *  userdata: handed over; free runs once, after the last realm of the config is gone.

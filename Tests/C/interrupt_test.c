@@ -330,6 +330,37 @@ static bool inside_call(void) {
     CHECK(refused);
     return true;
 }
+static bool closes(void) {
+    CHECK(realm_close(watched));
+    return true;
+}
+/* The function closes the realm of the call: that ends, and the realm with it; nothing of it stays. */
+static void closed_inside(void) {
+    section = "closed inside";
+    for (int call = 0; call < 5; call++) {
+        reset();
+        holder_t h;
+        if (call == 0) h = hold(false);
+        realm_t* r = watched = open_watched();
+        if (!CHECK(r)) give_up();
+        progress.inside = closes;
+        bool did = false;
+        switch (call) {
+            case 0: FAILS(CREALM_ERR_INTERRUPTED, realm_begin_write(r)); break;
+            case 1: FAILS(CREALM_ERR_INTERRUPTED, crealm_verify(r, NULL)); break;
+            case 2: FAILS(CREALM_ERR_INTERRUPTED, crealm_get_space(r, NULL, NULL, NULL)); break;
+            case 3: FAILS(CREALM_ERR_INTERRUPTED, realm_compact(r, &did)); break;
+            default: FAILS(CREALM_ERR_INTERRUPTED, crealm_find_faults(r, 0, NULL, NULL, NULL)); break;
+        }
+        CHECK(progress.was_inside && realm_is_closed(r) && !realm_is_writable(r));
+        if (call == 0) let_go(h);
+        /* The lock is free, and the file as it was, while the closed realm is still held. */
+        realm_t* other = opened(new_config());
+        CHECK(other && realm_begin_write(other) && realm_commit(other) && crealm_verify(other, NULL));
+        realm_release(other);
+        realm_release(r);
+    }
+}
 static void checks(void) {
     section = "checks";
     reset();
@@ -415,6 +446,7 @@ int main(void) {
     waiting_at_the_opening();
     queries();
     checks();
+    closed_inside();
     copies();
     writes_go_on();
     return finished(folder);

@@ -133,6 +133,8 @@ extension Realm {
     /// is in a call, that call ends it.
     public func close() {
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
+        // The call that the program's function was called from still needs everything.
+        if isReporting, isOnThread { return }
         if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits } == 0) { endForGood() }
     }
 

@@ -36,7 +36,8 @@ extension Realm {
         interruption.around = { [unowned self] report in
             standing.bitwiseOr(Standing.reporting, ordering: .relaxed)
             defer { standing.bitwiseAnd(~Standing.reporting, ordering: .relaxed) }
-            return report()
+            // Whoever closes the Realm in there wants no more of the call, on whose way out it is closed.
+            return report() && !isClosed
         }
         transaction.interruption = interruption
         transaction.lockTimeout = configuration.lockTimeout

@@ -362,7 +362,8 @@ def test_check_evidence_and_keys(tmp_path, file, capsys):
     key.write_bytes(bytes(64))
     other.write_bytes(bytes(range(64)))
     words.write_text("correct horse\nbattery\n")
-    assert main(["rekey", str(file), "--new-key", str(key)]) == 0
+    assert main(["rekey", str(file), "--new-key", str(key)]) == 1  # It has none.
+    assert main(["encrypt", str(file), "--new-key", str(key)]) == 0
     assert main(["check", str(file)]) == 1 and main(["check", str(file), "--key", str(other)]) == 1
     assert main(["check", str(file), "--key", str(key)]) == 0
     assert main(["rekey", str(file), "--key", str(key), "--new-passphrase-file", str(words)]) == 0

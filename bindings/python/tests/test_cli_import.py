@@ -500,3 +500,77 @@ def test_damaged_sources_end_in_an_error(kind, path, tmp_path):
         else:
             assert code == 1 and said.startswith("crealm: ") and not new.exists()
     assert codes <= {0, 1} and 1 in codes
+
+
+@pytest.fixture
+def notes(path):
+    schema = [crealm.ClassSchema("Note", {"id": int, "name": str, "tags": list[str]}, primary_key="id")]
+    with crealm.open(path, schema=schema) as db, db.write():
+        for number in range(3):
+            db["Note"].create(number, name=f"n{number}", tags=["x", "y"])
+    return path
+
+
+def refused(source, folder, *options):
+    """Imports what is no good: an error of one line, and nothing is made."""
+    new = folder / "new.realm"
+    code, said, _ = quiet(["import", new, source, *options])
+    assert code == 1 and said.startswith("crealm: ") and said.count("\n") <= 2, said
+    assert not new.exists() and not new.with_suffix(".realm.lock").exists()
+    return said
+
+
+@pytest.mark.parametrize("wrong, right, word", [
+    ('"id": 1, "id": 77,', '"id": 1,', "twice"),
+    ('"$key": -5,', '"$key": 1,', "$key"),
+    ('"$key": 9223372036854775807,', '"$key": 1,', "$key"),
+    ('"$key": "a",', '"$key": 1,', "$key"),
+    ('"$key": true,', '"$key": 1,', "$key"),
+])
+def test_objects_of_json_that_contradict_themselves(notes, tmp_path, wrong, right, word):
+    for form in "json", "ndjson":
+        source = tmp_path / f"out.{form}"
+        assert quiet(["export", notes, source])[0] == 0
+        text = source.read_text()
+        assert right in text
+        source.write_text(text.replace(right, wrong))
+        assert word in refused(source, tmp_path)
+
+
+def test_a_class_that_stands_twice_in_json(notes, tmp_path):
+    source = tmp_path / "out.json"
+    assert quiet(["export", notes, source])[0] == 0
+    text = source.read_text().rstrip()
+    source.write_text(text[: text.rindex("}")] + ', "Note": []}')
+    assert "twice" in refused(source, tmp_path)
+
+
+@pytest.mark.parametrize("text, word", [
+    ('id,name\n9,"abc\n10,x\n', "end of data"),
+    ("id,name,name\n1,a,b\n", "twice"),
+])
+def test_csv_that_is_cut_or_names_a_column_twice(tmp_path, text, word):
+    source = tmp_path / "Note.csv"
+    source.write_text(text)
+    assert word in refused(source, tmp_path)
+
+
+def test_sqlite_with_a_view_in_the_place_of_a_table(notes, tmp_path):
+    source = tmp_path / "out.sqlite"
+    assert quiet(["export", notes, source])[0] == 0
+    with sqlite3.connect(source) as file:
+        file.execute('ALTER TABLE "Note" RENAME TO "other"')
+        file.execute('CREATE VIEW "Note" AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n AS "$key", n AS id, n AS name FROM c')
+    file.close()
+    assert "views" in refused(source, tmp_path)
+
+
+@pytest.mark.parametrize("owner", [-1, 77])
+def test_elements_of_an_object_that_is_not_there(notes, tmp_path, owner):
+    source = tmp_path / "out.sqlite"
+    assert quiet(["export", notes, source])[0] == 0
+    with sqlite3.connect(source) as file:
+        (table,) = [name for (name,) in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'") if "tags" in name]
+        file.execute(f'INSERT INTO "{table}" ("$owner", "$index", "value") VALUES (?, 0, ?)', [owner, "lost"])
+    file.close()
+    assert "not there" in refused(source, tmp_path)

@@ -45,7 +45,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     with safe_streams():
         try:
             code: int = options.run(options)
-            sys.stdout.flush()
+            if sys.stdout is not None:
+                sys.stdout.flush()
             return code
         except BrokenPipeError:
             # Whoever read the output has seen enough; nothing is left to be flushed at exit.

@@ -208,9 +208,11 @@ def _long_fields() -> Iterator[None]:
 def _lines(path: Path) -> Iterator[Dict[str, str]]:
     """The lines of a file, by the names in its first one."""
     with open(path, encoding="utf-8-sig", newline="") as file, _long_fields():
-        lines = csv.reader(file)
+        lines = csv.reader(file, strict=True)  # Else a text that is cut takes the lines behind it along.
         try:
             header = next(lines, [])
+            if len(set(header)) != len(header):
+                raise DataError(f"{path}: a name stands twice in the first line")
             for number, line in enumerate(lines, 2):
                 if line and len(line) != len(header):
                     raise DataError(f"{path}: {len(line)} fields in line {number}, {len(header)} names")

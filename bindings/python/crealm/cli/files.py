@@ -85,6 +85,8 @@ def encrypt(db: Database, options: argparse.Namespace) -> int:
 
 
 def rekey(db: Database, options: argparse.Namespace) -> int:
+    if not read_heading(db.path, _has_secret(options)).is_encrypted:
+        raise UsageError(f"{db.path} is not encrypted", hint="`crealm encrypt` gives it a key.")
     return _change(db, options, "has no key" if options.plain else "has its new key", _new_secret(options))
 
 

@@ -253,6 +253,8 @@ class _Filling:
         for kind, rows in self._batches():
             made = []
             for row in rows:
+                if row.key is not None and not (type(row.key) is int and 0 <= row.key < 2**63 - 1):
+                    raise DataError(f"An object of {kind.name} has the $key {row.key!r}, which is none")
                 now, later = kind.split(row.values)
                 kind.has_later = kind.has_later or bool(later)
                 made.append(now)

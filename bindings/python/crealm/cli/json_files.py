@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import Any, Callable, Dict, Iterator, Optional, TextIO, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, TextIO, Tuple
 
 from ..errors import DataError
 from .carrying import Job, Row, Source, new_text
@@ -87,12 +87,21 @@ class JsonSource(Source):
                 raise DataError(f"{self._path} is no JSON as export writes it: {error}") from error
 
 
+def _unique(pairs: List[Tuple[str, Any]]) -> Dict[str, Any]:
+    """An object of JSON, whose names must differ: which of two values counts nobody can know."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        name = next(name for number, (name, _) in enumerate(pairs) if name in dict(pairs[:number]))
+        raise DataError(f"An object has the name {json_text(name)} twice")
+    return found
+
+
 def _of_lines(file: TextIO) -> Iterator[Tuple[Optional[str], Any]]:
     for number, line in enumerate(file, 1):
         if not line.strip():
             continue
         try:
-            values = json.loads(line)
+            values = json.loads(line, object_pairs_hook=_unique)
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from None
         if isinstance(values, dict) and "$schema" in values:
@@ -107,7 +116,7 @@ class _Pieces:
     """A text that is read as far as it is needed."""
 
     def __init__(self, file: TextIO) -> None:
-        self._file, self._text, self._at, self._decoder = file, "", 0, json.JSONDecoder()
+        self._file, self._text, self._at, self._decoder = file, "", 0, json.JSONDecoder(object_pairs_hook=_unique)
         self._is_over = False
 
     def _more(self) -> bool:
@@ -140,6 +149,8 @@ class _Pieces:
             try:
                 found, self._at = self._decoder.raw_decode(self._text, self._at)
                 return found
+            except DataError:
+                raise
             except ValueError:
                 if not self._more():
                     raise
@@ -147,9 +158,13 @@ class _Pieces:
 
 def _of_arrays(file: TextIO) -> Iterator[Tuple[Optional[str], Any]]:
     pieces = _Pieces(file)
+    names: Set[str] = set()
     pieces.take("{")
     while pieces.next() != "}":
         name = pieces.value()
+        if name in names:
+            raise DataError(f"The file has the name {json_text(name)} twice")
+        names.add(name)
         pieces.take(":")
         if name == "$schema":
             yield None, pieces.value()

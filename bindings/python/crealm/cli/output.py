@@ -52,9 +52,9 @@ class SafeTerminal:
 def safe_streams() -> Iterator[None]:
     """Inside, nothing that a file holds can steer the terminal."""
     with contextlib.ExitStack() as stack:
-        if sys.stdout.isatty():
+        if sys.stdout is not None and sys.stdout.isatty():
             stack.enter_context(contextlib.redirect_stdout(SafeTerminal(sys.stdout)))
-        if sys.stderr.isatty():
+        if sys.stderr is not None and sys.stderr.isatty():
             stack.enter_context(contextlib.redirect_stderr(SafeTerminal(sys.stderr)))
         yield
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import keyword
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
@@ -134,10 +133,15 @@ def _swift_lines(declared: ClassSchema, names: Names) -> Iterator[str]:
         note = "  // full-text index" if prop.fulltext else ""
         yield f"    @Persisted{mark} var {f'`{name}`' if name in _SWIFT_KEYWORDS else name}: {_swift_type(prop, names)}{note}"
     if renamed:
-        pairs = ", ".join(f"{json.dumps(name)}: {json.dumps(key, ensure_ascii=False)}" for name, key in renamed)
+        pairs = ", ".join(f"{_swift_text(name)}: {_swift_text(key)}" for name, key in renamed)
         yield f"    override class func propertiesMapping() -> [String: String] {{ [{pairs}] }}"
     if names[declared.name] != declared.name:
-        yield f"    override class func _realmObjectName() -> String? {{ {json.dumps(declared.name, ensure_ascii=False)} }}"
+        yield f"    override class func _realmObjectName() -> String? {{ {_swift_text(declared.name)} }}"
+
+
+def _swift_text(text: str) -> str:
+    """A literal of Swift. What no reader would see, or what turns the text around, has its number."""
+    return '"' + "".join(ch if ch.isprintable() and ch not in '"\\' else f"\\u{{{ord(ch):x}}}" for ch in text) + '"'
 
 
 def _swift_type(prop: Prop, names: Names) -> str:

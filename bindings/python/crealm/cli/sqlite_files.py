@@ -248,6 +248,10 @@ class SqliteSource(Source):
         self._path, self._file = path, sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True)
         try:
             self._file.execute("PRAGMA trusted_schema=OFF")
+            # A query of a view may have no end.
+            others = self._file.execute("SELECT name FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL%'").fetchall()
+            if others:
+                raise DataError(f"{path} has views or virtual tables, such as {others[0][0]!r}: export writes tables only")
             facts = json.loads(self._file.execute('SELECT "json" FROM "$schema"').fetchone()[0])
             self.schema, self.version = schema_of_json(facts)
             self._tables: Dict[str, Any] = facts["tables"]
@@ -298,6 +302,8 @@ class SqliteSource(Source):
             for prop, groups in collections.items():
                 values[prop] = self._filled(reader, name, prop, groups.of(row[0]))
             yield row[0], values
+        for groups in collections.values():
+            groups.end()
 
     def _select(self, columns: List[str], table: str, key: str, only: Optional[int], *order: str) -> Iterator[Any]:
         condition = "" if only is None else f" WHERE {_quoted(key)} = {int(only)}"
@@ -373,10 +379,15 @@ class _Groups:
         found = next(self._groups, None)
         return None if found is None else (found[0], list(found[1]))
 
+    def end(self) -> None:
+        """No more objects come."""
+        if self._next is not None:
+            raise DataError(f"{self.table} has elements of an object that is not there: $owner {self._next[0]!r}")
+
     def of(self, owner: int) -> "Tuple[_Groups, List[Any]]":
         """Those of an object; objects come in the order of their keys."""
-        while self._next is not None and self._next[0] < owner:
-            self._next = self._following()
+        if self._next is not None and self._next[0] < owner:
+            self.end()
         if self._next is None or self._next[0] != owner:
             return self, []
         rows = self._next[1]
