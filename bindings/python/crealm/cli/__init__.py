@@ -50,7 +50,8 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             return code
         except BrokenPipeError:
             # Whoever read the output has seen enough; nothing is left to be flushed at exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            if sys.stdout is not None:
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return DONE
         except KeyboardInterrupt:
             return INTERRUPTED
