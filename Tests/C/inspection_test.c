@@ -29,17 +29,8 @@ static realm_t* open_realm(void) {
         property("text", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_NONE, "", RLM_PROPERTY_FULLTEXT_INDEXED),
         property("friend", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_NONE, "Thing", RLM_PROPERTY_NULLABLE),
         property("friends", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_LIST, "Thing", 0)};
-    const realm_property_info_t* properties[] = {p};
-    realm_class_info_t info = class_info("Thing", "", 5, 0, 0);
-    realm_schema_t* schema = realm_schema_new(&info, 1, properties);
-    realm_config_t* c = realm_config_new();
-    realm_config_set_path(c, path);
-    realm_config_set_schema(c, schema);
-    realm_config_set_schema_version(c, 1);
-    realm_config_set_cached(c, false);
-    realm_config_set_automatic_change_notifications(c, false);
+    realm_config_t* c = config_of_class(path, class_info("Thing", "", 5, 0, 0), p);
     realm_t* r = realm_open(c);
-    realm_release(schema);
     realm_release(c);
     bool found = false;
     realm_class_info_t found_info;

@@ -54,17 +54,7 @@ static void reset(void) {
 static realm_config_t* new_config(void) {
     realm_property_info_t p[] = {property("number", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", 0),
                                  property("words", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_NONE, "", 0)};
-    const realm_property_info_t* properties[] = {p};
-    realm_class_info_t info = class_info("Thing", "", 2, 0, 0);
-    realm_schema_t* schema = realm_schema_new(&info, 1, properties);
-    realm_config_t* c = realm_config_new();
-    realm_config_set_path(c, path);
-    realm_config_set_schema(c, schema);
-    realm_config_set_schema_version(c, 1);
-    realm_config_set_cached(c, false);
-    realm_config_set_automatic_change_notifications(c, false);
-    realm_release(schema);
-    return c;
+    return config_of_class(path, class_info("Thing", "", 2, 0, 0), p);
 }
 static realm_t* opened(realm_config_t* c) {
     realm_t* r = realm_open(c);

@@ -84,5 +84,17 @@ HELPER realm_class_info_t class_info(const char* name, const char* primary_key, 
     c.key = RLM_INVALID_CLASS_KEY, c.flags = flags;
     return c;
 }
+/* A configuration for one class, version 1: an instance of its own, which moves in calls only. */
+HELPER realm_config_t* config_of_class(const char* path, realm_class_info_t info, const realm_property_info_t* stored) {
+    realm_schema_t* schema = realm_schema_new(&info, 1, &stored);
+    realm_config_t* c = realm_config_new();
+    realm_config_set_path(c, path);
+    realm_config_set_schema(c, schema);
+    realm_config_set_schema_version(c, 1);
+    realm_config_set_cached(c, false);
+    realm_config_set_automatic_change_notifications(c, false);
+    realm_release(schema);
+    return c;
+}
 
 #endif

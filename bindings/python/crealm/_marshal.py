@@ -16,7 +16,7 @@ from decimal import Decimal
 from typing import Any, Callable, Dict, List, NamedTuple, NoReturn, Optional, Sequence, Tuple, Union
 from uuid import UUID
 
-from ._library import has, lib
+from ._library import lib
 from ._progress import INTERRUPTED, Attendant, raised
 from ._prototypes import (
     INVALID_CLASS_KEY,
@@ -859,9 +859,8 @@ def set_secret(config: int, secret: Secret) -> None:
 
 def attend(config: int, attendant: Attendant, timeout: Optional[float]) -> None:
     """Has long calls ask whether they shall go on, and limits how many seconds they wait for others."""
-    if has("crealm_config_set_progress"):
-        lib.crealm_config_set_progress(config, attendant.asked, None, None)
-        lib.crealm_config_set_lock_timeout(config, -1 if timeout is None else round(timeout * 1000))
+    lib.crealm_config_set_progress(config, attendant.asked, None, None)
+    lib.crealm_config_set_lock_timeout(config, -1 if timeout is None else round(timeout * 1000))
 
 
 def make_config(path: bytes, mode: int, secret: Secret, durability: str = "full") -> int:

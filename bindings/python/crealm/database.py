@@ -196,8 +196,6 @@ class Database(Session):
         """Ends what the database is doing on its thread: a query, verify(), backup() or compact() raises
         Interrupted there, as does waiting for other writers. Changes and commits go on to their end. A
         call that begins later is not affected; without one nothing happens. Any thread."""
-        if not _library.has("crealm_interrupt"):
-            raise NotSupportedError("The loaded library cannot be interrupted")
         self._owner.interrupt()
 
     async def write_async(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -427,8 +425,6 @@ class Database(Session):
         decrypted. Reads the whole file. Not inside a write: what that has changed lies in no file yet.
         progress: as of open(), for this call."""
         self._owner.check()
-        if not _library.has("crealm_get_space"):
-            raise NotSupportedError("The loaded library does not tell")
         with Attended(self._owner.attendant, progress):
             return [Space(*part) for part in self._owner.call(c.space)]
 
