@@ -11,6 +11,7 @@
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <dirent.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -503,8 +504,10 @@ static void descriptors(void) {
 static ATOMIC(bool) stop;
 static ATOMIC(int) rounds;
 static void* opens_and_closes(void* p) {
-    (void)p;
+    realm_scheduler_t* mine = realm_scheduler_make_default();
     while (!stop) {
+        // Every other time somebody comes for the turns, so that the file has a listener.
+        if (rounds % 2 && !crealm_scheduler_run(mine, 0, NULL)) return (void*)3;
         realm_t* r = realm_open((realm_config_t*)p);
         if (!r) return (void*)1;
         if (count(r) < 0) return (void*)2;
@@ -512,7 +515,78 @@ static void* opens_and_closes(void* p) {
         realm_release(r);
         rounds++;
     }
+    realm_release(mine);
     return NULL;
+}
+/* Threads of this process. */
+static int thread_count(void) {
+    int n = 0;
+    DIR* tasks = opendir("/proc/self/task");
+    for (struct dirent* d; tasks && (d = readdir(tasks));) n += d->d_name[0] != '.';
+    if (tasks) closedir(tasks);
+    return n;
+}
+static void* gives_descriptor(void* mine) {
+    int fd = -1;
+    return crealm_scheduler_get_fd((realm_scheduler_t*)mine, &fd) && fd >= 0 ? mine : NULL;
+}
+/* On a thread whose scheduler nobody has run. */
+static void* unattended(void* p) {
+    (void)p;
+    realm_scheduler_t* mine = realm_scheduler_make_default();
+    section = "nobody runs the scheduler: no thread is started";
+    int before = thread_count();
+    realm_t *r = open_realm("unattended"), *other = open_quiet("unattended");
+    CHECK(count(r) == 0 && add(other) && thread_count() == before && count(r) == 0);
+
+    section = "who first runs it takes what came before";
+    bool did = false;
+    watcher_t w;
+    realm_callback_token_t* token = watch(r, &w);
+    CHECK(crealm_scheduler_run(mine, 0, &did) && did && count(r) == 1 && w.calls == 1);
+    CHECK(thread_count() == before + 1);
+    CHECK(add(other) && crealm_scheduler_run(mine, PATIENCE, &did) && did && count(r) == 2 && w.calls == 2);
+
+    section = "a Realm that comes to a scheduler that is run";
+    realm_t* second = open_realm("attended");
+    realm_t* third = open_quiet("attended");
+    CHECK(count(second) == 0 && add(third) && crealm_scheduler_run(mine, PATIENCE, &did) && did && count(second) == 1);
+    close_realm(third);
+    close_realm(second);
+    realm_release(token);
+    close_realm(other);
+    close_realm(r);
+    realm_release(mine);
+    return NULL;
+}
+static void* asked_elsewhere(void* p) {
+    (void)p;
+    section = "another thread asks for the descriptor";
+    realm_scheduler_t* mine = realm_scheduler_make_default();
+    realm_t *r = open_realm("unattended"), *other = open_quiet("unattended");
+    long had = count(r);
+    CHECK(had >= 0 && add(other));
+    pthread_t asking;
+    void* answer = NULL;
+    pthread_create(&asking, NULL, gives_descriptor, mine);
+    pthread_join(asking, &answer);
+    bool did = false;
+    CHECK(answer == mine);
+    // The request, then what came before.
+    while (count(r) == had && CHECK(crealm_scheduler_run(mine, PATIENCE, &did) && did)) {}
+    CHECK(count(r) == had + 1);
+    close_realm(other);
+    close_realm(r);
+    realm_release(mine);
+    return NULL;
+}
+static void unattended_schedulers(void) {
+    void* (*parts[])(void*) = {unattended, asked_elsewhere};
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+        pthread_t thread;
+        pthread_create(&thread, NULL, parts[i], NULL);
+        pthread_join(thread, NULL);
+    }
 }
 static void threads(void) {
     section = "Realms come and go while others commit";
@@ -669,6 +743,7 @@ int main(void) {
     alarm(1500);
     scheduler = realm_scheduler_make_default();
     (void)schema_properties;
+    unattended_schedulers();  // The first, as it counts threads.
     moves();
     idle();
     in_callbacks();

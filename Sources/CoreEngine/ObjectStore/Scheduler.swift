@@ -12,6 +12,9 @@ public protocol Scheduler: AnyObject, Sendable {
     var threadCheckContext: UnsafeMutableRawPointer? { get }
     /// Whether posted work will ever run.
     var canDeliver: Bool { get }
+    /// Whether somebody runs what is posted. While nobody does, Realms need not be told of new versions. A scheduler to which somebody comes later
+    /// calls the `schedulerIsAttended` of its Realms then.
+    var isAttended: Bool { get }
     /// Queues work for the scheduler's thread. Any thread; never blocks.
     func post(_ work: @escaping @Sendable () -> Void)
     /// The same for work that is nothing without `owner`: a scheduler that may never run need not keep it when the owner is gone.
@@ -28,6 +31,7 @@ extension Scheduler {
     public var threadId: UInt { 0 }
     public var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { nil }
     public var threadCheckContext: UnsafeMutableRawPointer? { nil }
+    public var isAttended: Bool { true }
     public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { post(work) }
     public func add(_ realm: Realm) -> Bool { true }
     public func remove(_ realm: Realm) {}
@@ -80,6 +84,8 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
         var residents: [ObjectIdentifier: Resident] = [:]
         /// Neither work nor Realms are taken any more.
         var isClosed = false
+        /// Somebody has asked for the descriptor, or has run what was posted.
+        var isAttended = false
         /// Made when somebody first wants to wait; many threads never do.
         var wake: WakeDescriptor?
     }
@@ -132,8 +138,24 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
     public var isOnThread: Bool { Platform.threadId == threadId }
     public func isSame(as other: any Scheduler) -> Bool { other === self }
     public var canDeliver: Bool { !hasEnded.load(ordering: .acquiring) }
+    public var isAttended: Bool { pending.with { $0.isAttended } }
     /// Readable while work waits; −1 when the system gave none.
-    public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
+    public var descriptor: Int32 {
+        attend()
+        return wakeDescriptor()?.readEnd ?? -1
+    }
+    /// Somebody comes for what is posted: Realms that live here are told of new versions from now on. Until then none of them costs a thread.
+    private func attend() {
+        let residents = pending.with { p -> [Resident] in
+            guard !p.isAttended else { return [] }
+            p.isAttended = true
+            return Array(p.residents.values)
+        }
+        for r in residents {
+            guard let realm = r.realm else { continue }
+            if isOnThread { realm.schedulerIsAttended() } else { post(for: realm) { [weak realm] in realm?.schedulerIsAttended() } }
+        }
+    }
 
     public func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
     public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
@@ -157,6 +179,7 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
     }
     /// Runs what is queued, waiting up to `timeout` milliseconds for something (negative: for ever). True when anything ran.
     public func runPending(timeout: Int32 = 0) -> Bool {
+        attend()
         if timeout != 0, let wake = wakeDescriptor() { wake.wait(milliseconds: timeout) }
         let work = pending.with { p in
             p.wake?.drain()

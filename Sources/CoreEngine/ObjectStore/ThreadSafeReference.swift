@@ -135,10 +135,8 @@ extension Realm {
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
         let earlier = self.scheduler
         configuration.scheduler = scheduler
-        if turn != nil {
-            stopListening()
-            listen(on: scheduler)
-        }
+        let takesTurns = turn != nil
+        stopListening()
         binding.with { $0.scheduler = scheduler }
         moveAsyncWrites()
         binding.with { b in
@@ -151,5 +149,6 @@ extension Realm {
         }
         earlier.remove(self)
         live(on: scheduler)
+        if takesTurns { listen() }
     }
 }

@@ -3,11 +3,14 @@ import Synchronization
 /// The turns of a Realm: what its scheduler runs when the file has a newer version. At most one waits there, however many versions come.
 ///
 /// Thread rule: any; `realm` is looked at on the scheduler's thread only.
-final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before anybody is told of the turn; the rest is immutable or atomic.
+/// `realm` is set before anybody is told of the turn, `isTold` is confined; the rest is immutable or atomic.
+final class Turn: VersionClient, @unchecked Sendable {
     weak var realm: Realm?
     private let scheduler: any Scheduler
     private let listener: Listener
     private let isWaiting = Atomic(false)
+    /// Whether the listener knows of it. On the scheduler's thread.
+    fileprivate var isTold = false
     /// The version that the Realm was told of last.
     private let told: Atomic<UInt64>
 
@@ -36,21 +39,36 @@ final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before
 }
 
 extension Realm {
-    /// Begins to take turns. Once, when the Realm is open.
+    /// Begins to take turns, when the Realm is open or lives on another scheduler, which knows of it already.
     func listen() {
-        listen(on: scheduler)
-    }
-    func listen(on scheduler: any Scheduler) {
         guard configuration.notifiesAutomatically, let listener = database.listener else { return }
         let turn = Turn(scheduler, listener, at: database.newestVersion)
         turn.realm = self
         self.turn = turn
-        do throws(RealmError) { try listener.add(turn) } catch {
+        if scheduler.isAttended { hear(turn) }
+    }
+    /// From now on somebody runs what the scheduler is given. On its thread.
+    func schedulerIsAttended() {
+        // One that was closed, or lives elsewhere by now, is not concerned.
+        try? inside { () throws(RealmError) in
+            guard let turn else { return }
+            hear(turn)
+            // What came before is taken by who comes to the scheduler now, not when the listener's thread has woken up.
+            let newest = database.newestVersion
+            if turn.wants(newest) { turn.tell(newest) }
+        }
+    }
+    /// Has the listener tell of new versions. Costs a thread for the first Realm of a file that does.
+    private func hear(_ turn: Turn) {
+        guard !turn.isTold else { return }
+        turn.isTold = true
+        do throws(RealmError) { try database.listener?.add(turn) } catch {
             Log.write(.notification, .error, "'\(configuration.path)' is not told of new versions: \(error.message)")
         }
     }
     func stopListening() {
-        guard let turn else { return }
+        guard let turn, turn.isTold else { return }
+        turn.isTold = false
         database.listener?.remove(turn)
     }
     /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call

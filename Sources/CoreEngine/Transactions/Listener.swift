@@ -11,6 +11,7 @@ package protocol VersionClient: AnyObject, Sendable {
 /// A thread of its own sleeps in the kernel until the shared state of the lock file names a newer version (`SharedState`, "The bell"); it looks
 /// at nothing in between. There is one such thread for each file that has clients, not one for the process: a thread can wait for one word of
 /// memory. While nobody wants to be told of anything, the thread does not even wake up for commits: a program that takes no turns pays for none.
+/// Realms whose scheduler nobody runs are no clients (`Scheduler.isAttended`), so that such a program has no thread either.
 ///
 /// The thread does not keep the file open. A process that dies takes nothing of this along, and leaves nothing behind. In a forked child there is
 /// no such thread, as there is no database: the child opens the file anew.

@@ -8,6 +8,7 @@ are until they are copied here.
 from __future__ import annotations
 
 import ctypes
+import functools
 import operator
 import struct
 from ctypes import byref, c_bool, c_int, c_int64, c_size_t, c_uint32, c_uint64, c_void_p
@@ -918,7 +919,16 @@ def set_migration(config: int, run: Migration) -> object:
 
 
 def make_schema(classes: Sequence[ClassFacts]) -> int:
-    """A schema handle, to be released. The texts live in `infos` and `blocks` during the call."""
+    """A schema handle, to be released."""
+    infos, _, pointers = _schema_structs(tuple(classes))
+    schema: int = lib.realm_schema_new(infos, len(infos), pointers) or fail()
+    return schema
+
+
+@functools.lru_cache(maxsize=32)
+def _schema_structs(classes: Tuple[ClassFacts, ...]) -> Tuple[Any, Any, Any]:
+    """Classes, their properties, and pointers to those, for the library, which only reads them. A program declares the
+    same ones at each opening."""
     infos = (ClassInfo * len(classes))()
     blocks = []
     for info, facts in zip(infos, classes):
@@ -942,8 +952,7 @@ def make_schema(classes: Sequence[ClassFacts]) -> int:
     pointers = (ctypes.POINTER(PropertyInfo) * len(classes))(
         *[ctypes.cast(block, ctypes.POINTER(PropertyInfo)) for block in blocks]
     )
-    schema: int = lib.realm_schema_new(infos, len(classes), pointers) or fail()
-    return schema
+    return infos, blocks, pointers
 
 
 def c_name(name: str) -> bytes:

@@ -735,10 +735,27 @@ def declare(schema: Schema) -> Declared:
         if not isinstance(item, ClassSchema) and not _is_model(item):
             name = item.__name__ if isinstance(item, type) else type(item).__name__
             raise TypeError(f"A schema is made of model classes and ClassSchema, not of {name}")
+    if any(isinstance(item, ClassSchema) for item in items):
+        return _read(items)
+    return _declared.get(tuple(items)) or _read(items)
+
+
+# Schemas of model classes only, whose annotations say the same wherever they are read. Programs open with the same ones again and
+# again; what they declare once in a while, such as classes of functions, is forgotten.
+_declared: Dict[Tuple[Any, ...], Declared] = {}
+_DECLARED_LIMIT = 32
+
+
+def _read(items: List[Any]) -> Declared:
     plain = [item for item in items if isinstance(item, ClassSchema)]
     reader = _Reader(plain, [item for item in items if _is_model(item)])
     facts = reader.facts()
-    return Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in reader.models})
+    declared = Declared(class_facts(plain) + facts, {str(m._realm_class): m for m in reader.models})
+    if not plain and not reader.has_texts:
+        if len(_declared) >= _DECLARED_LIMIT:
+            _declared.clear()
+        _declared[tuple(items)] = declared
+    return declared
 
 
 def _is_model(value: Any) -> bool:
@@ -747,6 +764,8 @@ def _is_model(value: Any) -> bool:
 
 class _Reader:
     """Turns model classes into facts. `models` grows by those that they refer to."""
+
+    has_texts = False  # Whether an annotation was a text, which means what its names mean at the time.
 
     def __init__(self, plain: Iterable[ClassSchema], models: Iterable[Type[Model]]) -> None:
         self.names: Dict[str, Any] = {declared.name: declared.name for declared in plain}
@@ -786,6 +805,7 @@ class _Reader:
 
     def named(self, text: str, module: str) -> Any:
         """What an annotation's text stands for, in the module of its class."""
+        self.has_texts = True
         scope = vars(sys.modules.get(module, builtins))
         mine = {name: value for name, value in scope.items() if _is_model(value) and value in self.models}
         try:

@@ -799,3 +799,45 @@ def test_from_dict(path):
         Person.from_dict({"dogs": [{"$ref": 1, "$class": "Dog"}]})
     with pytest.raises(crealm.TypeMismatch, match="Person.dogs"):
         Person.from_dict({"dogs": 3})
+
+
+def test_the_same_declarations_again(tmp_path):
+    class Part(Model):
+        n: int
+
+    class Whole(Model):
+        part: Optional[Part]
+
+    path = tmp_path / "again.realm"
+    for round in range(3):
+        with crealm.open(path, schema=[Whole]) as db:
+            with db.write():
+                db.add(Whole(part=Part(n=round)))
+            assert [w.part.n for w in db[Whole]] == list(range(round + 1))
+            assert type(db[Whole][0].part) is Part
+
+    # Another class of the same name, and one with a property more, are other declarations.
+    class Whole(Model):  # noqa: F811
+        part: Optional[Part]
+        more: int
+
+    with crealm.open(path, schema=[Whole]) as db:
+        assert [w.more for w in db[Whole]] == [0, 0, 0] and isinstance(db[Whole][0], Whole)
+
+
+def test_a_text_means_what_its_name_means_when_the_file_is_opened(tmp_path):
+    class Owner(Model):
+        thing: "Optional[Thing]"
+
+    def opened(name, thing):
+        globals()["Thing"] = thing
+        try:
+            with crealm.open(tmp_path / name, schema=[Owner]) as db:
+                return sorted(db.schema["Thing"].properties)
+        finally:
+            del globals()["Thing"]
+
+    first = type("Thing", (Model,), {"__annotations__": {"a": int}, "__module__": __name__})
+    second = type("Thing", (Model,), {"__annotations__": {"b": int}, "__module__": __name__})
+    assert opened("first.realm", first) == ["a"]
+    assert opened("second.realm", second) == ["b"]
