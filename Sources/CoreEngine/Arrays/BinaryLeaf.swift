@@ -1,6 +1,6 @@
 /// A leaf of binaries: the three-node form up to 64 bytes a value, then a blob for each. Format: logical §6.6.
 enum BinaryLeaf {
-    private static let smallLimit = 64
+    static let smallLimit = 64
     private static var nothing: Bytes { Bytes(start: nil, count: 0) }
 
     static func create(_ s: NodeStore) throws(RealmError) -> Ref {

@@ -14,7 +14,7 @@ enum Format {
     /// Formats that are read in place, and upgraded to 24 when they are opened for writing.
     static func isReadable(_ version: UInt8) -> Bool {
         switch version {
-        case 10, 11, 20, 21, 22, 23, 24: true
+        case 2...11, 20...24: true
         default: false
         }
     }

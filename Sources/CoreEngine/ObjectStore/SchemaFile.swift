@@ -20,7 +20,7 @@ extension Group {
                     if p.collection == .none || p.collection == .dictionary { p.isNullable = true }
                 }
                 p.isPrimary = c.key == t.primaryKey
-                let hasIndex = try t.index(of: c.index) != nil
+                let hasIndex = try t.index(of: c.index) != nil || !hasUsableIndexes && c.attributes.contains(.indexed)
                 p.isFullTextIndexed = hasIndex && c.isFullTextIndexed
                 // Files of formats 20 and 21 have no index on primary keys; the upgrade makes it.
                 p.isIndexed = p.isPrimary || hasIndex && !c.isFullTextIndexed

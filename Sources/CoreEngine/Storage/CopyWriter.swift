@@ -11,7 +11,8 @@ struct CopyWriter {
         var topRef: Ref
         var logicalSize: Int
         var format: UInt8
-        /// A write in progress on top of it: the nodes in memory, and the roots that take the place of the snapshot's.
+        /// A write in progress on top of it: the nodes in memory, and the roots that take the place of the snapshot's. Or the nodes of another
+        /// form: then the copy has this form, and no history.
         var running: (store: NodeStore, names: Ref, tables: Ref)?
         /// Squeezed into the keys of objects without primary key: a file that replaces another keeps it. Format: storage §8.1.
         var keepsSyncFileId: Bool
@@ -20,9 +21,9 @@ struct CopyWriter {
     }
 
     private let store: NodeStore
-    /// Nodes at or above `slabStart` are this one's.
+    /// Nodes at or above `firstRunning` are this one's.
     private let running: NodeStore?
-    private let slabStart: Int
+    private let firstRunning: Int
     private let target: DatabaseFile
     /// Where the next node goes.
     private var at: Int
@@ -91,7 +92,10 @@ struct CopyWriter {
         store.use(content.interruption)
         var fields = DatabaseFile.TopFields()
         if !content.topRef.isNull { fields = try view.topFields(store, content.topRef, physicalSize: content.logicalSize) }
-        if let running = content.running { (fields.names, fields.tables) = (running.names, running.tables) }
+        if let running = content.running {
+            (fields.names, fields.tables) = (running.names, running.tables)
+            if running.store.firstOwnRef != running.store.slabStart { fields.history = .null }
+        }
         target.pages?.beginWrite(others: false)
         var writer = try CopyWriter(store, content.running?.store, target, isEncrypted: view.isEncrypted)
         defer { writer.dispose() }
@@ -105,7 +109,7 @@ struct CopyWriter {
         elementMemory = try HiddenMemory(2048)
         self.store = store
         self.running = running
-        slabStart = running?.slabStart ?? .max
+        firstRunning = running?.firstOwnRef ?? .max
         self.target = target
         // The first page of an encrypted file holds the header only: it is overwritten with every commit.
         at = target.isEncrypted ? target.pageSize : Format.headerSize
@@ -169,7 +173,8 @@ struct CopyWriter {
     /// The node at `ref`, good until the next one is loaded.
     private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
         try store.test(at, of: store.fileLimit)
-        if let running, ref.offset >= slabStart {
+        if let running, ref.offset >= firstRunning {
+            if running.sourceBytes > Self.memoryLimit { running.forgetPages() }
             let n = try running.node(ref)
             guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
             readable -= n.size

@@ -11,6 +11,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     var encryption: Encryption? { secret.with { $0 } }
     let secret: Lock<Encryption?>
     private let mapLock = Lock(initial: 0)
+    private struct View { weak var file: DatabaseFile? }
+    /// Views of their own of this file: what they lose is lost for all.
+    private let views = Lock(initial: [View]())
     private let needsSlab: Bool
     /// The writer's.
     private var commitBuffer: HiddenMemory?
@@ -48,14 +51,20 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
     }
     /// A view of the same file of its own, for walks over all of it: it gives back the memory of what it has read as often as it likes.
-    init(viewing other: DatabaseFile) throws(RealmError) {
+    /// - Parameter needsSlab: it makes nodes of its own.
+    init(viewing other: DatabaseFile, needsSlab: Bool = false) throws(RealmError) {
         path = other.path
         secret = Lock(initial: nil)
-        needsSlab = false
+        self.needsSlab = needsSlab
         file = try FileDescriptor(sharing: other.file)
-        space = try AddressSpace(fileCapacity: other.space.fileCapacity, slabCapacity: 0, minimum: Format.sectionSize)
+        space = try AddressSpace(
+            fileCapacity: other.space.fileCapacity, slabCapacity: needsSlab ? other.space.fileCapacity : 0, minimum: Format.sectionSize)
         let mine = file
         if let form = try other.pages?.withForm({ (form) throws(RealmError) in try form.reader(of: mine) }) { try adopt(form) }
+        other.views.with { all in
+            all.removeAll { $0.file == nil }
+            all.append(View(file: self))
+        }
     }
     func adopt(_ form: any PageForm) throws(RealmError) {
         pages = try DecryptedPages(form, space, budget: encryption?.memory ?? 0)
@@ -106,7 +115,9 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     static var versionLimit: UInt64 { 1 << 47 }
 
     /// Throws when the map lost pages since it was made. What was read before is then not to be believed, nor is anything made from it.
-    func verifyWhole() throws(RealmError) { if space.isBroken { throw FaultGuard.lost(path) } }
+    func verifyWhole() throws(RealmError) {
+        if space.isBroken || views.with({ $0.contains { $0.file?.space.isBroken ?? false } }) { throw FaultGuard.lost(path) }
+    }
     /// As `verifyWhole`, for the holder of the write lock, with a look at the file itself: where nothing was lost it holds `size` bytes of data.
     func verifyLength(_ size: Int) throws(RealmError) {
         try verifyWhole()

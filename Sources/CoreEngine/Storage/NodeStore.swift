@@ -28,6 +28,8 @@ final class NodeStore {
     private let space: AddressSpace
     /// What may end a long call; the transaction holds it.
     private var interruption: Unmanaged<Interruption>?
+    /// Where nodes come from that the file does not hold in this form; nil for files of this form.
+    private var source: (any NodeSource)?
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
     /// File nodes that this transaction replaced or deleted.
@@ -97,6 +99,7 @@ final class NodeStore {
     }
     /// Lets go of the snapshot.
     func rest() {
+        if source != nil { dropSource() }
         guard let pages, let reader else { return }
         pages.rest(reader)
         mark = .max
@@ -104,6 +107,7 @@ final class NodeStore {
     }
     /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
     func forgetPages() {
+        source?.forget()
         if let pages, let reader {
             mark = pages.dropAll(reader)
             lookAgain()
@@ -133,7 +137,42 @@ final class NodeStore {
     }
 
     /// Bytes that nodes of this snapshot can lie in at all; bounds what a count in a file may claim.
-    var extent: Int { fileLimit + (slabEnd - slabStart) }
+    var extent: Int { (source?.extent ?? fileLimit) + (slabEnd - slabStart) }
+    /// Bytes of the snapshot in the file.
+    var fileSize: Int { fileLimit }
+    /// The first ref that no node of the file has.
+    var firstOwnRef: Int { source == nil ? slabStart : fileLimit }
+    /// Bytes that a source has made; they can be given back by `forgetPages`.
+    var sourceBytes: Int { source == nil ? 0 : slabEnd - slabStart }
+
+    // MARK: Nodes of another form
+
+    /// From now on `make` gives the nodes that are not in the file, in a slab of their own. nil: there are none.
+    /// - Parameter make: called with the slab open for writing.
+    func useSource<S: NodeSource>(_ make: () throws(RealmError) -> S) throws(RealmError) -> S {
+        dropSource()
+        let new = try making(make)
+        source = new
+        return new
+    }
+    func dropSource() {
+        source = nil
+        cutSlab(to: slabStart)
+    }
+    /// Runs `body` with the slab open for writing: for a source, which makes nodes while others read.
+    func making<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let before = isWritable
+        isWritable = true
+        defer { isWritable = before }
+        return try body()
+    }
+    /// Gives up all slab nodes from `end` on, the end of one, where a source made them.
+    func cutSlab(to end: Int) {
+        for i in bins.indices { bins[i] = 0 }
+        let first = Format.roundUp(end - slabStart, to: Platform.pageSize)
+        space.discardSlab(from: first, to: slabCommitted - slabStart)
+        slabEnd = end
+    }
 
     // MARK: Translation
 
@@ -171,6 +210,7 @@ final class NodeStore {
     /// The way of encrypted files: first the pages of header and node.
     @inline(never) private func decrypted(_ ref: Ref) throws(RealmError) -> Node {
         let at = ref.offset
+        if let source, at >= fileLimit, at < slabStart { return try source.node(ref) }
         guard let pageTimes, at < slabStart, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8 else {
             throw .corrupt("ref outside the file or misaligned", at: at)
         }

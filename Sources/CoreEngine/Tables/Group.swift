@@ -5,6 +5,8 @@ final class Group {
     let store: NodeStore
     /// Format of the file the snapshot came from.
     let format: UInt8
+    /// Whether a column that says so has its index. Indexes of before clusters hold row numbers, in other orders: nobody asks them.
+    var hasUsableIndexes: Bool { format >= 10 }
     /// Hears of every mutation; set while writing.
     var log: MutationLog? {
         get { logSlot.log }

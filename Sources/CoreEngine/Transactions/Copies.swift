@@ -103,8 +103,12 @@ extension Database {
     }
     /// Runs `body` as the only user of the file, holding the write lock; false when somebody else has it open. The caller has the file for itself
     /// in this process, and nobody opens it here meanwhile: what is at its path and what is known of that change together.
-    private func alone(_ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError) -> Bool {
+    /// - Parameter isOpening: this is where the file is being opened, and nothing was ever written to it here.
+    private func alone(isOpening: Bool = false, _ body: (LockFile) throws(RealmError) -> Bool) throws(RealmError) -> Bool {
         let lockFile = try ownSession()
+        if isOpening {
+            return try lockFile.withControlLock { () throws(RealmError) in lockFile.isLastMember ? try body(lockFile) : false }
+        }
         return try DatabaseRegistry.atGate(path) { () throws(RealmError) in
             try lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return false }
@@ -118,8 +122,11 @@ extension Database {
     /// Replaces the file by a copy of its newest snapshot. The caller has the file for itself in this process.
     ///
     /// A crash leaves the old file or the new one; what may lie beside it then is removed by the next attempt.
-    fileprivate func rewrite(_ encryption: Encryption?, keepsForm: Bool, for user: Transaction) throws(RealmError) -> Bool {
-        try alone { (lockFile) throws(RealmError) in
+    /// - Parameter form: the snapshot in today's form, where the file is of a format that is upgraded by a copy.
+    func rewrite(
+        _ encryption: Encryption?, keepsForm: Bool, for user: Transaction, form: (store: NodeStore, names: Ref, tables: Ref)? = nil
+    ) throws(RealmError) -> Bool {
+        try alone(isOpening: form != nil) { (lockFile) throws(RealmError) in
             guard let newest = lockFile.shared.newest() else {
                 throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it", path: path)
             }
@@ -130,14 +137,22 @@ extension Database {
             Transaction.removeAbandonedCopies(name)
             var isNameCertain = true
             try Transaction.making(temporary) { () throws(RealmError) in
-                let copy = try DatabaseFile(
+                var copy = try DatabaseFile(
                     path: temporary, access: .createNew, needsSlab: false, encryption: encryption, room: newest.logicalSize,
                     permissions: try file.file.permissions())
                 copy.file.setRights(try file.file.rights())
                 try copy.initialize(durable: false, like: keepsForm ? file : nil)
                 var content = CopyWriter.Content(topRef: newest.topRef, logicalSize: newest.logicalSize, format: format, keepsSyncFileId: true)
                 content.interruption = user.interruption
-                let new = try CopyWriter.copy(content, of: file, into: copy, durable: isDurable)
+                if let form {
+                    content.format = Format.currentVersion
+                    content.running = form
+                }
+                var new = (number: newest.number, end: try CopyWriter.copy(content, of: file, into: copy, durable: isDurable))
+                if form != nil {
+                    new = try FormatUpgrade.finish(temporary, encryption, durability)
+                    copy = try DatabaseFile(path: temporary, access: .readWrite, needsSlab: false, encryption: encryption, room: newest.logicalSize)
+                }
                 if isDurable { try copy.file.synchronizeData() }
                 let identity = try copy.file.identity()
                 let claim = try lockFile.claim(temporary, identity)
@@ -155,7 +170,7 @@ extension Database {
                 if isNameCertain { lockFile.shared.isUncertain = false }
                 lockFile.shared.publish(
                     SharedState.Version(
-                        number: newest.number, topRef: new.topRef, logicalSize: new.topRef.isNull ? newest.logicalSize : new.logicalSize))
+                        number: new.number, topRef: new.end.topRef, logicalSize: new.end.topRef.isNull ? newest.logicalSize : new.end.logicalSize))
                 lockFile.shared.database = identity
                 lockFile.hold(claim)
                 DatabaseRegistry.change(self, to: identity)

@@ -1,5 +1,5 @@
 /// Files of formats 10, 11 and 20–23 become format 24 when they are first opened for writing: in one transaction, so that a crash leaves the
-/// old file or the new one. Format: logical §11, storage §8.4.
+/// old file or the new one. Those of formats 2–9 are copied for that, and the copy takes their place. Format: logical §11, storage §8.4.
 enum FormatUpgrade {
     /// Backups older than this many seconds are cleared away when a file is opened.
     private static let backupLifetime = 8_035_200
@@ -8,6 +8,7 @@ enum FormatUpgrade {
     static func run(_ db: Database) throws(RealmError) {
         let t = try Transaction(db)
         defer { t.close() }
+        if OldFormats.isRead(db.format) { return try replace(db, t) }
         do throws(RealmError) { _ = try t.beginWrite() } catch {
             if try db.upgradedFormat() != nil { return }
             throw error
@@ -23,6 +24,42 @@ enum FormatUpgrade {
         try t.commit()
     }
 
+    // MARK: By a copy
+
+    private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) {
+        try t.beginRead()
+        let group = t.group
+        let done = try t.store.during(.copying) { () throws(RealmError) in
+            try db.rewrite(db.file.encryption, keepsForm: true, for: t, form: (t.store, group.namesRef, group.tablesRef))
+        }
+        guard done else {
+            throw RealmError(
+                .incompatibleSession,
+                "The Realm file at path '\(db.path)' has format \(db.format) and is open in another program: it is upgraded when nobody else has it open",
+                path: db.path)
+        }
+    }
+    /// What a copy lacks that has no name yet: the indexes.
+    static func finish(
+        _ path: String, _ encryption: Encryption?, _ durability: Durability
+    ) throws(RealmError) -> (number: UInt64, end: (topRef: Ref, logicalSize: Int)) {
+        let lock = path + ".lock"
+        _ = try? FileSystem.remove(lock)
+        defer { _ = try? FileSystem.remove(lock) }
+        let db = try Database(path: path, access: .readWrite(create: false), durability: durability, upgrades: true, encryption, .endless)
+        let t = try Transaction(db)
+        defer { t.close() }
+        _ = try t.beginWrite()
+        for i in t.group.liveIndexes {
+            let table = try t.group.table(at: i)
+            for c in table.publicColumns where c.key == table.primaryKey || c.attributes.contains(.indexed) && !c.isCollection {
+                if try table.index(of: c.index) == nil { try table.addIndex(c.index, fullText: false) }
+            }
+        }
+        try t.commit()
+        return (t.version, (t.topRef, t.logicalSize))
+    }
+
     // MARK: Backups
 
     private static let suffix = ".backup.realm"
@@ -33,7 +70,7 @@ enum FormatUpgrade {
     /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears old copies away.
     static func keepBackup(_ path: String, format: UInt8) {
         let start = prefix(path)
-        for old in ["v23", "v22", "v21", "v20", "v11", "v10"] {
+        for old in ["v23", "v22", "v21", "v20", "v11", "v10", "v9", "v8", "v7", "v6", "v5", "v4", "v3", "v2"] {
             let name = start + old + suffix
             if let age = FileSystem.age(name), age > backupLifetime { _ = try? FileSystem.remove(name) }
         }

@@ -66,12 +66,14 @@ struct SessionEntry {
         var (state, isSelected) = try newestState(file, shared, isFirst: isFirst)
         try checkFormat(state)
         if writing && isFirst { FormatUpgrade.keepBackup(path, format: state.format) }
-        if state.isStreaming && writing {
+        // What is to be upgraded by a copy stays as it is.
+        let staysAsItIs = OldFormats.isRead(state.format)
+        if state.isStreaming && writing && !staysAsItIs {
             try file.convertFromStreaming(state)
             state = try file.validate(readOnly: false)
         }
         if isFirst {
-            if writing { try settle(file, &state, isSelected: isSelected) }
+            if writing && !staysAsItIs { try settle(file, &state, isSelected: isSelected) }
             shared.publish(SharedState.Version(state))
             shared.durability.store(UInt64(durability.rawValue))
             // What is known of the header so far stays known until another process writes.
@@ -80,7 +82,7 @@ struct SessionEntry {
             shared.database = identity
             shared.initialised.store(1)
         }
-        if writing { try file.settleSecret() }
+        if writing && !staysAsItIs { try file.settleSecret() }
         return (file, state.snapshotFormat)
     }
     /// The file as it is now: until the control lock was taken others could make, remove or replace it, or change its key.
@@ -151,7 +153,7 @@ extension DatabaseFile.State {
                 : "open it once with a version of Realm that still reads this format and upgrades it, or restore a backup of an upgraded file"
             throw RealmError(
                 .unsupportedFileFormat,
-                "The Realm file at path '\(path)' has format \(format), and formats 10, 11 and 20 to 24 can be opened: \(remedy)", path: path)
+                "The Realm file at path '\(path)' has format \(format), and formats 2 to 11 and 20 to 24 can be opened: \(remedy)", path: path)
         }
         guard writing else { return }
         guard historyType == History.Kind.none || historyType == History.Kind.inRealm else {

@@ -12,6 +12,8 @@ package final class Transaction {
 
     package let database: Database
     let store: NodeStore
+    /// A view of a file of an older format, with room for the nodes that are made of it; nil for files that are read as they are.
+    private let view: DatabaseFile?
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
     /// For any thread.
     package let isWriting = Atomic(false)
@@ -37,8 +39,12 @@ package final class Transaction {
     init(_ database: Database) throws(RealmError) {
         database.enter()
         self.database = database
-        store = NodeStore(space: database.file.space, fileLimit: Format.headerSize, pages: database.file.pages)
-        do { group = try Group(store, format: database.format, names: .null, tables: .null) } catch {
+        do {
+            view = OldFormats.isRead(database.format) ? try DatabaseFile(viewing: database.file, needsSlab: true) : nil
+            let file = view ?? database.file
+            store = NodeStore(space: file.space, fileLimit: Format.headerSize, pages: file.pages)
+            group = try Group(store, format: database.format, names: .null, tables: .null)
+        } catch {
             database.leave()
             throw error
         }
@@ -51,6 +57,7 @@ package final class Transaction {
     /// One that is closed from the start: for whoever reads through others.
     package init(closedOf database: Database) throws(RealmError) {
         self.database = database
+        view = nil
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize)
         group = try Group(store, format: database.format, names: .null, tables: .null)
         stage = .closed
@@ -141,11 +148,17 @@ package final class Transaction {
             store.move(toFileLimit: Format.headerSize, version: v.number)
             try group.load(names: .null, tables: .null)
         } else {
-            try database.file.ensureMapped(v.logicalSize)
+            try (view ?? database.file).ensureMapped(v.logicalSize)
             store.move(toFileLimit: v.logicalSize, version: v.number, top: v.topRef)
-            let top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
+            var top = try database.file.topFields(store, v.topRef, physicalSize: v.logicalSize)
             guard top.version == v.number else {
                 throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
+            }
+            if view != nil {
+                group.forgetTables()
+                let (names, tables) = (top.names, top.tables)
+                let old = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: names, tables: tables) }
+                (top.names, top.tables) = (old.names, old.tablesRef)
             }
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId

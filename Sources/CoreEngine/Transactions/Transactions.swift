@@ -13,7 +13,7 @@
 /// 7. Immutable and snapshot opens touch nothing: no lock file, no byte of the file.
 /// 8. A snapshot open shows one committed version of a file that others write, this library or realm-core, or fails (docs/commit-and-locking.md).
 ///
-/// May use: History and below.
+/// May use: History, OldFormats and below.
 enum Transactions {}
 
 /// How far a commit goes towards stable storage. Numbers as in realm-core's lock file.

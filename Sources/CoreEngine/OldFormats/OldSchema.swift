@@ -1,0 +1,131 @@
+/// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format: old-formats §11, §12.
+struct OldSchema {
+    /// By table index; nil for the table of primary keys, which is none today.
+    private(set) var tables: [OldTable?] = []
+    private var names: [Name] = []
+    /// Keys of primary key columns, by table index.
+    private var primaryKeys: [Int: Int] = [:]
+
+    init(_ s: NodeStore, names namesRef: Ref, tables tablesRef: Ref) throws(RealmError) {
+        let refs = try s.refsNode(tablesRef), texts = try s.node(namesRef)
+        guard refs.count == texts.count, refs.count <= 0x1_0000 else { throw .corrupt("table names and tables do not match", at: namesRef.offset) }
+        var rows = 0
+        for i in 0..<refs.count {
+            let name = try s.name(texts, i), table = try OldTable(s, name, i, try refs.child(i))
+            names.append(name)
+            tables.append(table)
+            rows += table.count
+            guard table.count >= 0, rows <= OldFormats.mostRows(s.fileSize) else {
+                throw .corrupt("impossible number of objects", at: tablesRef.offset)
+            }
+        }
+        for case let table? in tables { try check(table, s) }
+        if let i = names.firstIndex(of: "pk"), let table = tables[i] {
+            try readPrimaryKeys(table, s)
+            tables[i] = nil
+        }
+    }
+    /// All columns have as many rows, and lead to tables that there are.
+    private func check(_ table: OldTable, _ s: NodeStore) throws(RealmError) {
+        for c in table.columns {
+            guard try c.count(s) == table.count else { throw .corrupt("columns of different lengths", at: c.root.offset) }
+            if [.link, .linkList, .backlink].contains(c.form), c.table >= tables.count {
+                throw .corrupt("link to a table that is not there", at: c.root.offset)
+            }
+        }
+    }
+
+    // MARK: Primary keys
+
+    private func tableIndex(_ name: Name) -> Int? { names.firstIndex(of: name) }
+    /// Rows of class and property; oldest writers named tables, and numbered columns.
+    private mutating func readPrimaryKeys(_ table: OldTable, _ s: NodeStore) throws(RealmError) {
+        guard let classes = table.columns.first(where: { $0.name == "pk_table" && $0.form == .string }),
+            let properties = table.columns.first(where: { $0.name == "pk_property" })
+        else { return }
+        for row in 0..<table.count {
+            guard var name = try text(classes, row, s) else { continue }
+            if tableIndex(Tables.classPrefix + name) == nil, let short = name.after(Tables.classPrefix) { name = short }
+            guard let i = tableIndex(Tables.classPrefix + name), primaryKeys[i] == nil, let target = tables[i] else { continue }
+            var found: Int?
+            if properties.form == .int {
+                let number = try properties.tree(s).at(row) { (n, i) throws(RealmError) in n.get(i) }
+                found = target.columns.indices.first { $0 == number && target.columns[$0].form != .backlink }
+            } else if let property = try text(properties, row, s), !property.isEmpty {
+                found = target.columns.firstIndex { $0.name == property && $0.form != .backlink }
+            }
+            // Only these can be keys.
+            if let found, [.int, .string, .enumerated].contains(target.columns[found].form) { primaryKeys[i] = found }
+        }
+    }
+    private func text(_ c: OldColumn, _ row: Int, _ s: NodeStore) throws(RealmError) -> Name? {
+        guard c.form == .string else { return nil }
+        return try c.tree(s).at(row) { (n, i) throws(RealmError) in
+            try OldLeaf.string(s, n, i, nullable: c.isNullable).map { Name(String(decoding: $0, as: UTF8.self)) }
+        }
+    }
+
+    // MARK: Keys
+
+    func key(ofTable i: Int) -> TableKey? { i < tables.count && tables[i] != nil ? TableKey(UInt32(i)) : nil }
+    /// Type and attributes are those of today; a plain number carries no tag.
+    private func key(_ table: Int, _ column: Int) -> ColKey? {
+        guard table < tables.count, let t = tables[table], column < t.columns.count, t.columns[column].form != .hidden else { return nil }
+        let c = t.columns[column]
+        let isPlain = c.type == .int && c.attributes.isEmpty
+        return ColKey(index: column, type: c.type, attributes: c.attributes, tag: isPlain ? 0 : UInt32(table))
+    }
+
+    // MARK: Nodes
+
+    /// The arrays of names and tables.
+    /// - Parameter rows: the cluster tree of a table.
+    func make(_ s: NodeStore, rows: (OldTable) throws(RealmError) -> Ref) throws(RealmError) -> (names: Ref, tables: Ref) {
+        var texts = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
+        var refs: [RefOrTagged] = []
+        for i in tables.indices {
+            try s.setName(&texts, i, tables[i] == nil ? nil : names[i])
+            refs.append(try tables[i].map { (t) throws(RealmError) in RefOrTagged(try make(s, t, try rows(t))) } ?? RefOrTagged(tagged: 0))
+        }
+        return (texts.ref, try s.makeRefs(refs).ref)
+    }
+    private func make(_ s: NodeStore, _ table: OldTable, _ rows: Ref) throws(RealmError) -> Ref {
+        let i = table.index, count = table.columns.count
+        let none = RefOrTagged(.null)
+        let opposites = try table.columns.indices.map { (c) throws(RealmError) in try opposite(table, c) }
+        let pk = primaryKeys[i].flatMap { key(i, $0) }.map { RefOrTagged(tagged: UInt64($0.raw)) } ?? none
+        return try s.makeRefs([
+            RefOrTagged(try spec(s, table)), none, RefOrTagged(rows), RefOrTagged(tagged: UInt64(i)),
+            RefOrTagged(try s.makeRefs([RefOrTagged](repeating: none, count: count)).ref), RefOrTagged(tagged: 0), RefOrTagged(tagged: 0),
+            RefOrTagged(try s.makeIntegers(opposites.map { Int64($0.table.raw) }).ref),
+            RefOrTagged(try s.makeIntegers(opposites.map(\.column.raw)).ref), RefOrTagged(tagged: UInt64(table.count)), none, pk,
+            RefOrTagged(tagged: 0), none,
+        ]).ref
+    }
+    private func opposite(_ table: OldTable, _ c: Int) throws(RealmError) -> (table: TableKey, column: ColKey) {
+        let column = table.columns[c]
+        switch column.form {
+        case .link, .linkList:
+            let back = tables[column.table]?.columns.firstIndex { $0.form == .backlink && $0.table == table.index && $0.column == c }
+            return (key(ofTable: column.table) ?? .null, back.flatMap { key(column.table, $0) } ?? .null)
+        case .backlink: return (key(ofTable: column.table) ?? .null, key(column.table, column.column) ?? .null)
+        default: return (.null, .null)
+        }
+    }
+    private func spec(_ s: NodeStore, _ table: OldTable) throws(RealmError) -> Ref {
+        var texts = try s.allocate(NodeHeader(widthType: .multiply, width: 0, count: 0), capacity: 64)
+        var types: [Int64] = [], attributes: [Int64] = [], keys: [Int64] = []
+        for (i, c) in table.columns.enumerated() {
+            guard let key = key(table.index, i) else { continue }
+            if c.form != .backlink { try s.setName(&texts, texts.count, c.name) }
+            types.append(Int64(c.type.rawValue))
+            let isIndexed = c.isIndexed && primaryKeys[table.index] != i
+            attributes.append(Int64(c.attributes.rawValue | (isIndexed ? ColumnAttributes.indexed.rawValue : 0)))
+            keys.append(key.raw)
+        }
+        return try s.makeRefs([
+            RefOrTagged(try s.makeIntegers(types).ref), RefOrTagged(texts.ref), RefOrTagged(try s.makeIntegers(attributes).ref), RefOrTagged(.null),
+            RefOrTagged(.null), RefOrTagged(try s.makeIntegers(keys).ref),
+        ]).ref
+    }
+}

@@ -1,0 +1,155 @@
+/// A column as an old spec describes it. Format: old-formats §4.
+struct OldColumn {
+    enum Form {
+        case int, bool, string, enumerated, binary, dateTime, timestamp, float, double, mixed, link, linkList, backlink
+        /// A sub-table of one column.
+        case list
+        /// Nothing that users see: internal columns of synchronised files.
+        case hidden
+        /// A sub-table of no or of several columns: its rows are shown as lists of Mixed values.
+        case table
+        /// The row numbers, or numbers, of one list. No column is of this form.
+        case numbers
+    }
+    var name: Name = ""
+    var form: Form
+    var isNullable: Bool
+    var isIndexed: Bool
+    /// Where its values begin; null for columns of sub-tables, which each row has its own of.
+    var root = Ref.null
+    /// The values of an enumerated column.
+    var values = Ref.null
+    /// The table at the other end of a link or backlink column.
+    var table = 0
+    /// The column at the other end of a backlink column, by its place in the spec.
+    var column = 0
+    /// The columns of a sub-table.
+    var elements: [OldColumn] = []
+
+    static let numbers = OldColumn(form: .numbers, isNullable: false, isIndexed: false)
+}
+
+/// Columns of a table or sub-table.
+enum OldSpec {
+    private static let types: [Int64: OldColumn.Form] = [
+        0: .int, 1: .bool, 2: .string, 3: .enumerated, 4: .binary, 5: .list, 6: .mixed, 7: .dateTime, 8: .timestamp, 9: .float, 10: .double,
+        12: .link,
+        13: .linkList, 14: .backlink,
+    ]
+    private static let internalColumns: [Name] = ["!OID", "!ROW_INDEX"]
+
+    /// - Parameter depth: of sub-tables.
+    static func read(_ s: NodeStore, _ ref: Ref, depth: Int = 0) throws(RealmError) -> [OldColumn] {
+        guard depth < OldFormats.maxDepth else { throw .corrupt("tables nested too deeply", at: ref.offset) }
+        let n = try s.refsNode(ref)
+        if n.count == 6 {
+            throw RealmError(
+                .unsupportedFileFormat,
+                "The file was left behind by an upgrade of its format that was interrupted: restore the backup beside it, or open a copy from before")
+        }
+        guard (3...5).contains(n.count) else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
+        let types = try s.integers(try n.child(0)), names = try s.node(try n.child(1)), attributes = try s.integers(try n.child(2))
+        guard types.count == attributes.count, names.count <= types.count, types.count <= OldFormats.maxColumns else {
+            throw .corrupt("table spec with columns that do not match", at: ref.offset)
+        }
+        var sparse = Sparse(try optional(s, n, 3)), keys = Sparse(try optional(s, n, 4))
+        var columns: [OldColumn] = []
+        for i in 0..<types.count {
+            guard var form = self.types[types.get(i)] else { throw .corrupt("column of unknown type", at: types.ref.offset) }
+            guard (i < names.count) == (form != .backlink) else { throw .corrupt("public columns after backlink columns", at: ref.offset) }
+            let name = i < names.count ? try s.name(names, i) : ""
+            if depth == 0, internalColumns.contains(name) { form = .hidden }
+            let bits = attributes.get(i)
+            var c = OldColumn(name: name, form: form, isNullable: bits & 16 != 0, isIndexed: bits & 1 != 0)
+            switch self.types[types.get(i)] ?? .hidden {
+            case .list:
+                c.elements = try read(s, try sparse.ref(), depth: depth + 1)
+                if c.form == .list, !isList(c.elements) { c.form = .table }
+            case .link, .linkList: c.table = try sparse.number()
+            case .backlink:
+                c.table = try sparse.number()
+                c.column = try sparse.number()
+            case .enumerated: c.values = try keys.ref()
+            default: break
+            }
+            columns.append(c)
+        }
+        rename(&columns)
+        return columns
+    }
+    /// Whether a sub-table of these columns is a list of values.
+    private static func isList(_ columns: [OldColumn]) -> Bool {
+        guard columns.count == 1 else { return false }
+        switch columns[0].form {
+        case .list, .table, .link, .linkList, .backlink, .hidden: return false
+        default: return true
+        }
+    }
+    private static func optional(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Node? {
+        guard i < n.count, case let ref = try n.child(i), !ref.isNull else { return nil }
+        return try s.refsNode(ref)
+    }
+    /// Columns may lack a name or share one. Format: old-formats §4.4.
+    private static func rename(_ columns: inout [OldColumn]) {
+        var known: Set<Name> = []
+        for i in columns.indices where columns[i].form != .backlink {
+            if columns[i].name.isEmpty { columns[i].name = Name("col_\(i)") }
+            if known.contains(columns[i].name) { columns[i].name = Name("\(columns[i].name.text)_\(i)") }
+            known.insert(columns[i].name)
+        }
+    }
+
+    /// Gives columns of a table their roots: an indexed one is followed by the root of its index. Format: old-formats §3.
+    static func place(_ columns: inout [OldColumn], _ n: Node) throws(RealmError) {
+        guard n.count == columns.count + columns.count(where: \.isIndexed) else {
+            throw .corrupt("table whose columns do not match its spec", at: n.ref.offset)
+        }
+        var slot = 0
+        for i in columns.indices {
+            columns[i].root = try n.child(slot)
+            slot += columns[i].isIndexed ? 2 : 1
+        }
+    }
+
+    /// An array with entries for those columns only that need them.
+    private struct Sparse {
+        let node: Node?
+        var next = 0
+        init(_ node: Node?) { self.node = node }
+        private mutating func take() throws(RealmError) -> RefOrTagged {
+            guard let node, next < node.count else { throw .corrupt("table spec that lacks what a column needs", at: self.node?.ref.offset ?? 0) }
+            next += 1
+            return try node.slot(next - 1)
+        }
+        mutating func ref() throws(RealmError) -> Ref {
+            guard let ref = try take().subtree else { throw .corrupt("a number stands where a ref is expected", at: node?.ref.offset ?? 0) }
+            return ref
+        }
+        mutating func number() throws(RealmError) -> Int {
+            guard let v = try take().number, v < 1 << 31 else { throw .corrupt("a link column without its table", at: node?.ref.offset ?? 0) }
+            return Int(v)
+        }
+    }
+}
+
+/// A table of an old file. Format: old-formats §3.
+struct OldTable {
+    let name: Name
+    let index: Int
+    /// Those of the spec, in its order: public ones, then backlinks.
+    var columns: [OldColumn]
+    /// Rows, which have the numbers 0 … count − 1.
+    let count: Int
+
+    init(_ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref) throws(RealmError) {
+        self.name = name
+        self.index = index
+        let top = try s.refsNode(ref)
+        guard top.count >= 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
+        var columns = try OldSpec.read(s, try top.child(0))
+        guard top.count == 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
+        try OldSpec.place(&columns, try s.refsNode(try top.child(1)))
+        self.columns = columns
+        count = try columns.first.map { (c) throws(RealmError) in try c.count(s) } ?? 0
+    }
+}
