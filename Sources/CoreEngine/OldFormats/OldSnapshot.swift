@@ -85,6 +85,7 @@ package final class OldSnapshot: NodeSource {
         }
         return try store.node(Ref(made[number]))
     }
+    func isEntry(_ ref: Ref) -> Bool { ref.offset >= firstRef && ref.offset < firstRef + fixedCount * 8 }
     func forget() {
         for i in made.indices { made[i] = 0 }
         store.cutSlab(to: schemaEnd)

@@ -174,7 +174,7 @@ struct CopyWriter {
     private mutating func load(_ ref: Ref) throws(RealmError) -> Node {
         try store.test(at, of: store.fileLimit)
         if let running, ref.offset >= firstRunning {
-            if running.sourceBytes > Self.memoryLimit { running.forgetPages() }
+            running.forgetMade(beyond: Self.memoryLimit, before: ref)
             let n = try running.node(ref)
             guard n.size <= readable else { throw .corrupt("nodes shared between trees", at: ref.offset) }
             readable -= n.size

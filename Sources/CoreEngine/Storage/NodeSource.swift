@@ -9,6 +9,8 @@ protocol NodeSource: AnyObject {
     var extent: Int { get }
     /// The node that a ref of the source stands for.
     func node(_ ref: Ref) throws(RealmError) -> Node
+    /// Whether a walk that comes to this ref has nothing left to do in nodes that were made on demand but to follow such refs.
+    func isEntry(_ ref: Ref) -> Bool
     /// Nothing that was made on demand is used any more.
     func forget()
 }

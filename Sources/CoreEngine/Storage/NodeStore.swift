@@ -142,8 +142,11 @@ final class NodeStore {
     var fileSize: Int { fileLimit }
     /// The first ref that no node of the file has.
     var firstOwnRef: Int { source == nil ? slabStart : fileLimit }
-    /// Bytes that a source has made; they can be given back by `forgetPages`.
-    var sourceBytes: Int { source == nil ? 0 : slabEnd - slabStart }
+    /// Gives the memory of what a source made back, once it is more than `limit`. For walks, before they come to `ref`.
+    func forgetMade(beyond limit: Int, before ref: Ref) {
+        guard let source, slabEnd - slabStart > limit, source.isEntry(ref) else { return }
+        forgetPages()
+    }
 
     // MARK: Nodes of another form
 

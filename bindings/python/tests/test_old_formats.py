@@ -1,0 +1,160 @@
+"""Files of formats 2 to 9 through the whole package. What they hold is compared with an independent reader in Tests/OldFormats."""
+
+import importlib.util
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import crealm
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+
+
+def _maker():
+    spec = importlib.util.spec_from_file_location("make_old", ROOT / "Tests/OldFormats/make_old.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+make_old = _maker()
+SEEDS = range(400, 412)
+
+
+@pytest.fixture(params=SEEDS)
+def old(request, tmp_path):
+    path = tmp_path / "old.realm"
+    path.write_bytes(make_old.make(request.param, rows=300))
+    return path
+
+
+def contents(db):
+    """Everything, by class and key."""
+    return {name: {o._key: [plain(getattr(o, p)) for p in cls.properties] for o in db[name]} for name, cls in db.schema.items()}
+
+
+def plain(value):
+    if isinstance(value, crealm.Object):
+        return value.class_name, value._key
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, (str, bytes)):
+        return value
+    try:
+        return [plain(v) for v in value]
+    except TypeError:
+        return value
+
+
+@pytest.mark.parametrize("mode", ["immutable", "r", "snapshot"])
+def test_reading_changes_nothing(old, mode):
+    before = old.read_bytes()
+    with crealm.open(old, mode=mode) as db:
+        shown = contents(db)
+        assert not db.verify()
+    assert old.read_bytes() == before and [p.name for p in old.parent.iterdir()] == ["old.realm"]
+    with crealm.open(old, mode="immutable") as db:
+        assert contents(db) == shown
+
+
+def test_the_upgrade_keeps_everything(old):
+    before = old.read_bytes()
+    with crealm.open(old, mode="r") as db:
+        shown = contents(db)
+    with crealm.open(old, mode="rw") as db:
+        assert contents(db) == shown
+        for name, cls in db.schema.items():
+            if cls.primary_key:
+                for o in list(db[name])[:20]:
+                    assert db[name].get(getattr(o, cls.primary_key))._key == o._key
+    backups = [p for p in old.parent.iterdir() if ".backup." in p.name]
+    assert len(backups) == 1 and backups[0].read_bytes() == before
+    with crealm.open(old, mode="r") as db:
+        assert contents(db) == shown
+
+
+def test_queries_answer_as_after_the_upgrade(old, tmp_path):
+    new = tmp_path / "new.realm"
+    new.write_bytes(old.read_bytes())
+    with crealm.open(new, mode="rw"):
+        pass
+    with crealm.open(old, mode="r") as a, crealm.open(new, mode="r") as b:
+        asked = 0
+        for name, cls in a.schema.items():
+            for prop, facts in cls.properties.items():
+                for query in questions(prop, facts, a[name]):
+                    keys = [[o._key for o in ordered(db[name].where(*in_database(query, db)), cls)] for db in (a, b)]
+                    assert keys[0] == keys[1], (name, query)
+                    asked += 1
+            if all(p.collection is None for p in cls.properties.values()):
+                assert str(list(a[name].to_dicts())) == str(list(b[name].to_dicts()))
+        assert asked or not any(len(a[name]) for name in a.schema)
+
+
+def in_database(query, db):
+    """Keys are row numbers: the same object has the same place."""
+    return [db[v.class_name][v._key] if isinstance(v, crealm.Object) else v for v in query]
+
+
+def ordered(results, cls):
+    by = next((n for n, p in cls.properties.items() if p.collection is None and p.type in (int, float, str)), None)
+    return results if by is None else results.sort(by)
+
+
+def questions(prop, facts, results):
+    name = prop.replace(" ", "\\ ")
+    if facts.collection:
+        yield (f"{name}.@count > 1",)
+        return
+    yield (f"{name} == NULL",) if facts.optional else (f"{name} != NULL",)
+    for o in list(results)[:3]:
+        value = getattr(o, prop)
+        if isinstance(value, (int, str, bytes)) and not isinstance(value, bool):
+            yield (f"{name} == $0", value)
+            yield (f"{name} > $0", value)
+        elif isinstance(value, crealm.Object):
+            yield (f"{name} == $0", value)
+
+
+def test_writing_is_refused_where_it_must_not_upgrade(old):
+    before = old.read_bytes()
+    with crealm.open(old, mode="r") as db:
+        with pytest.raises(crealm.Error):
+            with db.write():
+                pass
+        with pytest.raises(crealm.Error, match="open in another program|already open|reading"):
+            crealm.open(old, mode="rw")
+    assert old.read_bytes() == before
+
+
+def test_a_program_that_reads_keeps_others_from_upgrading(old):
+    program = (
+        "import crealm, sys\n"
+        f"db = crealm.open({str(old)!r}, mode='r')\n"
+        "print('open', flush=True)\n"
+        "sys.stdin.readline()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "open\n"
+        with pytest.raises(crealm.Error, match="open in another program"):
+            crealm.open(old, mode="rw")
+        other.stdin.close()
+        assert other.wait(60) == 0
+    with crealm.open(old, mode="rw") as db:
+        assert contents(db) is not None
+    assert not [p for p in old.parent.iterdir() if "tmp" in p.name]
+
+
+def test_half_upgraded_files_say_so(tmp_path):
+    """A file of today with the number of an old format: what an interrupted upgrade leaves looks like that."""
+    path = tmp_path / "half.realm"
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": crealm.Prop(int)})]) as db:
+        with db.write():
+            db["A"].create(n=1)
+    data = bytearray(path.read_bytes())
+    data[20:22] = b"\x09\x09"
+    path.write_bytes(data)
+    with pytest.raises(crealm.UnsupportedFormat, match="interrupted"):
+        crealm.open(path, mode="immutable")
