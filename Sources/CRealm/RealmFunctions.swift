@@ -95,7 +95,7 @@ public func realm_get_version_id(
     _ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in realm.version }
+        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in try realm.readVersion() }
         found?.pointee = v != nil
         out?.pointee = realm_version_id_t(version: v ?? 0, index: 0)
         return true

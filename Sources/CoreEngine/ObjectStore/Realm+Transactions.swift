@@ -69,8 +69,20 @@ extension Realm {
     }
     public var isWriting: Bool { transaction.isWriting.load(ordering: .relaxed) }
     package var isReading: Bool { isFrozen || transaction.stage == .reading || transaction.stage == .writing }
-    /// Version of the snapshot; nil when none is open, and elsewhere than on the Realm's thread.
-    public var version: UInt64? { (try? inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }) ?? nil }
+    /// Version of the snapshot; nil when none is open, or the Realm is closed. Elsewhere than on the Realm's thread that is a `Misuse`.
+    public var version: UInt64? {
+        var version: UInt64?
+        _ = Misuse.isThere("Realm.version") { () throws(RealmError) in
+            version = try readVersion()
+            return true
+        }
+        return version
+    }
+    /// Version of the snapshot; nil when none is open.
+    package func readVersion() throws(RealmError) -> UInt64? {
+        try inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }
+    }
+    /// Number of versions of the file that are kept. Any thread.
     public var versionCount: UInt64 { database.versionCount }
     /// The versions of the file that anybody has pinned, the oldest first. A snapshot looks at those of whoever has the file open.
     public func pinnedVersions() throws(RealmError) -> [PinnedVersion] {

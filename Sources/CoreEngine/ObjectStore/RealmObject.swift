@@ -14,8 +14,12 @@ public struct RealmObject: Equatable, Sendable {
         named = BornKey(key, try? realm.inside(.object) { () throws(RealmError) in realm.transaction.birth(table, key) })
     }
     public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.named == b.named }
-    /// Whether the object still exists.
-    public var isValid: Bool { realm.isValid(table, key) }
+    /// Whether the object still exists, and its Realm is open.
+    public var isValid: Bool {
+        Misuse.isThere("RealmObject.isValid") { () throws(RealmError) in
+            try realm.inside(.object) { () throws(RealmError) in try realm.isAlive(table, key) }
+        }
+    }
     /// The object as a value, for properties, lists and arguments of queries.
     public var link: RealmValue { .link(table, key) }
     /// Name of its class.
@@ -56,8 +60,10 @@ public struct RealmObject: Equatable, Sendable {
         guard case .link(let t, let k) = try get(name) else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
-    /// As `get`, for reading where failure means null: deleted objects and unknown names read as null.
-    public subscript(name: Name) -> RealmValue { (try? get(name)) ?? .null }
+    /// As `get`, for reading where nothing can be thrown: errors go to `Misuse`.
+    public subscript(name: Name) -> RealmValue {
+        Misuse.avoided("RealmObject.subscript", else: .null) { () throws(RealmError) in try get(name) }
+    }
 
     private func linkingObjects(_ p: Property) throws(RealmError) -> [RealmObject] {
         guard let origin = realm.schema[p.linkTarget], let column = origin.property(named: p.linkOrigin) else { return [] }

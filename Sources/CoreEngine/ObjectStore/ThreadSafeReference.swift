@@ -85,7 +85,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
             } else {
                 _ = try other.reading()
             }
-        } else if let version, let theirs = other.version, theirs < version || (theirs == version && isOfWrite) {
+        } else if let version, let theirs = try other.readVersion(), theirs < version || (theirs == version && isOfWrite) {
             try other.refresh()
         }
         return target
