@@ -9,15 +9,15 @@ complain() {
     echo "$2" | head -5 | sed 's/^/      /'
 }
 engine=Sources/CoreEngine
-found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' | grep -v "^$engine/Platform/")
+found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' | grep -v -e "^$engine/Platform/" -e '^Sources/CoreEngineFoundation/')
 [ -z "$found" ] || complain "only Platform may import the C library" "$found"
 # Pipes that wake event loops have nothing to do with files.
 found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \
     $engine/Platform/*.swift | grep -v -e '^[^:]*/SystemCalls.swift:' -e '^[^:]*/WakeDescriptor.swift:' -e '^[^:]*:[0-9]*: *///')
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
-found=$(grep -rnE '^ *(@preconcurrency )?import Foundation' Sources)
-[ -z "$found" ] || complain "no Foundation in Sources" "$found"
-found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync --include='*.swift' \
+found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources | grep -v '^Sources/CoreEngineFoundation/')
+[ -z "$found" ] || complain "Foundation in CoreEngineFoundation only" "$found"
+found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync Sources/CoreEngineFoundation --include='*.swift' \
     | grep -v '^[^:]*/ObjectStore/Misuse.swift:.*case .stop: fatalError')
 [ -z "$found" ] || complain "a trap would end the host program" "$found"
 found=$(grep -rnE '\bMisuse\b' Sources/CRealm --include='*.swift')

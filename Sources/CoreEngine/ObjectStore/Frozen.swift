@@ -135,7 +135,7 @@ final class FrozenReaders: Sendable {
 }
 
 /// The scheduler of frozen Realms: every thread is theirs, and nothing is ever to be done.
-final class FrozenScheduler: Scheduler {
+final class FrozenScheduler: EngineScheduler {
     private let version: UInt64
     init(_ version: UInt64) { self.version = version }
     var isOnThread: Bool { true }

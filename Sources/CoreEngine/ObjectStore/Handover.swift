@@ -1,7 +1,52 @@
 /// Objects, collections and results for other threads: frozen, thawed, and as references. Rules: docs/live-objects.md §4.6, §4.7.
 ///
-/// What was frozen is read on any thread, by many at once. Everything here is `Sendable`; what is live is good on the thread of its Realm, and
-/// throws 2006 elsewhere.
+/// What was frozen is read on any thread, by many at once: `Frozen` carries it there. What is live is good on the thread of its Realm, and throws
+/// 2006 elsewhere; the compiler lets it go nowhere else, and a `ThreadSafeReference` leads to it there.
+
+/// What can be frozen: Realms, objects, collections and results.
+public protocol Freezable {
+    /// Whether it never changes, and is read on any thread.
+    var isFrozen: Bool { get }
+    /// The same at this moment, for any thread; itself, if it is frozen.
+    func freeze() throws(RealmError) -> Self
+}
+extension Realm: Freezable {}
+extension RealmObject: Freezable {}
+extension RealmList: Freezable {}
+extension RealmSet: Freezable {}
+extension RealmDictionary: Freezable {}
+extension Results: Freezable {}
+
+/// Something frozen, on its way to other tasks and threads, which may all read it at once.
+///
+///     let adults = try Frozen(realm.objects("Person").where("age >= 18"))
+///     Task.detached { print(adults.count, adults.value[0]["name"]) }
+@dynamicMemberLookup
+public struct Frozen<Value: Freezable>: @unchecked Sendable {  // Nothing of a frozen Realm belongs to a thread.
+    /// What was frozen.
+    public let value: Value
+    /// Freezes something, unless it is frozen.
+    ///
+    /// Thread rule: that of what is frozen.
+    /// - Throws: what `freeze` throws: 2010 for what is gone.
+    public init(_ value: Value) throws(RealmError) { self.value = try value.freeze() }
+    /// A property of what was frozen.
+    public subscript<T>(dynamicMember path: Swift.KeyPath<Value, T>) -> T { value[keyPath: path] }
+}
+extension Frozen: Equatable where Value: Equatable {}
+
+@available(*, unavailable, message: "A Realm belongs to its scheduler: pass a ThreadSafeReference, or Frozen(realm)")
+extension Realm: Sendable {}
+@available(*, unavailable, message: "An object belongs to its Realm's scheduler: pass a ThreadSafeReference, or Frozen(object)")
+extension RealmObject: Sendable {}
+@available(*, unavailable, message: "A list belongs to its Realm's scheduler: pass a ThreadSafeReference, or Frozen(list)")
+extension RealmList: Sendable {}
+@available(*, unavailable, message: "A set belongs to its Realm's scheduler: pass a ThreadSafeReference, or Frozen(set)")
+extension RealmSet: Sendable {}
+@available(*, unavailable, message: "A dictionary belongs to its Realm's scheduler: pass a ThreadSafeReference, or Frozen(dictionary)")
+extension RealmDictionary: Sendable {}
+@available(*, unavailable, message: "Results belong to their Realm's scheduler: pass a ThreadSafeReference, or Frozen(results)")
+extension Results: Sendable {}
 
 extension Realm {
     /// A live Realm of the same file and schema; this one, if it is live.

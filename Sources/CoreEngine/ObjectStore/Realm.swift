@@ -1,5 +1,12 @@
 import Synchronization
 
+/// What `Realm(…)` comes from: an initializer of a protocol may find an instance instead of making one.
+public protocol RealmOpening {}
+extension RealmOpening where Self == Realm {
+    /// As `Realm.open`: opens, or finds the cached instance.
+    public init(_ configuration: RealmConfiguration) throws(RealmError) { self = try Realm.open(configuration) }
+}
+
 /// One open Realm: a view of one version of a database, with its schema. A live one moves by `refresh`, `beginWrite` and its own commits; a
 /// frozen one never does.
 ///
@@ -7,7 +14,9 @@ import Synchronization
 /// any thread: `close`, `isClosed`, `isWriting`, `schema`, `schemaVersion`, `configuration`, `versionCount`, and letting go of it. A frozen one
 /// is used on any thread, on many at once.
 /// After `close` everything answers with 2014 (or 2010 for objects).
-public final class Realm: @unchecked Sendable {  // Everybody comes in through the door (`Door.swift`); the rest is atomic or behind a Lock.
+///
+/// Not `Sendable`: a task or another actor gets a `ThreadSafeReference`, or a `Frozen` version.
+public final class Realm: RealmOpening {
     /// What may be asked on any thread.
     private struct Facts {
         var configuration: RealmConfiguration
@@ -23,7 +32,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     }
     /// Where the Realm lives.
     struct Binding {
-        var scheduler: any Scheduler
+        var scheduler: any EngineScheduler
         /// Calls that are inside, counted here while the Realm is in transit.
         var visits = 0
         /// Changing its owner at this moment: nobody comes in.
@@ -32,11 +41,13 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         var isUncertain = false
     }
     let binding: Lock<Binding>
-    public var scheduler: any Scheduler { binding.with { $0.scheduler } }
+    /// Where the Realm lives. Any thread.
+    public var scheduler: any Scheduler { home.original }
+    var home: any EngineScheduler { binding.with { $0.scheduler } }
     /// The thread, where the scheduler stands for one; 0 where it must be asked.
     let thread: Atomic<UInt>
     /// The check of the scheduler that it was opened with, where that has one.
-    let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
+    let threadCheck: ThreadCheck?
     let threadCheckContext: UnsafeMutableRawPointer?
     /// Calls that are inside, one in the other; the own thread's.
     let visits = Atomic(0)
@@ -122,9 +133,11 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
 
     // MARK: Opening
 
-    public convenience init(_ configuration: RealmConfiguration) throws(RealmError) { try self.init(opening: configuration) }
-
-    /// Opens, or finds the cached instance.
+    /// Opens, or finds the instance that is open for the same scheduler, where the configuration says `isCached`. Any thread.
+    ///
+    /// - Throws: 2013 for a configuration that does not agree with that of another instance of the file, 3022 for settings that do not go
+    ///   together, 2016 for a schema that is none, 1019 and its neighbours for what the system says, 1021 and 1022 for a file that is damaged or
+    ///   cannot be decrypted, 2017 to 2020 for a schema that the file does not take, and what functions of the configuration throw.
     public static func open(_ configuration: RealmConfiguration) throws(RealmError) -> Realm {
         try configuration.check()
         if configuration.asOpened.isCached,
@@ -140,7 +153,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         try given.check()
         let configuration = given.asOpened
         facts = Lock(initial: Facts(configuration: configuration))
-        let scheduler = configuration.scheduler ?? ThreadScheduler.current
+        let scheduler = (configuration.scheduler ?? ThreadScheduler.current).forEngine
         binding = Lock(initial: Binding(scheduler: scheduler))
         thread = Atomic(scheduler.threadId)
         threadCheck = scheduler.threadCheck
@@ -218,7 +231,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         c.migrate = nil
         c.progress = nil
         facts = Lock(initial: Facts(configuration: c))
-        binding = Lock(initial: Binding(scheduler: realm.scheduler))
+        binding = Lock(initial: Binding(scheduler: realm.home))
         thread = Atomic(realm.thread.load(ordering: .relaxed))
         threadCheck = realm.threadCheck
         threadCheckContext = realm.threadCheckContext
@@ -270,7 +283,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             frozen.end()
         } else {
             stateCount &+= 1
-            scheduler.remove(self)
+            home.remove(self)
             stopListening()
             endAsyncWrites()
             notifiers.end()

@@ -28,7 +28,7 @@ extension Realm {
 }
 
 /// A list: elements keep the order they were put in.
-public struct RealmList: LiveCollection, Sendable {
+public struct RealmList: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
     public let realm: Realm
@@ -123,7 +123,7 @@ public struct RealmList: LiveCollection, Sendable {
 }
 
 /// A set: unique elements in value order.
-public struct RealmSet: LiveCollection, Sendable {
+public struct RealmSet: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
     public let realm: Realm
@@ -157,7 +157,7 @@ public struct RealmSet: LiveCollection, Sendable {
 }
 
 /// A dictionary: string keys in byte order.
-public struct RealmDictionary: LiveCollection, Sendable {
+public struct RealmDictionary: LiveCollection {
     public typealias Element = RealmValue.Entry
     public typealias Iterator = IndexingIterator<[RealmValue.Entry]>
     public let realm: Realm

@@ -1,7 +1,7 @@
 /// A live object: a place in a Realm, read and written by property name.
 ///
 /// Thread rule: that of its Realm: elsewhere access throws 2006. After deletion or `close` access throws 2010.
-public struct RealmObject: Equatable, Sendable {
+public struct RealmObject: Equatable {
     public let realm: Realm
     public let table: TableKey
     let named: BornKey

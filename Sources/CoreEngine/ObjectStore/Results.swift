@@ -10,7 +10,7 @@
 /// are a `Misuse`. `load`, `object(at:)` and `elements` throw.
 ///
 /// Thread rule: that of the Realm. Errors of every method that throws: 2009 when the Realm is closed, 2006 on another thread.
-public struct Results: LiveCollection, Sendable {
+public struct Results: LiveCollection {
     let found: ResultSet
     /// Class of the objects.
     public let table: TableKey

@@ -125,16 +125,17 @@ extension Realm {
         }
     }
     /// Binds the Realm to a scheduler.
-    func takeOver(_ scheduler: any Scheduler) throws(RealmError) {
+    func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
+        let scheduler = new.forEngine
         let isFree = binding.with { b in
             guard b.visits == 0, !b.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
             b.isMoving = true
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
-        let earlier = self.scheduler
-        configuration.scheduler = scheduler
+        let earlier = home
+        configuration.scheduler = new
         if turn != nil {
             stopListening()
             listen(on: scheduler)

@@ -5,13 +5,13 @@ import Synchronization
 /// Thread rule: any; `realm` is looked at on the scheduler's thread only.
 final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before anybody is told of the turn; the rest is immutable or atomic.
     weak var realm: Realm?
-    private let scheduler: any Scheduler
+    private let scheduler: any EngineScheduler
     private let listener: Listener
     private let isWaiting = Atomic(false)
     /// The version that the Realm was told of last.
     private let told: Atomic<UInt64>
 
-    init(_ scheduler: any Scheduler, _ listener: Listener, at version: UInt64) {
+    init(_ scheduler: any EngineScheduler, _ listener: Listener, at version: UInt64) {
         self.scheduler = scheduler
         self.listener = listener
         told = Atomic(version)
@@ -38,9 +38,9 @@ final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before
 extension Realm {
     /// Begins to take turns. Once, when the Realm is open.
     func listen() {
-        listen(on: scheduler)
+        listen(on: home)
     }
-    func listen(on scheduler: any Scheduler) {
+    func listen(on scheduler: any EngineScheduler) {
         guard configuration.notifiesAutomatically, let listener = database.listener else { return }
         let turn = Turn(scheduler, listener, at: database.newestVersion)
         turn.realm = self
