@@ -28,22 +28,27 @@ extension RealmObject {
         try realm.inside(.object, do: try realm.parent(table, key)).map { RealmObject(realm: realm, table: $0.0, key: $0.1) }
     }
 
-    /// Replaces the contents of a collection property.
+    /// The collections of properties that are known to be such.
+    func list(of p: Property) -> RealmList { RealmList(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key)) }
+    func dictionary(of p: Property) -> RealmDictionary {
+        RealmDictionary(realm: realm, path: CollectionPath(table: table, owner: named, column: p.key))
+    }
+    /// Replaces the contents of a collection property, with values that were checked.
     func replace(_ p: Property, with value: RealmValue) throws(RealmError) {
         let path = CollectionPath(table: table, owner: named, column: p.key)
         switch (p.collection, value) {
-        case (.list, .list(let elements)): try RealmList(realm: realm, path: path).replace(with: elements)
+        case (.list, .list(let elements)): try list(of: p).replace(with: elements)
         case (.set, .list(let elements)):
             let s = RealmSet(realm: realm, path: path)
             try s.removeAll()
             for v in elements { try s.insert(v) }
-        case (.dictionary, .dictionary(let entries)): try RealmDictionary(realm: realm, path: path).replace(with: entries)
+        case (.dictionary, .dictionary(let entries)): try dictionary(of: p).replace(with: entries)
         case (.none, .list(let elements)):
             try realm.inside(.object, do: try realm.setCollection(.list, table, key, p.key))
-            try RealmList(realm: realm, path: path).replace(with: elements)
+            try list(of: p).replace(with: elements)
         case (.none, .dictionary(let entries)):
             try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, p.key))
-            try RealmDictionary(realm: realm, path: path).replace(with: entries)
+            try dictionary(of: p).replace(with: entries)
         default: throw RealmError(.typeMismatch, "Property '\(className).\(p.name)' does not take a value of this type")
         }
     }

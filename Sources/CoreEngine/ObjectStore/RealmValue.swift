@@ -17,7 +17,8 @@ public enum RealmValue: Sendable {
     /// Entries in key order.
     case dictionary([Entry])
 
-    public struct Entry: Sendable, Equatable {
+    /// A key of a dictionary with its value.
+    public struct Entry: Sendable, Hashable {
         public let key: Name
         public let value: RealmValue
         public init(key: Name, value: RealmValue) {
@@ -66,23 +67,33 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
     public var isNull: Bool { self == .null }
 }
 
-extension RealmValue: CustomStringConvertible {
-    public var description: String {
+extension RealmValue: ExpressibleByDictionaryLiteral {
+    /// Of a key that stands twice the last value counts.
+    public init(dictionaryLiteral elements: (Name, RealmValue)...) { self.init(entries: elements) }
+    init(entries: [(Name, RealmValue)]) {
+        let all = Swift.Dictionary(entries, uniquingKeysWith: { $1 })
+        self = .dictionary(all.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key })
+    }
+}
+extension RealmValue: Hashable {
+    public func hash(into hasher: inout Hasher) {
         switch self {
-        case .null: "null"
-        case .int(let v): String(v)
-        case .bool(let v): String(v)
-        case .string(let v): v
-        case .data(let v): "\(v.count) bytes"
-        case .date(let v): "\(v.seconds).\(v.nanoseconds.magnitude)"
-        case .float(let v): String(v)
-        case .double(let v): String(v)
-        case .decimal(let v): v.description
-        case .objectId(let v): v.description
-        case .uuid(let v): v.description
-        case .link(_, let k): "object \(k.raw)"
-        case .list(let v): "[" + v.map(\.description).joined(separator: ", ") + "]"
-        case .dictionary(let v): "{" + v.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+        case .null: hasher.combine(0)
+        case .int(let v): hasher.combine(v)
+        case .bool(let v): hasher.combine(v)
+        case .string(let v): hasher.combine(Name(v))
+        case .data(let v): hasher.combine(v)
+        case .date(let v): hasher.combine(v)
+        case .float(let v): hasher.combine(v)
+        case .double(let v): hasher.combine(v)
+        case .decimal(let v): hasher.combine(v)
+        case .objectId(let v): hasher.combine(v)
+        case .uuid(let v): hasher.combine(v)
+        case .link(let table, let key):
+            hasher.combine(table)
+            hasher.combine(key)
+        case .list(let v): hasher.combine(v)
+        case .dictionary(let v): hasher.combine(v)
         }
     }
 }
@@ -118,7 +129,7 @@ extension Group {
         case .dictionary(let d):
             var all: [RealmValue.Entry] = []
             for i in 0..<d.count {
-                all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).description), value: try copy(try d.value(i), depth: depth)))
+                all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
             }
             return .dictionary(all)
         }

@@ -148,14 +148,31 @@ extension ConstantArena {
 extension RealmValue: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: RealmValue...) { self = .list(elements) }
 }
+extension Realm {
+    fileprivate func objects(of path: CollectionPath) throws(RealmError) -> Results {
+        try inside(.collection) { () throws(RealmError) in
+            guard try collection(path) != nil else { throw invalidated() }
+            let found = try ResultSet(self, .collection(path))
+            guard let table = found.table else { throw RealmError(.illegalOperation, "The elements are values, not objects") }
+            return Results(found, table)
+        }
+    }
+}
 extension RealmList {
-    /// The objects of a list or set of links, in its order, live: to be queried and sorted.
+    /// The objects of a list of links, in its order, live: to be queried and sorted.
     ///
     /// - Throws: 2007 when the elements are values; 2010 when the list is gone.
-    public func objects() throws(RealmError) -> Results {
-        guard isValid else { throw realm.invalidated() }
-        let found = try realm.inside(.collection) { () throws(RealmError) in try ResultSet(realm, .collection(path)) }
-        guard let table = found.table else { throw RealmError(.illegalOperation, "The elements are values, not objects") }
-        return Results(found, table)
-    }
+    public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
+}
+extension RealmSet {
+    /// The objects of a set of links, live.
+    ///
+    /// - Throws: as for lists.
+    public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
+}
+extension RealmDictionary {
+    /// The objects of a dictionary of links, in the order of its keys, live. Where a key has none, `object(at:)` throws 3017.
+    ///
+    /// - Throws: as for lists.
+    public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
 }

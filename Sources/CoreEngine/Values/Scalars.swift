@@ -65,6 +65,15 @@ private func hexText(_ value: UInt64, bytes: Int, into out: inout [UInt8]) {
     for i in stride(from: bytes * 8 - 4, through: 0, by: -4) { out.append(hexDigits[Int(value >> UInt64(i) & 15)]) }
 }
 
+extension Timestamp: CustomStringConvertible {
+    /// Seconds since 1970 with nine digits behind the point: `-1.500000000`.
+    public var description: String {
+        let digits = String(nanoseconds.magnitude)
+        let sign = seconds < 0 || nanoseconds < 0 ? "-" : ""
+        return "\(sign)\(seconds.magnitude).\(String(repeating: "0", count: max(0, 9 - digits.count)))\(digits)"
+    }
+}
+
 extension ObjectId: CustomStringConvertible {
     /// 24 hexadecimal digits.
     public var description: String {
