@@ -153,7 +153,7 @@ extension Realm {
         do throws(RealmError) { try Thread.start(work) } catch {
             home.post(for: asyncWrites.owner) {
                 guard let realm = me.realm else { return }
-                realm.lockArrived(request, realm.database.takeLock(for: request))
+                realm.lockArrived(request, database.takeLock(for: request))
             }
         }
     }

@@ -92,7 +92,7 @@ extension Realm {
         return FaultGuard.hasFaults
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
-    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
+    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try openDatabase?.verifyWhole() } }
     /// Whether the Realm was opened by the process of which this one is a forked child.
     package var isInherited: Bool { generation != ForkGuard.generation }
     package static func inheritedError() -> RealmError {
@@ -135,7 +135,9 @@ extension Realm {
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         // The call that the program's function was called from still needs everything.
         if isReporting, isOnThread { return }
-        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits } == 0) { endForGood() }
+        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits == 0 && !$0.isMoving }) {
+            endForGood()
+        }
     }
 
     // MARK: The end of the thread

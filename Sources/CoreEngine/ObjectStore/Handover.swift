@@ -68,8 +68,8 @@ extension Realm {
         }
     }
     fileprivate func checkSameFile(_ other: Realm) throws(RealmError) {
-        guard database.path == other.database.path else {
-            throw RealmError(.illegalOperation, "The Realms show different files: '\(database.path)' and '\(other.database.path)'")
+        guard path == other.path else {
+            throw RealmError(.illegalOperation, "The Realms show different files: '\(path)' and '\(other.path)'")
         }
     }
     /// Something of this Realm as `make` finds it in the frozen one.

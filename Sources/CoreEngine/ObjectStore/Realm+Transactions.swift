@@ -82,8 +82,8 @@ extension Realm {
     package func readVersion() throws(RealmError) -> UInt64? {
         try inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }
     }
-    /// Number of versions of the file that are kept. Any thread.
-    public var versionCount: UInt64 { database.versionCount }
+    /// Number of versions of the file that are kept; 0 when the Realm is closed. Any thread.
+    public var versionCount: UInt64 { openDatabase?.versionCount ?? 0 }
     /// The versions of the file that anybody has pinned, the oldest first. A snapshot looks at those of whoever has the file open.
     public func pinnedVersions() throws(RealmError) -> [PinnedVersion] {
         try inside { () throws(RealmError) in try database.pinnedVersions() }

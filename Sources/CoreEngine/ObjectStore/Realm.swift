@@ -57,7 +57,13 @@ public final class Realm: RealmOpening {
     /// Differs from the present one when a forked child has inherited the Realm.
     let generation = ForkGuard.generation
     private let hasEnded = Atomic(false)
-    let database: Database
+    /// The file, for whoever is inside of the door: there nobody takes it away.
+    unowned(unsafe) let database: Database
+    private let keptDatabase: Lock<Database?>
+    /// The file for others; nil once the Realm is closed.
+    var openDatabase: Database? { keptDatabase.with { $0 } }
+    /// The canonical path of the file. Any thread.
+    let path: String
     /// What a live Realm reads and writes through; closed from the start in a frozen one.
     package let transaction: Transaction
     /// Ends long calls before their time.
@@ -168,8 +174,10 @@ public final class Realm: RealmOpening {
         let isFirst = !RealmCoordinator.isOpen(Name(path))
         do throws(RealmError) {
             if try Self.needsReset(configuration, path) { _ = try Database.deleteFiles(path: path) }
-            database = try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
+            let opened = try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
+            (database, keptDatabase) = (opened, Lock(initial: opened))
         } catch { throw error.with(path: configuration.path) }
+        self.path = path
         transaction = try Transaction(database)
         attendToLongCalls()
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
@@ -238,7 +246,7 @@ public final class Realm: RealmOpening {
         isDynamic = true
         isFixedView = true
         frozen = nil
-        database = realm.database
+        (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = realm.interruption
         guard let pin = realm.transaction.sharedPin else { throw realm.closedError() }
         transaction = try Transaction(reading: pin)
@@ -261,7 +269,7 @@ public final class Realm: RealmOpening {
         threadCheckContext = nil
         isDynamic = realm.isDynamic
         isFixedView = true
-        database = realm.database
+        (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = Interruption()
         frozen = FrozenReaders(pin, interruption)
         transaction = try Transaction(closedOf: database)
@@ -286,9 +294,16 @@ public final class Realm: RealmOpening {
             home.remove(self)
             stopListening()
             endAsyncWrites()
+            turn = nil
             notifiers.end()
             transaction.close()
         }
+        // Whoever is the last to refer to the file closes it, outside of the lock.
+        let file = keptDatabase.with { kept in
+            defer { kept = nil }
+            return kept
+        }
+        withExtendedLifetime(file) {}
         let gone = callbacks.with { $0.takeAll() }
         withExtendedLifetime(gone) {}
         RealmCoordinator.unregister(self)
@@ -296,7 +311,9 @@ public final class Realm: RealmOpening {
 
     /// A child gives nothing back of what its parent has: other threads of the parent may have been changing it when the process was forked.
     private func leaveToParent() {
-        for part in [transaction, database, facts, binding, callbacks, frozen, turn] as [AnyObject?] { part.map { _ = Unmanaged.passRetained($0) } }
+        for part in [transaction, openDatabase, facts, binding, callbacks, frozen, turn] as [AnyObject?] {
+            part.map { _ = Unmanaged.passRetained($0) }
+        }
     }
 
     // MARK: Files

@@ -31,7 +31,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         kind = .realm
         target = nil
         self.realm = Lock(initial: realm)
-        path = realm.database.path
+        path = realm.path
         (version, isOfWrite, pin) = (nil, false, nil)
     }
     /// Inside the Realm's door.
@@ -47,7 +47,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
             case .results: .results
             }
         self.realm = Lock(initial: nil)
-        path = realm.database.path
+        path = realm.path
         version = pin?.version
         isOfWrite = realm.isWriting
         seen = pin
@@ -78,7 +78,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
     /// - Throws: 2007 for a reference of another kind, which can still be resolved as what it is, or for a Realm of another file.
     package func target(_ wanted: Kind, in other: Realm) throws(RealmError) -> Target {
         guard let target, kind == wanted else { throw Self.mismatch() }
-        guard other.database.path == path else { throw RealmError(.illegalOperation, "The reference leads to another file: '\(path)'") }
+        guard other.path == path else { throw RealmError(.illegalOperation, "The reference leads to another file: '\(path)'") }
         if !other.isReading {
             if let pin = pin ?? seen, !isOfWrite, pin.database === other.database, pin.share() {
                 try other.beginRead(at: pin)
@@ -152,5 +152,7 @@ extension Realm {
         }
         earlier.remove(self)
         live(on: scheduler)
+        // Somebody closed it meanwhile, and left the end to this.
+        if isClosed { endForGood() }
     }
 }

@@ -41,8 +41,8 @@ extension Realm {
         listen(on: home)
     }
     func listen(on scheduler: any EngineScheduler) {
-        guard configuration.notifiesAutomatically, let listener = database.listener else { return }
-        let turn = Turn(scheduler, listener, at: database.newestVersion)
+        guard configuration.notifiesAutomatically, let file = openDatabase, let listener = file.listener else { return }
+        let turn = Turn(scheduler, listener, at: file.newestVersion)
         turn.realm = self
         self.turn = turn
         do throws(RealmError) { try listener.add(turn) } catch {
@@ -51,7 +51,7 @@ extension Realm {
     }
     func stopListening() {
         guard let turn else { return }
-        database.listener?.remove(turn)
+        openDatabase?.listener?.remove(turn)
     }
     /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call
     /// that moves the Realm meets it again.
