@@ -34,6 +34,7 @@ found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/
 found=$(Scripts/rooms --check --if-built) || { complain "an arrow between rooms that their lines do not allow" "$found"; found=; }
 [ -z "$found" ] || echo "$found"
 found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
+found=$(python3 Scripts/check_swift_docs.py) || complain "public Swift without a comment, or internals that are public" "$found"
 found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
 found=$(Scripts/lint.sh --changed 2>&1) || complain "Swift files that are not formatted: make format" "$found"
 found=$(python3 Benchmarks/run.py --check) || complain "the benchmarks' page, picture and numbers are not of one measurement" "$found"

@@ -20,7 +20,7 @@ public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: Unsaf
 }
 @_cdecl("crealm_set_lock_timeout")
 public func crealm_set_lock_timeout(_ r: OpaquePointer?, _ milliseconds: Int64) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in realm.lockTimeout = milliseconds < 0 ? nil : Double(milliseconds) / 1000 }
+    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.setLockTimeout(milliseconds < 0 ? nil : Double(milliseconds) / 1000) }
 }
 @_cdecl("crealm_interrupt")
 public func crealm_interrupt(_ r: OpaquePointer?) -> Bool {

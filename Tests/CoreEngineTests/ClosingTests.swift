@@ -45,7 +45,7 @@ private func open(_ path: String, _ change: (inout RealmConfiguration) throws ->
     #expect(!list.isValid && loop.next()?.isValid == false && realm.versionCount == 0 && realm.isClosed && !realm.isWriting && realm.version == nil)
     observation.invalidate()
     realm.close()
-    #expect(try Database.deleteFiles(path: path))
+    #expect(try Realm.deleteFiles(at: path))
     let again = try open(path)
     #expect(try again.objects("Thing").load() == 0)
     again.close()

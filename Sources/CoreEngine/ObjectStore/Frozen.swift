@@ -145,6 +145,7 @@ final class FrozenScheduler: EngineScheduler {
 }
 
 extension Realm {
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { frozen != nil }
 
     /// This Realm at the version that it reads, for reading on any thread, on many at once; inside a write transaction the version before it.

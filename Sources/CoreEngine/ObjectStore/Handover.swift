@@ -80,6 +80,7 @@ extension Realm {
 }
 
 extension RealmObject {
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
     /// The object as it is at this moment, for any thread; inside a write transaction as it was before.
     ///
@@ -117,29 +118,39 @@ extension Handed {
 }
 extension RealmList: Handed {
     fileprivate static var shape: CollectionShape { .list }
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
     /// As of `RealmObject`.
     public func freeze() throws(RealmError) -> RealmList { try frozen() }
+    /// The live list of a frozen one, in a Realm of the calling thread; nil when it is gone.
     public func thaw() throws(RealmError) -> RealmList? { try thawed() }
+    /// The same list in another Realm of the file; nil when it does not exist there or here.
     public func resolved(in other: Realm) throws(RealmError) -> RealmList? { try found(in: other) }
 }
 extension RealmSet: Handed {
     fileprivate static var shape: CollectionShape { .set }
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
     /// As of `RealmObject`.
     public func freeze() throws(RealmError) -> RealmSet { try frozen() }
+    /// The live set of a frozen one, in a Realm of the calling thread; nil when it is gone.
     public func thaw() throws(RealmError) -> RealmSet? { try thawed() }
+    /// The same set in another Realm of the file; nil when it does not exist there or here.
     public func resolved(in other: Realm) throws(RealmError) -> RealmSet? { try found(in: other) }
 }
 extension RealmDictionary: Handed {
     fileprivate static var shape: CollectionShape { .dictionary }
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
     /// As of `RealmObject`.
     public func freeze() throws(RealmError) -> RealmDictionary { try frozen() }
+    /// The live dictionary of a frozen one, in a Realm of the calling thread; nil when it is gone.
     public func thaw() throws(RealmError) -> RealmDictionary? { try thawed() }
+    /// The same dictionary in another Realm of the file; nil when it does not exist there or here.
     public func resolved(in other: Realm) throws(RealmError) -> RealmDictionary? { try found(in: other) }
 }
 extension Results {
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { realm.isFrozen }
     /// The rows of this moment for any thread, found by whoever looks first.
     public func freeze() throws(RealmError) -> Results { isFrozen ? self : try resolved(in: try realm.freeze()) }
@@ -162,7 +173,9 @@ extension Results {
 
 /// For Swift programs: made where something lives, `object(in:)` and its like where it is wanted. Both throw what §4.7 says.
 extension ThreadSafeReference {
+    /// To a Realm, which whoever resolves the reference takes over. Any thread.
     public convenience init(to realm: Realm) throws(RealmError) { try self.init(realm) }
+    /// To an object. Thread rule: that of its Realm.
     public convenience init(to object: RealmObject) throws(RealmError) {
         try object.realm.enter(.object)
         defer { object.realm.leave() }
@@ -173,9 +186,13 @@ extension ThreadSafeReference {
         defer { collection.realm.leave() }
         try self.init(collection.realm, collection.path, type(of: collection).shape)
     }
+    /// To a list. Thread rule: that of its Realm.
     public convenience init(to list: RealmList) throws(RealmError) { try self.init(list) }
+    /// To a set. Thread rule: that of its Realm.
     public convenience init(to set: RealmSet) throws(RealmError) { try self.init(set) }
+    /// To a dictionary. Thread rule: that of its Realm.
     public convenience init(to dictionary: RealmDictionary) throws(RealmError) { try self.init(dictionary) }
+    /// To results. Thread rule: that of their Realm.
     public convenience init(to results: Results) throws(RealmError) {
         try results.realm.enter(.results)
         defer { results.realm.leave() }
@@ -193,8 +210,11 @@ extension ThreadSafeReference {
     }
     /// The collection; not valid when it is gone.
     public func list(in realm: Realm) throws(RealmError) -> RealmList { try collection(.list, in: realm) }
+    /// The set, in a Realm of the file.
     public func set(in realm: Realm) throws(RealmError) -> RealmSet { try collection(.set, in: realm) }
+    /// The dictionary, in a Realm of the file.
     public func dictionary(in realm: Realm) throws(RealmError) -> RealmDictionary { try collection(.dictionary, in: realm) }
+    /// The results, in a Realm of the file.
     public func results(in realm: Realm) throws(RealmError) -> Results {
         guard case .results(let recipe) = try found(.results, in: realm) else { throw Self.mismatch() }
         let found = try realm.inside { () throws(RealmError) in try ResultSet(realm, recipe) }

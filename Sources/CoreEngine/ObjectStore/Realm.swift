@@ -99,6 +99,7 @@ public final class Realm: RealmOpening {
         get { facts.with { $0.schemaVersion } }
         set { facts.with { $0.schemaVersion = newValue } }
     }
+    /// Whether `close` was called. Any thread.
     public var isClosed: Bool { standing.load(ordering: .acquiring) & Standing.closed != 0 }
     /// Whether another thread may take the Realm over.
     var isInTransit: Bool { standing.load(ordering: .acquiring) & Standing.inTransit != 0 }
@@ -317,6 +318,13 @@ public final class Realm: RealmOpening {
     }
 
     // MARK: Files
+
+    /// Deletes a database with the files beside it; the lock file stays, by which others may be waiting. Any thread.
+    ///
+    /// - Returns: whether there was one.
+    /// - Throws: 2012 when it is open in this or another process; what the system says.
+    @discardableResult
+    public static func deleteFiles(at path: String) throws(RealmError) -> Bool { try Database.deleteFiles(path: path) }
 
     /// The schema version stored in the file of a configuration.
     public static func persistedSchemaVersion(_ configuration: RealmConfiguration) throws(RealmError) -> UInt64 {

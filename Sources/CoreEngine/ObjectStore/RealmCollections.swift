@@ -31,6 +31,7 @@ extension Realm {
 public struct RealmList: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
+    /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
@@ -39,9 +40,17 @@ public struct RealmList: LiveCollection {
     public var isValid: Bool {
         Misuse.isThere("RealmList.isValid") { () throws(RealmError) in try load() >= 0 }
     }
+    /// Number of elements now.
+    ///
+    /// - Throws: 2010 when the owner is gone.
     public func load() throws(RealmError) -> Int { try realm.inside(.collection) { () throws(RealmError) in try content().count } }
+    /// The element at an index, copied; nested collections with their elements.
+    ///
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
     public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
+    /// The elements of this moment, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] { try realm.elements(bounds, of: path) }
+    /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue { .null }
     /// The element, copied; nested collections with their elements.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
@@ -57,6 +66,7 @@ public struct RealmList: LiveCollection {
 
     // MARK: Changing; inside a write transaction
 
+    /// Adds an element at the end. Lists and dictionaries become collections inside, in lists of Mixed values.
     public func append(_ value: RealmValue) throws(RealmError) {
         try insert(value, at: try load())
     }
@@ -68,6 +78,7 @@ public struct RealmList: LiveCollection {
         default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.insert(m, at: i, in: path)) }
         }
     }
+    /// Puts a value in place of element `i`.
     public func set(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(at: i).replace(with: elements)
@@ -75,6 +86,7 @@ public struct RealmList: LiveCollection {
         default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.set(m, at: i, in: path)) }
         }
     }
+    /// Removes element `i`; an embedded object goes with it.
     public func remove(at i: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.erase(at: i, in: path)) }
     /// Moves an element so that it ends up at `to`.
     public func move(from: Int, to: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.move(from, to: to, in: path)) }
@@ -82,6 +94,7 @@ public struct RealmList: LiveCollection {
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .list)) }
     /// Removes all elements and deletes the objects they link to.
     public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .list)) }
+    /// Puts these elements in place of all there are.
     public func replace(with elements: [RealmValue]) throws(RealmError) {
         try removeAll()
         for (i, v) in elements.enumerated() { try insert(v, at: i) }
@@ -104,12 +117,15 @@ public struct RealmList: LiveCollection {
     }
     /// The nested list at `i`; not valid when something else stands there.
     public func list(_ i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try nestedPath(i)) }
+    /// The nested dictionary at `i`; not valid when something else stands there.
     public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try nestedPath(i))
     }
+    /// A new, empty list before element `i`.
     public func insertList(at i: Int) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path)))
     }
+    /// A new, empty dictionary before element `i`.
     public func insertDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
     }
@@ -117,6 +133,7 @@ public struct RealmList: LiveCollection {
     public func setList(at i: Int) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path)))
     }
+    /// Makes element `i` a dictionary, keeping one that is there.
     public func setDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path)))
     }
@@ -126,16 +143,25 @@ public struct RealmList: LiveCollection {
 public struct RealmSet: LiveCollection {
     public typealias Element = RealmValue
     public typealias Iterator = IndexingIterator<[RealmValue]>
+    /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
     /// Whether the set still exists.
     public var isValid: Bool { Misuse.isThere("RealmSet.isValid") { () throws(RealmError) in try load() >= 0 } }
+    /// Number of elements now.
+    ///
+    /// - Throws: 2010 when the owner is gone.
     public func load() throws(RealmError) -> Int {
         try realm.inside(.collection) { () throws(RealmError) in try realm.elements(of: path).count }
     }
+    /// The element at an index, copied; nested collections with their elements.
+    ///
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
     public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
+    /// The elements of this moment, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] { try realm.elements(bounds, of: path) }
+    /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue { .null }
     /// The element at an index, copied.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
@@ -152,7 +178,9 @@ public struct RealmSet: LiveCollection {
     public func remove(_ value: RealmValue) throws(RealmError) -> Bool {
         try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseFromSet(m, path)) }
     }
+    /// Removes all elements; objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .set)) }
+    /// Removes all elements and deletes the objects they link to.
     public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .set)) }
 }
 
@@ -160,6 +188,7 @@ public struct RealmSet: LiveCollection {
 public struct RealmDictionary: LiveCollection {
     public typealias Element = RealmValue.Entry
     public typealias Iterator = IndexingIterator<[RealmValue.Entry]>
+    /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
@@ -169,10 +198,17 @@ public struct RealmDictionary: LiveCollection {
     }
     /// Whether the dictionary still exists.
     public var isValid: Bool { Misuse.isThere("RealmDictionary.isValid") { () throws(RealmError) in try load() >= 0 } }
+    /// Number of elements now.
+    ///
+    /// - Throws: 2010 when the owner is gone.
     public func load() throws(RealmError) -> Int { try realm.inside(.collection) { () throws(RealmError) in try content().count } }
+    /// The element at an index, copied; nested collections with their elements.
+    ///
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
     public func element(at i: Int) throws(RealmError) -> RealmValue.Entry {
         try realm.inside(.collection) { () throws(RealmError) in try entry(i, of: try content(), try realm.reading().group) }
     }
+    /// The elements of this moment, copied: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue.Entry] {
         try realm.inside(.collection) { () throws(RealmError) in
             let d = try content(), group = try realm.reading().group
@@ -181,6 +217,7 @@ public struct RealmDictionary: LiveCollection {
             return all
         }
     }
+    /// What stands for an element where a handler of `Misuse` goes on without one.
     public var noElement: RealmValue.Entry { RealmValue.Entry(key: "", value: .null) }
     private func entry(_ i: Int, of d: ElementDictionary, _ group: Group) throws(RealmError) -> RealmValue.Entry {
         RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
@@ -202,6 +239,7 @@ public struct RealmDictionary: LiveCollection {
     public subscript(key: Name) -> RealmValue? { Misuse.avoided("RealmDictionary.subscript", else: nil) { () throws(RealmError) in try get(key) } }
     /// All keys, in byte order.
     public var keys: [Name] { map(\.key) }
+    /// The object that a key leads to; nil when it leads to none, or is absent.
     public func object(_ key: Name) throws(RealmError) -> RealmObject? {
         guard let i = try index(key), case .link(let t, let k) = try entry(i).value else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
@@ -209,6 +247,9 @@ public struct RealmDictionary: LiveCollection {
 
     // MARK: Changing; inside a write transaction
 
+    /// Stores a value under a key, new or old. Lists and dictionaries become collections inside, in dictionaries of Mixed values.
+    ///
+    /// - Throws: 3011 for a key that begins with `$` or contains a dot.
     public func set(_ value: RealmValue, for key: Name) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(for: key).replace(with: elements)
@@ -224,7 +265,9 @@ public struct RealmDictionary: LiveCollection {
     public func removeValue(for key: Name) throws(RealmError) -> Bool {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseKey(name, in: path)) }
     }
+    /// Removes all keys; embedded objects go with them, other objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .dictionary)) }
+    /// Puts these entries in place of all there are.
     public func replace(with entries: [RealmValue.Entry]) throws(RealmError) {
         try removeAll()
         for e in entries { try set(e.value, for: e.key) }
@@ -239,16 +282,20 @@ public struct RealmDictionary: LiveCollection {
 
     // MARK: Collections inside dictionaries of Mixed values
 
+    /// The nested list under a key; not valid when something else stands there.
     public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+    /// The nested dictionary under a key; not valid when something else stands there.
     public func dictionary(_ key: Name) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
     private func setCollection(_ kind: CollectionShape, _ key: Name) throws(RealmError) -> CollectionPath {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in
             try realm.inside(.collection, do: try realm.setCollection(kind, forKey: name, in: path))
         }
     }
+    /// Makes the value of a key a list, keeping one that is there.
     public func setList(for key: Name) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try setCollection(.list, key))
     }
+    /// Makes the value of a key a dictionary, keeping one that is there.
     public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try setCollection(.dictionary, key))
     }

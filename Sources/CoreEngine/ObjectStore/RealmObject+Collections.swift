@@ -7,13 +7,16 @@ extension RealmObject {
     }
     /// The list in a property (or in a Mixed property, once it holds one).
     public func list(_ name: Name) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try path(name, .list)) }
+    /// The set in a property.
     public func set(_ name: Name) throws(RealmError) -> RealmSet { RealmSet(realm: realm, path: try path(name, .set)) }
+    /// The dictionary in a property (or in a Mixed property, once it holds one).
     public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary { RealmDictionary(realm: realm, path: try path(name, .dictionary)) }
     /// Makes a Mixed property a list, keeping one that is there.
     public func setList(_ name: Name) throws(RealmError) -> RealmList {
         try realm.inside(.object, do: try realm.setCollection(.list, table, key, try property(name).key))
         return try list(name)
     }
+    /// Makes a Mixed property a dictionary, keeping one that is there.
     public func setDictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
         try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, try property(name).key))
         return try dictionary(name)

@@ -2,7 +2,9 @@
 ///
 /// Thread rule: that of its Realm: elsewhere access throws 2006. After deletion or `close` access throws 2010.
 public struct RealmObject: Hashable {
+    /// The Realm it belongs to.
     public let realm: Realm
+    /// Its class.
     public let table: TableKey
     let named: BornKey
     /// Null once the transaction that made the object was rolled back.

@@ -1,26 +1,41 @@
 /// A value as Swift programs hold it: owns its bytes, stays good after the snapshot moved.
 public enum RealmValue: Sendable {
+    /// No value.
     case null
+    /// An integer of 64 bits.
     case int(Int64)
+    /// True or false.
     case bool(Bool)
+    /// A text.
     case string(String)
+    /// Bytes.
     case data([UInt8])
+    /// A point in time.
     case date(Timestamp)
+    /// A number of 32 bits.
     case float(Float)
+    /// A number of 64 bits.
     case double(Double)
+    /// A decimal number of 34 digits.
     case decimal(Decimal128)
+    /// An identifier of twelve bytes.
     case objectId(ObjectId)
+    /// An identifier of sixteen bytes.
     case uuid(UUIDValue)
     /// An object of some class, by its keys.
     case link(TableKey, ObjKey)
+    /// Values in an order; those of a set in its order.
     case list([RealmValue])
     /// Entries in key order.
     case dictionary([Entry])
 
     /// A key of a dictionary with its value.
     public struct Entry: Sendable, Hashable {
+        /// The key.
         public let key: Name
+        /// Its value.
         public let value: RealmValue
+        /// One entry.
         public init(key: Name, value: RealmValue) {
             self.key = key
             self.value = value
@@ -60,10 +75,15 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
     public init(floatLiteral value: Double) { self = .double(value) }
     public init(nilLiteral: ()) { self = .null }
 
+    /// The integer; nil when it is none.
     public var int: Int64? { if case .int(let v) = self { v } else { nil } }
+    /// The text; nil when it is none.
     public var string: String? { if case .string(let v) = self { v } else { nil } }
+    /// True or false; nil when it is neither.
     public var bool: Bool? { if case .bool(let v) = self { v } else { nil } }
+    /// The number of 64 bits; nil when it is none.
     public var double: Double? { if case .double(let v) = self { v } else { nil } }
+    /// Whether it is `.null`.
     public var isNull: Bool { self == .null }
 }
 

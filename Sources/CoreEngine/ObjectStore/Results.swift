@@ -14,6 +14,7 @@ public struct Results: LiveCollection {
     let found: ResultSet
     /// Class of the objects.
     public let table: TableKey
+    /// The Realm they belong to.
     public var realm: Realm { found.realm }
 
     init(_ found: ResultSet, _ table: TableKey) {
@@ -43,6 +44,7 @@ public struct Results: LiveCollection {
     }
     /// As `object(at:)`.
     public func element(at i: Int) throws(RealmError) -> RealmObject { try object(at: i) }
+    /// The objects of this moment: those in `bounds`, or all of them.
     public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmObject] {
         try keys(bounds).map { RealmObject(realm: realm, table: table, key: $0) }
     }
@@ -77,6 +79,7 @@ public struct Results: LiveCollection {
         }
         public mutating func next() -> RealmObject? { keys.next().map { RealmObject(realm: realm, table: table, key: $0) } }
     }
+    /// Goes over the objects that there are now.
     public func makeIterator() -> Iterator { Iterator(self) }
 
     // MARK: Making others
@@ -88,6 +91,7 @@ public struct Results: LiveCollection {
     public func `where`(_ text: String, _ arguments: RealmValue...) throws(RealmError) -> Results {
         try self.where(text, arguments: arguments)
     }
+    /// The same with the arguments as an array.
     public func `where`(_ text: String, arguments: [RealmValue]) throws(RealmError) -> Results {
         // Bound queries keep what they need of the arguments.
         let arena = ConstantArena()

@@ -158,12 +158,16 @@ public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {  // `
         }
     }
 
+    /// Whether the caller is on the thread.
     public var isOnThread: Bool { Platform.threadId == threadId }
+    /// Whether both are the same: a thread has one.
     public func isSame(as other: any Scheduler) -> Bool { other === self }
+    /// Whether the thread is still there. Whether it ever calls `runPending` nobody knows.
     public var canDeliver: Bool { !hasEnded.load(ordering: .acquiring) }
     /// Readable while work waits; −1 when the system gave none.
     public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
 
+    /// Queues work for `runPending`.
     public func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
     package func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
