@@ -21,6 +21,8 @@ let package = Package(
     name: "CRealm",
     products: [
         .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
+        // Apart, so that programs without Foundation carry nothing of it.
+        .library(name: "CoreEngineFoundation", targets: ["CoreEngineFoundation"]),
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
     ],
     targets: [
@@ -44,11 +46,15 @@ let package = Package(
                     ],
                     .when(platforms: [.linux]))
             ]),
-        .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "CoreEngineAsync", dependencies: ["CoreEngine", "CHints"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "CoreEngineFoundation", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
             name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"], swiftSettings: [.swiftLanguageMode(.v6)]),
         // What programs write against it compiles without a warning.
         .testTarget(
-            name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+            name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync", "CoreEngineFoundation"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )

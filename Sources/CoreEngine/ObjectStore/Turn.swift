@@ -6,7 +6,7 @@ import Synchronization
 /// `realm` is set before anybody is told of the turn, `isTold` is confined; the rest is immutable or atomic.
 final class Turn: VersionClient, @unchecked Sendable {
     weak var realm: Realm?
-    private let scheduler: any Scheduler
+    private let scheduler: any EngineScheduler
     private let listener: Listener
     private let isWaiting = Atomic(false)
     /// Whether the listener knows of it. On the scheduler's thread.
@@ -14,7 +14,7 @@ final class Turn: VersionClient, @unchecked Sendable {
     /// The version that the Realm was told of last.
     private let told: Atomic<UInt64>
 
-    init(_ scheduler: any Scheduler, _ listener: Listener, at version: UInt64) {
+    init(_ scheduler: any EngineScheduler, _ listener: Listener, at version: UInt64) {
         self.scheduler = scheduler
         self.listener = listener
         told = Atomic(version)
@@ -41,8 +41,9 @@ final class Turn: VersionClient, @unchecked Sendable {
 extension Realm {
     /// Begins to take turns, when the Realm is open or lives on another scheduler, which knows of it already.
     func listen() {
-        guard configuration.notifiesAutomatically, let listener = database.listener else { return }
-        let turn = Turn(scheduler, listener, at: database.newestVersion)
+        guard configuration.notifiesAutomatically, let file = openDatabase, let listener = file.listener else { return }
+        let scheduler = home
+        let turn = Turn(scheduler, listener, at: file.newestVersion)
         turn.realm = self
         self.turn = turn
         if scheduler.isAttended { hear(turn) }
@@ -62,14 +63,14 @@ extension Realm {
     private func hear(_ turn: Turn) {
         guard !turn.isTold else { return }
         turn.isTold = true
-        do throws(RealmError) { try database.listener?.add(turn) } catch {
+        do throws(RealmError) { try openDatabase?.listener?.add(turn) } catch {
             Log.write(.notification, .error, "'\(configuration.path)' is not told of new versions: \(error.message)")
         }
     }
     func stopListening() {
         guard let turn, turn.isTold else { return }
         turn.isTold = false
-        database.listener?.remove(turn)
+        openDatabase?.listener?.remove(turn)
     }
     /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call
     /// that moves the Realm meets it again.

@@ -10,10 +10,12 @@ package final class Transaction {
         case interrupted
     }
 
-    package let database: Database
+    /// The file. Good until `close`, which lets go of it.
+    unowned(unsafe) package let database: Database
+    private var keptDatabase: Database?
     let store: NodeStore
     /// A view of a file of an older format, with room for the nodes that are made of it; nil for files that are read as they are.
-    private let view: DatabaseFile?
+    private var view: DatabaseFile?
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
     /// For any thread.
     package let isWriting = Atomic(false)
@@ -39,9 +41,11 @@ package final class Transaction {
     init(_ database: Database) throws(RealmError) {
         database.enter()
         self.database = database
+        keptDatabase = database
         do {
-            view = OldFormats.isRead(database.format) ? try DatabaseFile(viewing: database.file, needsSlab: true) : nil
+            let view = OldFormats.isRead(database.format) ? try DatabaseFile(viewing: database.file, needsSlab: true) : nil
             let file = view ?? database.file
+            self.view = view
             store = NodeStore(space: file.space, fileLimit: Format.headerSize, pages: file.pages)
             group = try Group(store, format: database.format, names: .null, tables: .null)
         } catch {
@@ -61,15 +65,20 @@ package final class Transaction {
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize)
         group = try Group(store, format: database.format, names: .null, tables: .null)
         stage = .closed
+        store.letGo()
     }
     deinit { close() }
 
-    /// Ends whatever is open for good; a write in progress is rolled back.
+    /// Ends whatever is open for good, and lets go of the file; a write in progress is rolled back.
     func close() {
+        if stage == .closed { return }
         if stage == .writing { try? rollback() }
         endRead()
-        if stage != .closed { database.leave() }
+        database.leave()
         stage = .closed
+        store.letGo()
+        view = nil
+        keptDatabase = nil
     }
     /// The file was replaced by a copy of itself. Nothing read before may be used any more.
     func fileChanged() {
