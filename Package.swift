@@ -21,6 +21,7 @@ let package = Package(
     name: "CRealm",
     products: [
         .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
+        .library(name: "RealmSwift", targets: ["RealmSwift"]),
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
     ],
     targets: [
@@ -45,10 +46,13 @@ let package = Package(
                     .when(platforms: [.linux]))
             ]),
         .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // Realm's own Swift API over the engine. The one module that may import Foundation, because that API speaks of Date, Data and URL.
+        .target(name: "RealmSwift", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
             name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"], swiftSettings: [.swiftLanguageMode(.v6)]),
         // What programs write against it compiles without a warning.
         .testTarget(
             name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(name: "RealmSwiftTests", dependencies: ["RealmSwift"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )
