@@ -48,6 +48,9 @@ private struct Translation {
             case UInt8(ascii: "["): bracket()
             case UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "!"): comparison()
             case let c where isWord(c): word()
+            case UInt8(ascii: "{"):
+                lastWord = ""
+                copy(1)
             default: copy(1)
             }
         }
@@ -156,14 +159,36 @@ private struct Translation {
         "AND", "OR", "NOT", "IN", "ANY", "SOME", "ALL", "NONE", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "SUBQUERY", "TRUEPREDICATE",
         "FALSEPREDICATE", "TEXT", "GEOWITHIN",
     ]
+    /// Operators between two operands.
+    private static let infix: Set<Name> = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN"]
+    /// Words of the engine's language that a property may be named like.
+    private static let reserved: Set<Name> = [
+        "ANY", "ALL", "NONE", "SOME", "NOT", "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY",
+        "TRUEPREDICATE",
+        "FALSEPREDICATE", "GEOBOX", "GEOCIRCLE", "GEOPOLYGON",
+    ]
+    /// Whether a sign or word follows that stands behind an operand only.
+    private func isOperand(before end: Int) -> Bool {
+        let rest = source[end...].drop { $0 == 32 }
+        guard let next = rest.first else { return false }
+        if "=<>!".utf8.contains(next) || (next == UInt8(ascii: ".") && rest.startIndex == end) { return true }
+        return Self.infix.contains(Name(String(decoding: rest.prefix { isWord($0) }, as: UTF8.self).uppercased()))
+    }
     private mutating func word() {
         let end = source[at...].firstIndex { !isWord($0) && $0 != UInt8(ascii: ".") } ?? source.count
         let word = String(decoding: source[at..<end], as: UTF8.self), upper = word.uppercased()
-        let isPart = text.last == "." || text.last == "#"
-        let isOperand = source[end...].first { $0 != 32 }.map { "=<>!.".utf8.contains($0) } ?? false
+        let isPart = text.last == "." || text.last == "#", isOperand = isOperand(before: end)
         at = end
         lastWord = word
-        if isPart || (isOperand && upper != "NOT") {
+        if isOperand && upper != "NOT" && !isPart {
+            guard Self.reserved.contains(Name(String(upper.prefix { $0 != "." }))) else {
+                text += word
+                return
+            }
+            text += "$K\(values.count)"
+            return values.append(.string(word))
+        }
+        if isPart {
             text += word
             return
         }
