@@ -6,6 +6,12 @@ extension Realm {
     package func read(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
         try inside(.object) { () throws(RealmError) in try value(table, object, column) }
     }
+    /// The integer in a property; nil when it holds none.
+    package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
+        try inside(.object) { () throws(RealmError) in
+            if case .int(let v) = try value(table, object, column) { v } else { nil }
+        }
+    }
     /// A text, copied; nil when the property holds none.
     package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
         try inside(.object) { () throws(RealmError) in
@@ -30,6 +36,13 @@ extension Realm {
     /// Key of the object in a row of results.
     package func key(of results: ResultSet, at i: Int) throws(RealmError) -> ObjKey {
         try inside(.results) { () throws(RealmError) in try results.object(i).1 }
+    }
+    /// Number of rows of results; 0 when they are gone.
+    package func count(of results: ResultSet) throws(RealmError) -> Int {
+        do throws(RealmError) { return try inside(.results) { () throws(RealmError) in try results.count() } } catch {
+            guard error.code == .staleAccessor || error.code == .closedRealm else { throw error }
+            return 0
+        }
     }
     /// Lets go of the version that is read, where nothing is being written: the next call reads the newest one.
     package func endRead() throws(RealmError) {

@@ -10,7 +10,7 @@ public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
     /// - Parameter propertyName: the property of the other class.
     public init(fromType _: Element.Type, property propertyName: String) { self.init(origin: propertyName) }
     init(origin: String) { (rows, originProperty, recorder) = (nil, origin, nil) }
-    fileprivate init(_ rows: _Rows) { (self.rows, originProperty, recorder) = (rows, "", nil) }
+    init(_ rows: _Rows) { (self.rows, originProperty, recorder) = (rows, "", nil) }
     fileprivate init(recording: _Recording) { (rows, originProperty, recorder) = (nil, "", recording) }
 }
 extension LinkingObjects: RealmCollection {

@@ -2,7 +2,7 @@ internal import CoreEngine
 
 /// The objects of a class, or those of them that meet a condition, in an order: live, found when they are asked for.
 public struct Results<Element: RealmCollectionValue> {
-    let rows: _Rows
+    @usableFromInline let rows: _Rows
     init(_ rows: _Rows) { self.rows = rows }
     /// All objects of a class.
     init(_ core: RealmCore) {
@@ -21,8 +21,11 @@ extension Results: RealmCollection {
     public var realm: Realm? { Realm(rows.core) }
     public var isInvalidated: Bool { !rows.isValid }
     public var isFrozen: Bool { rows.core.realm.isFrozen }
-    public var count: Int { isInvalidated ? 0 : rows.count }
-    public subscript(position: Int) -> Element { rows.element(position, Element.self) }
+    public var count: Int { rows.count }
+    // The cast is a matter of the program's own code, where the type is known; the rest knows no types.
+    @inlinable public subscript(position: Int) -> Element {
+        rows.showsObjects(of: Element.self) ? unsafeBitCast(rows.object(at: position), to: Element.self) : rows.value(at: position)
+    }
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(rows) }
     public func index(of element: Element) -> Int? {
         guard let stored = element._rlmValue() else { return nil }

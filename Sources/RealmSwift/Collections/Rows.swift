@@ -4,11 +4,15 @@ internal import CoreEngine
 public struct _Rows {
     let core: RealmCore
     let found: ResultSet
+    private let engine: Unmanaged<EngineRealm>
     /// The class of the objects, which the Realm keeps; nil for values.
     unowned(unsafe) let elements: ManagedClass?
+    @usableFromInline let elementClass: ObjectIdentifier?
 
     init(_ core: RealmCore, _ found: ResultSet, _ elements: ManagedClass?) {
+        elementClass = elements.map { ObjectIdentifier($0.info.type) }
         self.core = core
+        engine = .passUnretained(core.realm)
         self.found = found
         self.elements = elements
     }
@@ -17,7 +21,9 @@ public struct _Rows {
     }
     func derived(_ make: () throws(EngineError) -> ResultSet) -> _Rows { _Rows(core, inside(make), elements) }
 
-    var count: Int { inside { () throws(EngineError) in try found.count() } }
+    var count: Int {
+        must { () throws(EngineError) in try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.count(of: found) } }
+    }
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
             let n = try found.count()
@@ -31,7 +37,10 @@ public struct _Rows {
     }
     /// Key of the object in a row; misuse when there is none.
     @inline(__always) func key(at i: Int) -> ObjKey {
-        do throws(EngineError) { return try core.realm.key(of: found, at: i) } catch {
+        do throws(EngineError) {
+            let found = found
+            return try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.key(of: found, at: i) }
+        } catch {
             if error.code == .indexOutOfBounds { misuse("Index \(i) is out of bounds (must be less than \(count)).") }
             misuse(error)
         }
@@ -43,53 +52,59 @@ public struct _Rows {
         guard !core.realm.isClosed else { return false }
         return core.isThere { () throws(EngineError) in try found.isValid() }
     }
+    /// Whether the rows are objects of exactly this class, so that `object` gives elements.
+    @inlinable func showsObjects<Element>(of type: Element.Type) -> Bool { ObjectIdentifier(type) == elementClass }
+    @usableFromInline func object(at i: Int) -> ObjectBase {
+        guard let elements else { misuse("The rows are no objects") }
+        return elements.object(key(at: i))
+    }
+    @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { load(stored(at: i)) }
     func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
-        if let elements, elements.isShown(by: type) { return unsafeBitCast(elements.object(key(at: i)), to: Element.self) }
-        return load(stored(at: i))
+        showsObjects(of: type) ? unsafeBitCast(object(at: i), to: Element.self) : value(at: i)
     }
     func load<Element: _RealmStorable>(_ stored: _StoredValue) -> Element {
         guard let value = Element._rlmLoad(stored) else { misuse("The collection holds \(stored.value), which is no \(Element.self)") }
         return value
     }
 }
-extension ManagedClass {
-    /// Whether instances of this class are what a generic collection is made of.
-    @inline(__always) func isShown<Element>(by type: Element.Type) -> Bool { info.type == type }
-}
 
 /// Goes over the elements that there were when it was made: what a loop adds and deletes does not disturb it.
 public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     /// Of objects their keys, of values the values.
     private let keys: [ObjKey]
-    private let values: [Element]
-    private var place = 0
+    @usableFromInline let values: [Element]
+    @usableFromInline var place = 0
+    @usableFromInline let hasObjects: Bool
     /// Keeps the class.
     private let core: RealmCore?
     private unowned(unsafe) let elements: ManagedClass?
 
     init(_ rows: _Rows) {
         core = rows.core
-        if let elements = rows.elements, elements.isShown(by: Element.self) {
+        if let elements = rows.elements, rows.showsObjects(of: Element.self) {
             self.elements = elements
+            hasObjects = true
             keys = rows.keys()
             values = []
         } else {
             elements = nil
+            hasObjects = false
             keys = []
             values = (0..<rows.count).map { rows.load(rows.stored(at: $0)) }
         }
     }
     init(_ values: [Element]) {
         self.values = values
-        (keys, core, elements) = ([], nil, nil)
+        (keys, core, elements, hasObjects) = ([], nil, nil, false)
     }
-    public mutating func next() -> Element? {
+    @usableFromInline mutating func nextObject() -> ObjectBase? {
+        guard let elements, place < keys.count else { return nil }
+        place += 1
+        return elements.object(keys[place - 1])
+    }
+    @inlinable public mutating func next() -> Element? {
+        if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }
         let i = place
-        if let elements {
-            guard i < keys.count else { return nil }
-            place = i + 1
-            return unsafeBitCast(elements.object(keys[i]), to: Element.self)
-        }
         guard i < values.count else { return nil }
         place = i + 1
         return values[i]

@@ -44,8 +44,8 @@ final class ClassInfo: @unchecked Sendable {
     let isEmbedded: Bool
     let properties: [PropertyInfo]
     let primaryKey: Int?
-    /// What makes the wrappers of an instance managed ones.
-    let bindings: [(offset: Int, bind: (UnsafeMutableRawPointer, Int16) -> Void, index: Int16)]
+    /// Where in an instance the numbers of its wrappers lie.
+    private let numbers: UnsafeMutableBufferPointer<Int>
     private let byName: [Name: Int]
     /// Made from a file, without a model.
     var isDynamic: Bool { type == DynamicObject.self }
@@ -57,7 +57,7 @@ final class ClassInfo: @unchecked Sendable {
         self.isEmbedded = isEmbedded
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
-        bindings = []
+        numbers = .allocate(capacity: 0)
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
     private init(_ type: ObjectBase.Type) {
@@ -81,7 +81,8 @@ final class ClassInfo: @unchecked Sendable {
         }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
-        bindings = properties.map { p in (p.offset, { p.access.bind($0, $1) }, p.index) }
+        numbers = .allocate(capacity: properties.count)
+        for (i, p) in properties.enumerated() { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
     /// The wrappers of an instance, superclasses first.
@@ -93,6 +94,12 @@ final class ClassInfo: @unchecked Sendable {
             mirror = m.superclassMirror
         }
         return found
+    }
+
+    deinit { numbers.deallocate() }
+    /// Gives the wrappers of an instance their numbers.
+    @inline(__always) func number(_ base: UnsafeMutableRawPointer) {
+        for i in 0..<numbers.count { base.storeBytes(of: Int16(truncatingIfNeeded: i), toByteOffset: numbers[i], as: Int16.self) }
     }
 
     func property(_ name: String) -> PropertyInfo? { byName[Name(name)].map { properties[$0] } }

@@ -8,10 +8,11 @@ internal import CoreEngine
 final class ManagedClass: @unchecked Sendable {
     /// Which keeps this.
     unowned(unsafe) let core: RealmCore
+    let engine: Unmanaged<EngineRealm>
     let info: ClassInfo
     let table: TableKey
-    /// Keys in the order of the class's properties; null for linking objects.
-    let columns: ContiguousArray<ColKey>
+    /// Keys in the order of the class's properties; null for linking objects. As many as there are properties.
+    let columns: UnsafePointer<ColKey>
     /// Place of the primary key; −1 for none.
     let primaryKey: Int16
     /// The class as the file has it, with properties that the model does not name.
@@ -19,18 +20,27 @@ final class ManagedClass: @unchecked Sendable {
 
     init(_ core: RealmCore, _ info: ClassInfo, _ found: EngineObjectSchema) {
         self.core = core
+        engine = .passUnretained(core.realm)
         self.info = info
         table = found.key
-        columns = ContiguousArray(
-            info.properties.map { p in found.properties.first { $0.name == Name(p.column) }?.key ?? .null })
+        let keys = UnsafeMutablePointer<ColKey>.allocate(capacity: max(info.properties.count, 1))
+        for (i, p) in info.properties.enumerated() {
+            (keys + i).initialize(to: found.properties.first { $0.name == Name(p.column) }?.key ?? .null)
+        }
+        columns = UnsafePointer(keys)
         primaryKey = info.primaryKey.map { Int16($0) } ?? -1
         schema = ObjectSchema(found, info.type, names: info)
     }
+    deinit { columns.deallocate() }
     /// An instance for a row.
-    @inline(__always) func object(_ key: ObjKey) -> ObjectBase { object(BornKey(key, core.birth(table, key))) }
+    func object(_ key: ObjKey) -> ObjectBase {
+        // Outside of a write transaction no object is newer than its handle.
+        let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }
+        return object(BornKey(key, isWriting ? core.birth(table, key) : nil))
+    }
     func object(_ named: BornKey) -> ObjectBase {
         let object = info.type.init()
-        object.bind(self, named)
+        object.show(self, named)
         return object
     }
 }

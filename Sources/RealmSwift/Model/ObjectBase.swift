@@ -12,9 +12,13 @@ open class ObjectBase {
     /// The Realm, which stays open for as long as its objects live; nil unless managed.
     @exclusivity(unchecked)
     final var core: RealmCore?
+    /// The engine's part of it.
+    @exclusivity(unchecked)
+    private final var engine: Unmanaged<EngineRealm>?
     /// The class in that Realm, which keeps it.
     @exclusivity(unchecked)
-    final unowned(unsafe) var managed: ManagedClass?
+    private final var ofClass: Unmanaged<ManagedClass>?
+    final var managed: ManagedClass? { ofClass?.takeUnretainedValue() }
     /// Key of the row.
     @exclusivity(unchecked)
     final var named = BornKey(.null, nil)
@@ -155,16 +159,24 @@ extension ObjectBase {
 
     /// A value without bytes.
     @inline(__always) final func mixed(_ index: Int16) -> Mixed {
-        guard let managed else { misuse("The object is not managed") }
-        return must { () throws(EngineError) in try managed.core.realm.read(managed.table, named.key, managed.columns[Int(index)]) }
+        reading { (realm, table, columns) throws(EngineError) in try realm.read(table, named.key, columns[Int(index)]) }
     }
     final func integer(_ index: Int16) -> Int64 {
-        guard case .int(let v) = mixed(index) else { misuse("'\(propertyText(index))' holds no integer") }
+        let v = reading { (realm, table, columns) throws(EngineError) in try realm.readInteger(table, named.key, columns[Int(index)]) }
+        guard let v else { misuse("'\(propertyText(index))' holds no integer") }
         return v
     }
+    /// Lends the engine's Realm and the keys of the class, without counting references.
+    @inline(__always) private func reading<R>(_ body: (EngineRealm, TableKey, UnsafePointer<ColKey>) throws(EngineError) -> R) -> R {
+        guard let realm = engine, let managed = ofClass else { misuse("The object is not managed") }
+        return realm._withUnsafeGuaranteedRef { realm in
+            managed._withUnsafeGuaranteedRef { managed in
+                do throws(EngineError) { return try body(realm, managed.table, managed.columns) } catch { misuse(error) }
+            }
+        }
+    }
     final func string(_ index: Int16) -> String {
-        guard let managed else { misuse("The object is not managed") }
-        let text = must { () throws(EngineError) in try managed.core.realm.readText(managed.table, named.key, managed.columns[Int(index)]) }
+        let text = reading { (realm, table, columns) throws(EngineError) in try realm.readText(table, named.key, columns[Int(index)]) }
         guard let text else { misuse("'\(propertyText(index))' holds no text") }
         return text
     }
@@ -179,32 +191,40 @@ extension ObjectBase {
     }
     final func place(_ index: Int16) -> _Place {
         guard let managed else { misuse("The object is not managed") }
-        if managed.info.primaryKey == Int(index), managed.core.realm.isWriting, !managed.core.isMigrating {
-            misuse("Primary key can't be changed after an object is inserted.")
-        }
+        if managed.primaryKey == index { verifyKeyMayChange() }
         return _Place(managed.core, .property(managed.table, named, column(index)))
     }
     /// Stores a value whose bytes are good during the call.
     final func set(_ index: Int16, _ value: Mixed) {
-        guard let managed else { misuse("The object is not managed") }
-        if managed.primaryKey == index, managed.core.realm.isWriting, !managed.core.isMigrating {
-            misuse("Primary key can't be changed after an object is inserted.")
-        }
-        must { () throws(EngineError) in try managed.core.realm.write(managed.table, named.key, managed.columns[Int(index)], value) }
+        if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
+        reading { (realm, table, columns) throws(EngineError) in try realm.write(table, named.key, columns[Int(index)], value) }
+    }
+    private func verifyKeyMayChange() {
+        guard let core, core.realm.isWriting, !core.isMigrating else { return }
+        misuse("Primary key can't be changed after an object is inserted.")
     }
     final func recording(_ index: Int16) -> _Recording {
         guard let recorder else { misuse("The object is no stand-in") }
         return recorder.reading(info.properties[Int(index)].name, info)
     }
-    /// Makes this instance show a row.
+    /// Makes an instance that had values of its own show a row.
     final func bind(_ managed: ManagedClass, _ named: BornKey) {
-        if _rlmState == Self.unmanaged {
+        let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        for p in managed.info.properties { p.access.bind(base + p.offset, p.index) }
+        show(managed, named)
+    }
+    /// Makes a new instance show a row. Its wrappers get their numbers and nothing else, without a look at their types: that would be the most costly
+    /// part of making an object.
+    final func show(_ managed: ManagedClass, _ named: BornKey) {
+        if managed.info.isDynamic {
+            dynamicClass = managed.info
+        } else {
             let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
-            for (offset, bind, index) in managed.info.bindings { bind(base + offset, index) }
+            managed.info.number(base)
         }
-        if managed.info.isDynamic { dynamicClass = managed.info }
         core = managed.core
-        self.managed = managed
+        engine = managed.engine
+        ofClass = .passUnretained(managed)
         self.named = named
         _rlmState = Self.managed
     }

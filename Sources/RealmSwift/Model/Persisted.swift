@@ -70,6 +70,8 @@ public protocol _LinkingObjects: _Persistable {}
 /// The wrapper of a property, as the lists of classes know it: by its place in the object.
 protocol PropertyAccess {
     static var shape: _PropertyShape { get }
+    /// Where in the wrapper its number lies.
+    static var numberOffset: Int { get }
     var options: (isPrimary: Bool, isIndexed: Bool) { get }
     /// Of linking objects.
     var origin: String? { get }
@@ -85,6 +87,7 @@ protocol PropertyAccess {
 }
 extension Persisted: PropertyAccess {
     static var shape: _PropertyShape { Value._rlmPropertyShape }
+    static var numberOffset: Int { MemoryLayout<Self>.offset(of: \.index) ?? 0 }
     var options: (isPrimary: Bool, isIndexed: Bool) { (isPrimary, isIndexed) }
     var origin: String? { (value as? any LinkingOrigin)?.originProperty }
 

@@ -34,7 +34,7 @@ extension ObjectBase {
     /// Makes this instance a stand-in.
     final func bind(recording: _Recording, _ info: ClassInfo) {
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
-        for (offset, bind, index) in info.bindings { bind(base + offset, index) }
+        info.number(base)
         recorder = recording
         _rlmState = ObjectBase.recording
     }

@@ -11,30 +11,48 @@ import Synchronization
 enum Confinement {
     /// The scheduler for a Realm that is opened here, now.
     static func scheduler(_ queue: DispatchQueue?) -> any Scheduler {
-        if let queue { return queue === DispatchQueue.main ? QueueScheduler.main : QueueScheduler.of(queue) }
+        if let queue { return QueueScheduler(queue) }
         return QueueScheduler.main.isOnThread ? QueueScheduler.main : ThreadScheduler.current
     }
 }
 
-/// A serial queue.
+/// A serial queue. Two for one queue are the same.
 ///
 /// Sendable: all is immutable.
 final class QueueScheduler: Scheduler, @unchecked Sendable {
-    private static let key = DispatchSpecificKey<ObjectIdentifier>()
-    static let main = QueueScheduler(.main)
+    /// What a queue is known by: the library gives a new instance of `DispatchQueue` for the main queue each time.
+    private final class Identity: Sendable {
+        let isMain: Bool
+        init(_ isMain: Bool) { self.isMain = isMain }
+    }
+    private static let key = DispatchSpecificKey<Identity>()
+    private static let identities = Mutex<Void>(())
+    static let main = QueueScheduler(.main, isMain: true)
 
     private let queue: DispatchQueue
-    private let isMain: Bool
-    private init(_ queue: DispatchQueue) {
-        self.queue = queue
-        isMain = queue === DispatchQueue.main
-        queue.setSpecific(key: Self.key, value: ObjectIdentifier(queue))
-    }
-    /// Queues are told apart by what they are; a scheduler for one that has another already does no harm.
-    static func of(_ queue: DispatchQueue) -> QueueScheduler { QueueScheduler(queue) }
+    private let identity: Identity
 
-    var isOnThread: Bool { DispatchQueue.getSpecific(key: Self.key) == ObjectIdentifier(queue) || (isMain && Thread.isMainThread) }
-    func isSame(as other: any Scheduler) -> Bool { (other as? QueueScheduler)?.queue === queue }
+    init(_ queue: DispatchQueue, isMain: Bool = false) {
+        self.queue = queue
+        identity = Self.identities.withLock { _ in
+            if let known = queue.getSpecific(key: Self.key) { return known }
+            let new = Identity(isMain || queue.label == "com.apple.main-thread")
+            queue.setSpecific(key: Self.key, value: new)
+            return new
+        }
+    }
+
+    /// The main queue is on the main thread for as long as the program has not given that up, and asking for the thread costs less.
+    var isOnThread: Bool { (identity.isMain && Self.isMainThread) || DispatchQueue.getSpecific(key: Self.key) === identity }
+    private static let mainThread = Atomic(UInt(0))
+    private static var isMainThread: Bool {
+        let me = UInt(pthread_self()), known = mainThread.load(ordering: .relaxed)
+        if known != 0 { return me == known }
+        guard Thread.isMainThread else { return false }
+        mainThread.store(me, ordering: .relaxed)
+        return true
+    }
+    func isSame(as other: any Scheduler) -> Bool { (other as? QueueScheduler)?.identity === identity }
     var canDeliver: Bool { true }
     func post(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
     var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? {

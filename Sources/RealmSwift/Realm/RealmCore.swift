@@ -142,3 +142,13 @@ final class Addition {
     /// Whether only values that differ are stored.
     var onlyChanges: Bool { update == .modified }
 }
+
+extension Unmanaged {
+    /// Lends the object without counting references, as `borrow` of the engine; compiled here, where the types are known.
+    @inline(__always) func lending<R>(_ body: (Instance) throws(EngineError) -> R) throws(EngineError) -> R {
+        let result: Result<R, EngineError> = _withUnsafeGuaranteedRef { object in
+            do throws(EngineError) { return .success(try body(object)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

@@ -40,12 +40,13 @@ try realm.write { for i in 0..<count { realm.create(Item.self, value: [i, i % 10
 let item = realm.objects(Item.self)[count / 2], plain = Plain(), all = realm.objects(Item.self), n = 1_000_000
 
 @inline(never) func getters(_ item: Item, _ plain: Plain, _ all: Results<Item>, _ n: Int) {
+    let count = all.count
     var sum = 0
     measure("plain stored property", n) { for _ in 0..<n { sum &+= plain.age } }
     measure("Int of a managed object", n) { for _ in 0..<n { sum &+= item.age } }
     measure("Double of a managed object", n) { for _ in 0..<n { sum &+= item.score > 1 ? 1 : 0 } }
     measure("String of a managed object", n) { for _ in 0..<n { sum &+= item.name.utf8.count } }
-    measure("results[i], typed", n) { for i in 0..<n { sum &+= all[i % all.count].isFrozen ? 1 : 0 } }
+    measure("results[i], typed", n) { for i in 0..<n { withExtendedLifetime(all[i % count]) {} } }
     measure("by name: object[\"age\"]", n / 10) { for _ in 0..<n / 10 { sum &+= (item["age"] as? Int) ?? 0 } }
     use(sum)
 }
