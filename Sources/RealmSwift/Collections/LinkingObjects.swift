@@ -38,14 +38,22 @@ extension LinkingObjects: _LinkingObjects {
     public static func _rlmDefault(origin: String) -> LinkingObjects<Element> { LinkingObjects(origin: origin) }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> LinkingObjects<Element> {
         guard let managed = object.managed else { misuse("The object is not managed") }
-        let origin = managed.core.managed(Element.self), name = managed.info.properties[Int(index)].origin
-        guard let p = origin.info.property(name) else { misuse("'\(origin.info.name)' has no property '\(name)'") }
+        let (origin, column) = origin(managed, index)
         let found = must { () throws(EngineError) in
             try managed.core.realm.inside(.object) { () throws(EngineError) in
-                try ResultSet(managed.core.realm, .backlinks(of: managed.table, object.named.key, from: origin.table, origin.columns[Int(p.index)]))
+                try ResultSet(managed.core.realm, .backlinks(of: managed.table, object.named.key, from: origin.table, column))
             }
         }
         return LinkingObjects(_Rows(managed.core, found, origin))
+    }
+    private static func origin(_ managed: ManagedClass, _ index: Int16) -> (ManagedClass, ColKey) {
+        if Element.self == DynamicObject.self {
+            guard let found = managed.origin(of: index) else { misuse("The class behind '\(managed.info.name)' is not there") }
+            return found
+        }
+        let origin = managed.core.managed(Element.self), name = managed.info.properties[Int(index)].origin
+        guard let p = origin.info.property(name) else { misuse("'\(origin.info.name)' has no property '\(name)'") }
+        return (origin, origin.columns[Int(p.index)])
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: LinkingObjects<Element>) {
         misuse("'\(object.propertyText(index))' is computed: it cannot be set")

@@ -65,8 +65,7 @@ extension RealmCore {
         }
     }
     /// A new embedded object at a place, with values.
-    func embed(_ value: Any, as type: ObjectBase.Type, at place: _Place) throws(EngineError) {
-        let managed = managed(type)
+    func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
         let (_, key) = try place.makeEmbedded()
         try store(Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition, isNew: true)
     }

@@ -56,10 +56,12 @@ extension ObjectBase {
             return true
         }
         guard isFilling(any) else { return false }
-        if self is EmbeddedObject.Type {
-            try place.core.embed(any, as: self, at: place)
+        let managed = self == DynamicObject.self ? place.targetClass : place.core.managed(self)
+        guard let managed else { return false }
+        if managed.info.isEmbedded {
+            try place.core.embed(any, as: managed, at: place)
         } else {
-            let object = try place.core.create(self, any, place.addition)
+            let object = try place.core.create(managed, any, place.addition)
             try place.write(.link(object.managed?.table ?? .null, object.named.key))
         }
         return true

@@ -62,6 +62,32 @@ extension Realm {
 
 // MARK: Classes without models
 
+extension _Place {
+    /// The class that links at this place lead to, without its model.
+    var targetClass: ManagedClass? {
+        let (table, column): (TableKey, ColKey) =
+            switch target {
+            case .property(let t, _, let c): (t, c)
+            case .insertion(let p, _), .element(let p, _), .member(let p), .entry(let p, _): (p.table, p.column)
+            }
+        let schema = core.realm.schema
+        guard let i = schema.index(of: table), let p = schema.classes[i].properties.first(where: { $0.key == column }),
+            let found = schema[p.linkTarget]
+        else { return nil }
+        return core.dynamicClass(of: found.key)
+    }
+}
+extension ManagedClass {
+    /// The class and the property whose links linking objects are, without a model.
+    func origin(of index: Int16) -> (ManagedClass, ColKey)? {
+        let schema = core.realm.schema, name = Name(info.properties[Int(index)].column)
+        guard let i = schema.index(of: table), let p = schema.classes[i].computedProperties.first(where: { $0.name == name }),
+            let origin = schema[p.linkTarget], let link = origin.property(named: p.linkOrigin), let found = core.dynamicClass(of: origin.key)
+        else { return nil }
+        return (found, link.key)
+    }
+}
+
 extension ClassInfo {
     /// What is known of a class from the file alone.
     convenience init(_ schema: EngineObjectSchema) {

@@ -1,5 +1,5 @@
 // Typed access beside what it is compared with, in one run: properties of a managed object beside a plain stored property, and all objects of a class
-// beside a loop of sqlite3_step over the same rows.   TypedAccess [objects]
+// beside a loop of sqlite3_step over the same rows.   TypedAccess [objects [accesses]]
 import CSQLite
 import Foundation
 import RealmSwift
@@ -37,7 +37,8 @@ nonisolated(unsafe) var sink = 0
 
 let realm = try Realm(configuration: .init(fileURL: folder.appendingPathComponent("a.realm"), objectTypes: [Item.self]))
 try realm.write { for i in 0..<count { realm.create(Item.self, value: [i, i % 100, "name \(i)", Double(i)] as [Any]) } }
-let item = realm.objects(Item.self)[count / 2], plain = Plain(), all = realm.objects(Item.self), n = 1_000_000
+let item = realm.objects(Item.self)[count / 2], plain = Plain(), all = realm.objects(Item.self)
+let n = CommandLine.arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1_000_000
 
 @inline(never) func getters(_ item: Item, _ plain: Plain, _ all: Results<Item>, _ n: Int) {
     let count = all.count
