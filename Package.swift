@@ -53,6 +53,12 @@ let package = Package(
         // What programs write against it compiles without a warning.
         .testTarget(
             name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
-        .testTarget(name: "RealmSwiftTests", dependencies: ["RealmSwift"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // The chapters of Realm's documentation as programs; the tests run them.
+        .executableTarget(
+            name: "realm-swift-chapters", dependencies: ["RealmSwift"], path: "examples/RealmSwift",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "RealmSwiftTests", dependencies: ["RealmSwift", "realm-swift-chapters"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )

@@ -69,8 +69,12 @@ struct ObjectTests {
     @Test func propertiesThatWereNeverSet() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let e = try realm.write { realm.create(Everything.self, value: ["id": ObjectId.generate()]) }
-        #expect(e.int == 0 && !e.bool && e.double == 0 && e.string == "" && e.data == Data() && e.date == Date(timeIntervalSince1970: 0))
-        #expect(e.decimal == 0 && e.objectId.stringValue == String(repeating: "0", count: 24) && e.any == .none)
+        #expect(e.int == 0 && !e.bool && e.double == 0 && e.string == "" && e.data == Data() && abs(e.date.timeIntervalSinceNow) < 3600)
+        #expect(e.decimal == 0 && e.any == .none && ObjectId().stringValue == String(repeating: "0", count: 24))
+        // Identifiers are new in every object, so that a primary key may be left to them.
+        let other = Everything()
+        #expect(
+            other.objectId != e.objectId && other.id != Everything().id && other.id == other.id && other.uuid != e.uuid && other.uuid == other.uuid)
         #expect(e.color == .red && e.level == .low && e.point == Point(x: 0, y: 0))
         #expect(e.optInt == nil && e.optString == nil && e.optColor == nil && e.optPoint == nil && e.optEven == nil && e.optDate == nil)
         #expect(e.ints.isEmpty && e.points.isEmpty && e.anyMap.isEmpty)

@@ -7,8 +7,8 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible,
     let value: CoreEngine.ObjectId
     init(_ value: CoreEngine.ObjectId) { self.value = value }
 
-    /// A new one, as `generate` makes it.
-    public init() { self = Self.generate() }
+    /// All zeros.
+    public init() { value = CoreEngine.ObjectId(high: 0, low: 0) }
     /// - Parameter string: 24 hexadecimal digits.
     /// - Throws: `Realm.Error.invalidInput` for anything else.
     public init(string: String) throws {
@@ -51,9 +51,8 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
         if case .objectId(let v) = stored.value { ObjectId(v) } else { nil }
     }
     public func _rlmValue() -> _StoredValue? { _StoredValue(.objectId(value), nil) }
-    /// All zeros: a property without a value of its own is the same in every object.
-    public static func _rlmDefault() -> ObjectId { ObjectId(CoreEngine.ObjectId(high: 0, low: 0)) }
-    public static func _rlmStandIn(_ recording: _Recording) -> ObjectId { _rlmDefault() }
+    /// A new one for each object: programs leave their primary keys to it.
+    public static func _rlmDefault() -> ObjectId { generate() }
     public static func _rlmConvert(_ any: Any) -> ObjectId? {
         switch any {
         case let v as ObjectId: v

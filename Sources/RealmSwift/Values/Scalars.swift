@@ -169,7 +169,6 @@ extension Date: _Scalar, _Indexable {
         if case .date(let v) = stored.value { v.date } else { nil }
     }
     public func _rlmValue() -> _StoredValue? { _StoredValue(.date(Timestamp(self)), nil) }
-    public static func _rlmDefault() -> Date { Date(timeIntervalSince1970: 0) }
     public static func _rlmConvert(_ any: Any) -> Date? {
         switch any {
         case let v as Date: v
@@ -189,9 +188,6 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
         return v.foundation
     }
     public func _rlmValue() -> _StoredValue? { _StoredValue(.uuid(UUIDValue(self)), nil) }
-    /// All zeros: a property without a value of its own is the same in every object.
-    public static func _rlmDefault() -> UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
-    public static func _rlmStandIn(_ recording: _Recording) -> UUID { _rlmDefault() }
     public static func _rlmConvert(_ any: Any) -> UUID? {
         switch any {
         case let v as UUID: v
