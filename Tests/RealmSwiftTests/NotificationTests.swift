@@ -187,3 +187,35 @@ struct NotificationTests {
         _ = folder
     }
 }
+
+private class Card: Projection<Person> {
+    @Projected(\Person.name) var headline
+    @Projected(\Person.best?.name) var bestName
+    @Projected(\Person.age) var age
+}
+struct ProjectionTests {
+    @Test func projections() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ida", "best": ["id": 2, "name": "Al"]]) }
+        let card = try #require(realm.objects(Card.self).first)
+        #expect(card.headline == "Ida" && card.bestName == "Al" && card.rootObject == ida && card == Card(projecting: ida) && card.realm == realm)
+        var told: [String] = []
+        let token = card.observe { change in
+            if case .change(let c, let p) = change { told.append("\(c.headline) \(p.map(\.name))") } else { told.append("deleted") }
+        }
+        realm.refresh()
+        try realm.write {
+            card.headline = "Eve"
+            ida.dogs.append(Dog("Rex"))
+        }
+        realm.refresh()
+        try realm.write { ida.best?.name = "Ed" }
+        realm.refresh()
+        #expect(told == ["Eve [\"headline\"]", "Eve [\"bestName\"]"] && card.freeze().headline == "Eve" && card.freeze().isFrozen)
+        try realm.write { realm.delete(ida) }
+        realm.refresh()
+        #expect(told.last == "deleted" && card.isInvalidated)
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
+}

@@ -6,7 +6,7 @@ import RealmSwift
 let chapters: [(name: String, run: (URL) throws -> Void)] = [
     ("define", define), ("crud", crud), ("links", links), ("embedded", embedded), ("collections", collections), ("filter", filter),
     ("type-safe-query", typeSafeQuery), ("migration", migration), ("notifications", notifications), ("threading", threading),
-    ("encryption", encryption), ("json", json),
+    ("encryption", encryption), ("projections", projections), ("json", json),
 ]
 
 /// Says what is not as a chapter tells it, and ends.

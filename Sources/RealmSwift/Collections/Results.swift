@@ -6,7 +6,9 @@ public struct Results<Element: RealmCollectionValue> {
     init(_ rows: _Rows) { self.rows = rows }
     /// All objects of a class.
     init(_ core: RealmCore) {
-        guard let type = Element.self as? ObjectBase.Type else { misuse("\(Element.self) is no class of objects") }
+        guard let type = Element.self as? ObjectBase.Type ?? (Element.self as? any AnyProjection.Type)?.root else {
+            misuse("\(Element.self) is no class of objects")
+        }
         let managed = core.managed(type)
         rows = _Rows(
             core,
