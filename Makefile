@@ -86,6 +86,7 @@ test-c: lib
 test-swift:
 	@Scripts/need.sh swift sodium openssl
 	@swift test --quiet
+	@Scripts/check_refusals.py
 
 ##   make test-python                the Python package
 test-python: lib

@@ -22,6 +22,8 @@ let package = Package(
     products: [
         .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
         .library(name: "RealmSwift", targets: ["RealmSwift"]),
+        // Apart, so that programs without Foundation carry nothing of it.
+        .library(name: "CoreEngineFoundation", targets: ["CoreEngineFoundation"]),
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
     ],
     targets: [
@@ -45,14 +47,20 @@ let package = Package(
                     ],
                     .when(platforms: [.linux]))
             ]),
-        .target(name: "CoreEngineAsync", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "CoreEngineAsync", dependencies: ["CoreEngine", "CHints"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "CoreEngineFoundation", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         // Realm's own Swift API over the engine. The one module that may import Foundation, because that API speaks of Date, Data and URL.
-        .target(name: "RealmSwift", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .target(
+            name: "RealmSwift", dependencies: ["CoreEngine", "CoreEngineAsync", "CoreEngineFoundation"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
             name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"], swiftSettings: [.swiftLanguageMode(.v6)]),
         // What programs write against it compiles without a warning.
         .testTarget(
-            name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+            name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync", "CoreEngineFoundation"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         // The chapters of Realm's documentation as programs; the tests run them.
         .executableTarget(
             name: "realm-swift-chapters", dependencies: ["RealmSwift"], path: "examples/RealmSwift",

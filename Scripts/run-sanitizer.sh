@@ -1,19 +1,22 @@
 #!/usr/bin/env bash
-# Builds the library with a sanitizer and runs the tests of threads, notifications, asynchronous writes and frozen realms with it. Fails when it
-# reports anything that tsan.supp does not explain.
+# Builds the library with a sanitizer and runs the tests of threads, notifications, asynchronous writes and frozen realms with it, and a Swift
+# program whose Realms are closed by other threads. Fails when it reports anything that tsan.supp does not explain.
 #
-#   Scripts/run-sanitizer.sh thread|address [CALLS [ROUNDS]]     calls on wrong threads (400000), realms closed by another thread (400)
+#   Scripts/run-sanitizer.sh thread|address|none [CALLS [ROUNDS]]     calls on wrong threads (400000), realms closed by another thread (400)
+#
+# "none" runs the same without a sanitizer, as it is shipped.
 set -eu
 cd "$(dirname "$0")/.."
 sanitizer=$1 calls=${2:-400000} rounds=${3:-400}
-scratch=.build-${sanitizer:0:1}san
+scratch=.build-${sanitizer:0:1}san sanitize=("--sanitize=$sanitizer") compiled=("-fsanitize=$sanitizer")
+if [ "$sanitizer" = none ]; then scratch=.build sanitize=() compiled=(); fi
 build=$scratch/release
-swift build -c release --sanitize="$sanitizer" --scratch-path "$scratch" --product CRealm --quiet
+swift build -c release "${sanitize[@]}" --scratch-path "$scratch" --product CRealm --quiet
 ln -sf libCRealm.so "$build/libCRealm.so.1"
 # The sanitizer's runtime must be that of the compiler which built the library; ThreadSanitizer's wants libdispatch.
 tools=$(dirname "$(readlink -f "$(command -v swiftc)")")
 runtime=$tools/../lib/swift/linux
-flags=(-std=gnu11 -O1 -g -fsanitize="$sanitizer" -Iinclude)
+flags=(-std=gnu11 -O1 -g "${compiled[@]}" -Iinclude)
 link=(-L"$build" -lCRealm "-Wl,-rpath,$PWD/$build" -lpthread)
 if [ "$sanitizer" = thread ]; then link+=(-L"$runtime" -ldispatch -lBlocksRuntime "-Wl,-rpath,$runtime"); fi
 # Forked children open files anew, with threads of their own.
@@ -37,5 +40,24 @@ run frozen none 6
 run notifications
 run async
 COMMITS=100 run watch
+
+# The engine's own API: the objects of the library, and a program of Tests/Swift.
+modules=()
+for map in include Sources/CHints Sources/CSodium Sources/COpenSSL; do modules+=(-Xcc "-fmodule-map-file=$PWD/$map/module.modulemap"); done
+swift_program() { # swift_program NAME ARGUMENT...
+    local name=$1 program=$build/$1 log=$build/$1.log
+    shift
+    if swiftc -swift-version 6 -O -g "${sanitize[@]/#--/-}" -I "$build/Modules" "${modules[@]}" -Xcc "-fmodule-map-file=$build/CGuards.build/module.modulemap" \
+        "Tests/Swift/$name.swift" "$build"/CoreEngine.build/*.o "$build"/CGuards.build/*.o -lsodium -lcrypto -o "$program" >"$log" 2>&1 \
+        && "$program" "$@" >"$log" 2>&1; then
+        passed=$((passed + 1)) && echo "  ok    $name  $(tail -1 "$log")"
+    else
+        failed=$((failed + 1)) && echo "  FAIL  $name"
+        grep -A25 -m3 -E 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer|wrong:|error:' "$log" || tail -25 "$log"
+    fi
+}
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+swift_program closing "$folder" "$rounds"
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -9,18 +9,21 @@ complain() {
     echo "$2" | head -5 | sed 's/^/      /'
 }
 engine=Sources/CoreEngine
-# The API for Swift programs speaks of Foundation's types.
+# The APIs for Swift programs that speak of Foundation's types.
 found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' \
-    | grep -v -e "^$engine/Platform/" -e '^Sources/RealmSwift/')
+    | grep -v -e "^$engine/Platform/" -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
 [ -z "$found" ] || complain "only Platform may import the C library" "$found"
 # Pipes that wake event loops have nothing to do with files.
 found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \
     $engine/Platform/*.swift | grep -v -e '^[^:]*/SystemCalls.swift:' -e '^[^:]*/WakeDescriptor.swift:' -e '^[^:]*:[0-9]*: *///')
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
-found=$(grep -rnE '^ *(@preconcurrency )?import Foundation' Sources | grep -v '^Sources/RealmSwift/')
-[ -z "$found" ] || complain "Foundation in RealmSwift only" "$found"
-found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync --include='*.swift')
+found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources | grep -v -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
+[ -z "$found" ] || complain "Foundation in CoreEngineFoundation and RealmSwift only" "$found"
+found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync Sources/CoreEngineFoundation --include='*.swift' \
+    | grep -v '^[^:]*/ObjectStore/Misuse.swift:.*case .stop: fatalError')
 [ -z "$found" ] || complain "a trap would end the host program" "$found"
+found=$(grep -rnE '\bMisuse\b' Sources/CRealm --include='*.swift')
+[ -z "$found" ] || complain "the C API reports errors, also of what cannot throw in Swift" "$found"
 found=$(grep -lE '@_cdecl' -r $engine)
 [ -z "$found" ] || complain "exports belong to CRealm" "$found"
 found=$(grep -rnE '\[String *:|Set<String>|Dictionary<String|\.text *(==|!=)|(==|!=) *[a-zA-Z.]+\.text\b' Sources --include='*.swift' \
@@ -34,6 +37,7 @@ found=$(git grep -nE '(^|[^a-z.])/(work|root|farm)/' -- . ':!*.json' ':!Scripts/
 found=$(Scripts/rooms --check --if-built) || { complain "an arrow between rooms that their lines do not allow" "$found"; found=; }
 [ -z "$found" ] || echo "$found"
 found=$(python3 Scripts/check_doors.py) || complain "not every function takes its door, or is misused in a test" "$found"
+found=$(python3 Scripts/check_swift_docs.py) || complain "public Swift without a comment, or internals that are public" "$found"
 found=$(python3 Scripts/check_documents.py) || complain "comments and documents lead to what is not there" "$found"
 found=$(Scripts/lint.sh --changed 2>&1) || complain "Swift files that are not formatted: make format" "$found"
 found=$(python3 Benchmarks/run.py --check) || complain "the benchmarks' page, picture and numbers are not of one measurement" "$found"

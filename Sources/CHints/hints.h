@@ -91,3 +91,9 @@ static inline void hint_zero_vector_registers(void) {
 #else
 static inline void hint_zero_vector_registers(void) {}
 #endif
+/* Whether an executor, given by its two words, is the one that the caller runs on: what assumeIsolated of an actor asks the runtime, but without the
+   flag that ends the program where the answer is no. Part of the ABI of libswift_Concurrency; only who calls it needs that library. */
+extern __attribute__((swiftcall)) _Bool swift_task_isCurrentExecutorWithFlags(void *identity, void *implementation, uintptr_t flags);
+static inline _Bool hint_is_current_executor(void *identity, void *implementation) {
+    return swift_task_isCurrentExecutorWithFlags(identity, implementation, 0);
+}

@@ -20,7 +20,7 @@ public func realm_delete_files(_ path: UnsafePointer<CChar>?, _ didDelete: Unsaf
 }
 @_cdecl("crealm_set_lock_timeout")
 public func crealm_set_lock_timeout(_ r: OpaquePointer?, _ milliseconds: Int64) -> Bool {
-    inside(.realm, r) { (_, realm) throws(RealmError) in realm.lockTimeout = milliseconds < 0 ? nil : Double(milliseconds) / 1000 }
+    inside(.realm, r) { (_, realm) throws(RealmError) in try realm.setLockTimeout(milliseconds < 0 ? nil : Double(milliseconds) / 1000) }
 }
 @_cdecl("crealm_interrupt")
 public func crealm_interrupt(_ r: OpaquePointer?) -> Bool {
@@ -95,7 +95,7 @@ public func realm_get_version_id(
     _ r: OpaquePointer?, _ found: UnsafeMutablePointer<Bool>?, _ out: UnsafeMutablePointer<realm_version_id_t>?
 ) -> Bool {
     anywhere(.realm, r, false) { (r) throws(RealmError) in
-        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in realm.version }
+        let v = r.isClosed ? nil : try r.visit { (realm) throws(RealmError) in try realm.readVersion() }
         found?.pointee = v != nil
         out?.pointee = realm_version_id_t(version: v ?? 0, index: 0)
         return true

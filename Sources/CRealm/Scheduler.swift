@@ -2,7 +2,7 @@ import CRealmHeaders
 import CoreEngine
 
 /// A scheduler made of C functions.
-final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable but for the queue, which has its own lock.
+final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immutable but for the queue, which has its own lock.
     let data: UserData
     private let notify: realm_scheduler_notify_func_t?
     private let onThread: realm_scheduler_is_on_thread_func_t?
@@ -23,7 +23,7 @@ final class CallbackScheduler: Scheduler, @unchecked Sendable {  // Immutable bu
         queue = WorkQueue()
     }
     var isOnThread: Bool { onThread?(data.pointer) ?? false }
-    var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { onThread }
+    var threadCheck: ThreadCheck? { onThread }
     var threadCheckContext: UnsafeMutableRawPointer? { data.pointer }
     func isSame(as other: any Scheduler) -> Bool {
         guard let o = other as? CallbackScheduler else { return false }

@@ -38,9 +38,11 @@ public final class RealmExecutor: SerialExecutor {
         scheduler.post { [life] in life.isOver.store(true, ordering: .releasing) }
     }
 
+    /// For the runtime: puts a job of the actor into the thread's line.
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
         scheduler.post { [self] in job.runSynchronously(on: asUnownedSerialExecutor()) }
     }
+    /// Whether the caller is on the thread.
     public func isIsolatingCurrentContext() -> Bool? { scheduler.isOnThread }
 }

@@ -14,7 +14,7 @@ private let schema = Schema([
 ])
 
 /// A file that goes with the test.
-private final class Place: Sendable {
+final class Place: Sendable {
     let folder: URL
     var path: String { folder.appendingPathComponent("test.realm").path }
     init() throws {
@@ -25,6 +25,15 @@ private final class Place: Sendable {
 }
 
 private struct Refusal: Error {}
+
+/// What goes from task to task.
+private struct Parts: Sendable {
+    let object: Frozen<RealmObject>, list: Frozen<RealmList>, set: Frozen<RealmSet>, map: Frozen<RealmDictionary>, results: Frozen<Results>
+}
+/// What does not, unless somebody says that they know better.
+private struct Stolen: @unchecked Sendable {
+    let realm: Realm, object: RealmObject
+}
 
 /// An actor that owns a Realm: its executor is the Realm's scheduler.
 private actor Store {
@@ -103,15 +112,14 @@ private actor Store {
             })
     }
 
-    func frozen() throws -> Realm { try realm.freeze() }
-    func frozenParts(_ id: Int) throws -> (RealmObject, RealmList, RealmSet, RealmDictionary, Results) {
+    func frozen() throws -> Frozen<Realm> { try Frozen(realm) }
+    func frozenParts(_ id: Int) throws -> Parts {
         let t = try thing(id)
-        return (
-            try t.freeze(), try t.list("list").freeze(), try t.set("set").freeze(), try t.dictionary("map").freeze(),
-            try realm.objects("Thing").where("n > 0").freeze()
-        )
+        return try Parts(
+            object: Frozen(t), list: Frozen(t.list("list")), set: Frozen(t.set("set")), map: Frozen(t.dictionary("map")),
+            results: Frozen(realm.objects("Thing").where("n > 0")))
     }
-    func live(_ object: RealmObject) throws -> RealmValue? { try object.resolved(in: realm)?["n"] }
+    func live(_ object: Frozen<RealmObject>) throws -> RealmValue? { try object.value.resolved(in: realm)?["n"] }
     func references(_ id: Int) throws -> [ThreadSafeReference] {
         let t = try thing(id)
         return try [
@@ -120,14 +128,14 @@ private actor Store {
         ]
     }
     func read(_ references: [ThreadSafeReference]) throws -> [Int] {
-        try [
-            references[0].object(in: realm).isValid ? 1 : 0, references[1].list(in: realm).count, references[2].set(in: realm).count,
-            references[3].dictionary(in: realm).count, references[4].results(in: realm).count,
+        func count(_ collection: some LiveCollection) -> Int { collection.isValid ? collection.count : 0 }
+        return try [
+            references[0].object(in: realm).isValid ? 1 : 0, count(references[1].list(in: realm)), count(references[2].set(in: realm)),
+            count(references[3].dictionary(in: realm)), count(references[4].results(in: realm)),
         ]
     }
     /// For those who may not use it.
-    nonisolated var stolen: Realm { realm }
-    func live() throws -> RealmObject { try thing(1) }
+    func stolen() throws -> Stolen { Stolen(realm: realm, object: try thing(1)) }
 }
 
 @Test func actorsOwnTheirRealms() async throws {
@@ -135,10 +143,10 @@ private actor Store {
     try await store.add([1, 2])
     try await other.add([3])
     #expect(try await store.ids() == [1, 2, 3])
-    // Elsewhere it is refused, and reads as empty.
-    let realm = store.stolen, object = try await store.live()
-    #expect(throws: RealmError.self) { try realm.beginWrite() }
-    #expect(object["id"] == .null)
+    // Elsewhere it is refused.
+    let stolen = try await store.stolen()
+    #expect(throws: RealmError.self) { try stolen.realm.beginWrite() }
+    #expect(throws: RealmError.self) { try stolen.object.get("id") }
 }
 
 @Test func whatIsObservedIsToldOnTheActor() async throws {
@@ -280,7 +288,7 @@ private actor Store {
     try await store.set(1, "list", [1, 2, 3])
     try await store.set(1, "set", [4])
     try await store.set(1, "map", .dictionary([RealmValue.Entry(key: "k", value: 1)]))
-    let realm = try await store.frozen(), (object, list, set, map, results) = try await store.frozenParts(1)
+    let realm = try await store.frozen(), parts = try await store.frozenParts(1)
     try await store.set(1, "n", 6)
     try await store.set(1, "list", [])
     try await store.delete(2)
@@ -288,31 +296,32 @@ private actor Store {
         for _ in 0..<8 {
             group.addTask {
                 (0..<50).allSatisfy { _ in
-                    object["n"] == 5 && list.count == 3 && list[2] == 3 && set[0] == 4 && map.count == 1 && Store.ids(results) == [1]
-                        && (try? realm.objects("Thing").count) == 2
+                    let object = parts.object.value, list = parts.list.value
+                    return object["n"] == 5 && list.count == 3 && list[2] == 3 && parts.set.value[0] == 4 && parts.map.count == 1
+                        && Store.ids(parts.results.value) == [1] && (try? realm.value.objects("Thing").count) == 2
                 }
             }
         }
         return await group.reduce(true) { $0 && $1 }
     }
     #expect(right)
-    #expect(realm.isFrozen && object.isFrozen && list.isFrozen && set.isFrozen && map.isFrozen && results.isFrozen)
-    #expect(try object.freeze() == object)
-    #expect(try await store.live(object) == 6)
+    #expect(realm.isFrozen && parts.object.isFrozen && parts.list.isFrozen && parts.set.isFrozen && parts.map.isFrozen && parts.results.isFrozen)
+    #expect(try Frozen(parts.object.value) == parts.object)
+    #expect(try await store.live(parts.object) == 6)
     // On this thread, in a Realm of its own.
     try await Task {
-        let live = try realm.thaw()
+        let live = try realm.value.thaw()
         defer { live.close() }
         let things = try live.objects("Thing")
         #expect(!live.isFrozen && Store.ids(things) == [1])
-        #expect(try list.resolved(in: live)?.isEmpty == true)
-        #expect(try set.resolved(in: live)?.count == 1)
-        #expect(try map.resolved(in: live)?.count == 1)
-        #expect(try results.resolved(in: live).count == 1)
-        #expect(try realm.objects("Thing")[1].resolved(in: live) == nil)
+        #expect(try parts.list.value.resolved(in: live)?.isEmpty == true)
+        #expect(try parts.set.value.resolved(in: live)?.count == 1)
+        #expect(try parts.map.value.resolved(in: live)?.count == 1)
+        #expect(try parts.results.value.resolved(in: live).count == 1)
+        #expect(try realm.value.objects("Thing")[1].resolved(in: live) == nil)
     }.value
-    realm.close()
-    #expect(throws: RealmError.self) { try realm.objects("Thing") }
+    realm.value.close()
+    #expect(throws: RealmError.self) { try realm.value.objects("Thing") }
 }
 
 @Test func referencesCarryOver() async throws {

@@ -41,6 +41,58 @@ final class TemporaryFolder {
 
 let repository = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
+/// Mistakes are kept for the thread that expects them; elsewhere one of them stops the tests.
+private enum Expected {
+    static let lists = Lock(initial: [UInt: [Misuse]]())
+    static let isInstalled: Bool = {
+        Misuse.handler = { misuse in
+            lists.with { lists in
+                guard lists[Platform.threadId] != nil else { return .stop }
+                lists[Platform.threadId, default: []].append(misuse)
+                return .goOn
+            }
+        }
+        return true
+    }()
+}
+/// What `body` does wrong on this thread where it cannot be told by throwing.
+func misuses(_ body: () throws -> Void) rethrows -> [Misuse] {
+    #expect(Expected.isInstalled)
+    let me = Platform.threadId
+    let before = Expected.lists.with { $0.updateValue([], forKey: me) }
+    defer { Expected.lists.with { $0[me] = before } }
+    try body()
+    return Expected.lists.with { $0[me] } ?? []
+}
+/// Expects that `body` is true, and makes mistakes with these numbers.
+func expectMisuses(_ wanted: [Int32], _ body: () throws -> Bool, at place: SourceLocation = #_sourceLocation) rethrows {
+    var isTrue = false
+    let numbers = try misuses { isTrue = try body() }.map(\.error.code.rawValue)
+    #expect(isTrue && numbers == wanted, "mistakes: \(numbers)", sourceLocation: place)
+}
+
+/// Runs `body` on a thread of its own and waits for it.
+func elsewhere(_ body: @escaping () -> Void) {
+    let done = start(body)
+    done()
+}
+/// Runs `body` on a thread of its own. The result waits for it.
+func start(_ body: @escaping () -> Void) -> () -> Void {
+    final class Work {
+        let body: () -> Void
+        init(_ body: @escaping () -> Void) { self.body = body }
+    }
+    var thread = pthread_t()
+    let box = Unmanaged.passRetained(Work(body))
+    pthread_create(
+        &thread, nil,
+        {
+            Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body()
+            return nil
+        }, box.toOpaque())
+    return { pthread_join(thread, nil) }
+}
+
 /// Our verifier, and both independent checkers.
 func checkFile(_ path: String) throws {
     let t = try Transaction(try Database.open(path: path, access: .immutable))

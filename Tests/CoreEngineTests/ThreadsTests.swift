@@ -1,4 +1,4 @@
-// The Swift API off the Realm's thread: everything refuses with 2006 or reads as empty; `close` from another thread ends the owner's work with
+// The Swift API off the Realm's thread: everything that can throw refuses with 2006, all else is a misuse with 2006; `close` from another thread ends the owner's work with
 // an error, and takes nothing away from a call that is running.
 import Glibc
 import Testing
@@ -14,22 +14,6 @@ private let schema = Schema([
             Property("links", .object, collection: .list, target: "Thing"), Property("any", .mixed, nullable: true),
         ])
 ])
-/// Runs `body` on a thread of its own and waits for it.
-private func elsewhere(_ body: @escaping () -> Void) {
-    var thread = pthread_t()
-    let box = Unmanaged.passRetained(Work(body))
-    pthread_create(
-        &thread, nil,
-        {
-            Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body()
-            return nil
-        }, box.toOpaque())
-    pthread_join(thread, nil)
-}
-private final class Work {
-    let body: () -> Void
-    init(_ body: @escaping () -> Void) { self.body = body }
-}
 private struct World {
     let folder: TemporaryFolder
     let realm: Realm
@@ -57,7 +41,8 @@ private func number(_ body: () throws -> Void) -> Int32 {
     let list = try t.list("list"), set = try t.set("set"), map = try t.dictionary("map"), links = try t.list("links")
     let results = try r.objects("Thing")
     var numbers: [(String, Int32)] = []
-    var empty: [Bool] = []
+    var mistakes: [(String, [Int32])] = []
+    var anywhere: [Bool] = []
     elsewhere {
         func refused(_ what: String, _ body: () throws -> Void) { numbers.append((what, number(body))) }
         refused("beginRead") { try r.beginRead() }
@@ -120,16 +105,43 @@ private func number(_ body: () throws -> Void) -> Int32 {
         refused("results snapshot") { _ = try results.snapshot() }
         refused("results sum") { _ = try results.sum(of: "n") }
         refused("results deleteAll") { try results.deleteAll() }
-        empty = [
-            list.isEmpty, set.isEmpty, map.isEmpty, results.isEmpty, !list.isValid, !set.isValid, !map.isValid, !results.isValid, t["n"] == .null,
-            Array(results).isEmpty, r.version == nil, !results[0].isValid || results[0].key.isNull,
-        ]
+        func mistaken(_ what: String, _ body: () -> Bool) {
+            var isRight = false
+            mistakes.append((what, misuses { isRight = body() }.map(\.error.code.rawValue)))
+            anywhere.append(isRight)
+        }
+        mistaken("list count") { list.count == 0 }
+        mistaken("list subscript") { list[0] == .null }
+        mistaken("list slice") { list[0..<1].isEmpty }
+        mistaken("list loop") { list.allSatisfy { _ in false } }
+        mistaken("list array") { Array(list).isEmpty }
+        mistaken("list isValid") { !list.isValid }
+        mistaken("set count") { set.count == 0 }
+        mistaken("set isEmpty") { set.isEmpty }
+        mistaken("set isValid") { !set.isValid }
+        mistaken("map count") { map.count == 0 }
+        mistaken("map keys") { map.keys.isEmpty }
+        mistaken("map subscript") { map["a"] == nil }
+        mistaken("map isValid") { !map.isValid }
+        mistaken("results count") { results.count == 0 }
+        mistaken("results loop") {
+            for _ in results { return false }
+            return true
+        }
+        mistaken("results map") { results.map { $0 }.isEmpty }
+        mistaken("results subscript") { results[0].key.isNull }
+        mistaken("results isValid") { !results.isValid }
+        mistaken("object subscript") { t["n"] == .null }
+        mistaken("object isValid") { !t.isValid }
+        mistaken("version") { r.version == nil }
         // What any thread may ask.
-        empty += [!r.isClosed, !r.isWriting, r.schema["Thing"] != nil, r.schemaVersion == 1, r.versionCount > 0, t.className == "Thing"]
+        anywhere += [!r.isClosed, !r.isWriting, r.schema["Thing"] != nil, r.schemaVersion == 1, r.versionCount > 0, t.className == "Thing"]
     }
+    for (what, numbers) in mistakes { #expect(numbers == [2006], "\(what) gives \(numbers)") }
+    #expect(mistakes.count == 21)
     for (what, number) in numbers { #expect(number == 2006, "\(what) gives \(number)") }
     #expect(numbers.count == 60)
-    #expect(empty.allSatisfy { $0 }, "\(empty)")
+    #expect(anywhere.allSatisfy { $0 }, "\(anywhere)")
     #expect(t["n"] == 7 && list.count == 1 && results.count == 1)
 }
 
@@ -138,18 +150,10 @@ private func number(_ body: () throws -> Void) -> Int32 {
         let world = try World(), r = world.realm, t = world.thing
         let list = try t.list("list"), results = try r.objects("Thing")
         if round % 4 == 3 { try r.beginWrite() }
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(
-            Work {
-                for _ in 0..<(round * 37 % 500) { sched_yield() }
-                r.close()
-            })
-        pthread_create(
-            &thread, nil,
-            {
-                Unmanaged<Work>.fromOpaque($0!).takeRetainedValue().body()
-                return nil
-            }, box.toOpaque())
+        let wait = start {
+            for _ in 0..<(round * 37 % 500) { sched_yield() }
+            r.close()
+        }
         var last: Int32 = 0
         while last == 0 {
             last = number {
@@ -160,8 +164,9 @@ private func number(_ body: () throws -> Void) -> Int32 {
             }
         }
         #expect([2014, 2010, 2009].contains(last), "\(last)")
-        pthread_join(thread, nil)
-        #expect(r.isClosed && !r.isWriting && list.isEmpty && results.isEmpty && !t.isValid)
+        wait()
+        #expect(r.isClosed && !r.isWriting && !list.isValid && !results.isValid && !t.isValid)
+        expectMisuses([2010, 2009]) { list.isEmpty && results.isEmpty }
         #expect(number { try r.beginRead() } == 2014 && number { _ = try t.get("n") } == 2010 && number { try results.load() } == 2009)
         // Nothing is held any more: another Realm writes at once.
         let next = try Realm(RealmConfiguration(path: world.folder.file(), schema: schema, schemaVersion: 1))

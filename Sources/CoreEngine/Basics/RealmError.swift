@@ -4,26 +4,46 @@
 public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// Numbers of the C API (`realm_errno_e`).
     public enum Code: Int32, Sendable {
+        /// What the program, the machine or the disk could not do; queries and files that are not understood.
         case runtime = 1000, range = 1001, brokenInvariant = 1002, outOfMemory = 1003, outOfDiskSpace = 1004
+        /// Limits of the machine and of the file; other programs that have it open in a way that does not go together.
         case addressSpaceExhausted = 1005, maximumFileSizeExceeded = 1006, incompatibleSession = 1007
+        /// Lock files; queries that are none, with names or types that do not fit, or with wrong arguments.
         case incompatibleLockFile = 1008, invalidQuery = 1009, invalidQueryString = 3008, invalidSortDescriptor = 3013, invalidQueryArg = 3015,
             badVersion = 1010, unsupportedFileFormat = 1011
+        /// A primary key that there is.
         case objectAlreadyExists = 1013, notClonable = 1014
+        /// What the system says of a file.
         case fileOperationFailed = 1017, permissionDenied = 1018, fileNotFound = 1019, fileAlreadyExists = 1020
+        /// Damaged files, wrong keys, formats that must be upgraded first.
         case invalidDatabase = 1021, decryptionFailed = 1022, incompatibleHistories = 1023, formatUpgradeRequired = 1024
+        /// A schema that the file does not take, in a mode that may not change it.
         case schemaVersionMismatch = 1025
+        /// Anything else that the system says.
         case systemError = 1999
+        /// Calls at the wrong time or place: outside of a write transaction (2005), on a wrong thread (2006), not for this kind (2007).
         case logic = 2000, notSupported = 2001, crossTableLinkTarget = 2003, wrongTransactionState = 2005, wrongThread = 2006, illegalOperation = 2007
+        /// What is not there any more: results (2009), objects and collections (2010); files in use (2012).
         case keyAlreadyUsed = 2004, staleAccessor = 2009, invalidatedObject = 2010, readOnly = 2011, deleteOpenedRealm = 2012
+        /// Configurations that do not agree (2013), a closed Realm (2014), schemas that are none (2016).
         case mismatchedConfig = 2013, closedRealm = 2014, invalidTableRef = 2015, schemaValidationFailed = 2016
+        /// Changes of the schema that its mode does not allow, and migrations that failed (2020).
         case schemaMismatch = 2017, invalidSchemaVersion = 2018, invalidSchemaChange = 2019, migrationFailed = 2020
+        /// An object that has no parent.
         case topLevelObject = 2021
+        /// Arguments that make no sense (3000), values of a wrong type (3001), null (3002), computed properties (3003).
         case invalidArgument = 3000, typeMismatch = 3001, notNullable = 3002, readOnlyProperty = 3003
+        /// Primary keys that are missing, not asked for, or not to be changed.
         case missingPrimaryKey = 3005, unexpectedPrimaryKey = 3006, modifyPrimaryKey = 3007
+        /// Names that are none: properties (3009), classes, keys of dictionaries (3011).
         case invalidProperty = 3009, invalidName = 3010, invalidDictionaryKey = 3011, invalidDictionaryValue = 3012
+        /// A text that is no JSON.
         case malformedJSON = 4201
+        /// Keys of a wrong length; links to deleted objects (3016); indices out of range (3017); limits of the format (3018).
         case invalidEncryptionKey = 3014, noSuchObject = 3016, indexOutOfBounds = 3017, limitExceeded = 3018
+        /// Objects of another class (3019), classes that are none (3020), settings that do not go together (3022).
         case objectTypeMismatch = 3019, noSuchTable = 3020, illegalCombination = 3022
+        /// An error of the program's own function; one without a number.
         case callback = 1_000_000, unknown = 2_000_000
         /// `CREALM_ERR_COMMIT_OUTCOME_UNKNOWN`
         case commitOutcomeUnknown = 9001
@@ -35,13 +55,16 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case interrupted = 9004
     }
 
+    /// The number.
     public let code: Code
+    /// What went wrong, in words.
     public let message: String
     /// The file concerned, for errors of file access.
     public var path: String?
     /// The byte of the file that contradicts the format; 0 when it is unknown, and for other errors.
     private(set) var offset = 0
 
+    /// An error of one's own, as for functions of a configuration.
     public init(_ code: Code, _ message: String, path: String? = nil) {
         self.code = code
         self.message = message

@@ -10,12 +10,14 @@ public enum PageCipher: Int32, Sendable {
 
 /// What opens an encrypted file, and how a new one is made.
 public struct Encryption: Sendable, Equatable {
+    /// What opens an encrypted file.
     public enum Secret: Sendable, Equatable {
         /// 64 bytes.
         case key(SecretKey)
         /// Any bytes; the key is derived with Argon2id.
         case passphrase(SecretKey)
     }
+    /// What opens the file.
     public var secret: Secret
     /// For a new file; an existing one says itself what it is.
     public var cipher = PageCipher.xchacha20
@@ -25,6 +27,7 @@ public struct Encryption: Sendable, Equatable {
     /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: what suits the machine.
     public var memory = 0
 
+    /// With the usual cipher and cost.
     public init(_ secret: Secret) { self.secret = secret }
     /// Whether the same secret opens the same files.
     public static func == (a: Encryption, b: Encryption) -> Bool { a.secret == b.secret }
@@ -37,7 +40,11 @@ public struct PassphraseCost: Sendable, Equatable {
     /// Bytes, 8 KiB … 1 GiB.
     public var memory: UInt64 = 64 << 20
 
+    /// The usual cost.
     public init() {}
+    /// - Parameters:
+    ///   - passes: how often the memory is gone over.
+    ///   - memory: bytes.
     public init(passes: UInt64, memory: UInt64) {
         self.passes = passes
         self.memory = memory

@@ -5,6 +5,7 @@ import CSodium
 ///
 /// Thread rule: any, but for `refill`. Source: libsodium, `sodium_malloc`.
 public final class SecretKey: @unchecked Sendable, Equatable {  // The bytes change in `refill` only, whose caller is the one holder.
+    /// Number of bytes.
     public let count: Int
     private let memory: UnsafeMutablePointer<UInt8>
 

@@ -38,6 +38,16 @@ struct AsyncWrites {
     fileprivate static let longestRound = 20
 }
 
+/// A Realm in work that is done for it on other threads, and comes back to its scheduler. It does not keep the Realm alive.
+private struct WeakRealm: @unchecked Sendable {  // The reference is atomic, and the Realm's door is the one way into what it leads to.
+    private(set) weak var realm: Realm?
+    init(_ realm: Realm) { self.realm = realm }
+    func tellingNobody(_ body: (Realm) throws(RealmError) -> Void) {
+        guard let realm else { return }
+        realm.tellingNobody { () throws(RealmError) in try body(realm) }
+    }
+}
+
 extension Realm {
     // MARK: What programs call
 
@@ -133,16 +143,17 @@ extension Realm {
         }
         let request = LockRequest()
         asyncWrites.request = request
-        let database = database, scheduler = scheduler
-        let work = { @Sendable [weak self, weak owner = asyncWrites.owner] in
+        let database = database, scheduler = home
+        let me = WeakRealm(self)
+        let work = { @Sendable [weak owner = asyncWrites.owner] in
             let error = database.takeLock(for: request)
             guard let owner else { return }
-            scheduler.post(for: owner) { [weak self] in self?.lockArrived(request, error) }
+            scheduler.post(for: owner) { me.realm?.lockArrived(request, error) }
         }
         do throws(RealmError) { try Thread.start(work) } catch {
-            scheduler.post(for: asyncWrites.owner) { [weak self] in
-                guard let self else { return }
-                self.lockArrived(request, self.database.takeLock(for: request))
+            home.post(for: asyncWrites.owner) {
+                guard let realm = me.realm else { return }
+                realm.lockArrived(request, database.takeLock(for: request))
             }
         }
     }
@@ -168,7 +179,7 @@ extension Realm {
         }
     }
     /// In turns: an error has nobody to go to.
-    private func tellingNobody(_ body: () throws(RealmError) -> Void) {
+    fileprivate func tellingNobody(_ body: () throws(RealmError) -> Void) {
         do throws(RealmError) { try inside(.realm, body) } catch {
             // A turn on the thread that the Realm had before is not its own.
             if !isClosed, error.code != .wrongThread {
@@ -220,10 +231,11 @@ extension Realm {
             transaction.releaseLock()
             if !asyncWrites.committed.isEmpty {
                 // They are on the disk, or will never be: what follows is called in a turn all the same.
-                scheduler.post(for: asyncWrites.owner) { [weak self] in
-                    self?.tellingNobody { () throws(RealmError) in
-                        guard let self, self.asyncWrites.flush == nil, !self.asyncWrites.isCompleting else { return }
-                        self.complete(nil)
+                let me = WeakRealm(self)
+                home.post(for: asyncWrites.owner) {
+                    me.tellingNobody { (realm) throws(RealmError) in
+                        guard realm.asyncWrites.flush == nil, !realm.asyncWrites.isCompleting else { return }
+                        realm.complete(nil)
                     }
                 }
             } else {
@@ -236,15 +248,16 @@ extension Realm {
         let flush = AsyncWrites.Flush()
         asyncWrites.flush = flush
         transaction.handOverLock()
-        let database = database, scheduler = scheduler
-        let work = { @Sendable [weak self, weak owner = asyncWrites.owner] in
+        let database = database, scheduler = home
+        let me = WeakRealm(self)
+        let work = { @Sendable [weak owner = asyncWrites.owner] in
             let answer = database.flushAndUnlock()
             flush.answer.with { $0 = answer }
             guard let owner else { return }
-            scheduler.post(for: owner) { [weak self] in
-                self?.tellingNobody { () throws(RealmError) in
-                    guard let self, self.asyncWrites.flush === flush, !self.asyncWrites.isCompleting else { return }
-                    self.awaitFlush()
+            scheduler.post(for: owner) {
+                me.tellingNobody { (realm) throws(RealmError) in
+                    guard realm.asyncWrites.flush === flush, !realm.asyncWrites.isCompleting else { return }
+                    realm.awaitFlush()
                 }
             }
         }
@@ -296,11 +309,12 @@ extension Realm {
         takeRequestBack()
         requestLock()
         guard asyncWrites.flush != nil || !asyncWrites.committed.isEmpty else { return }
-        scheduler.post(for: asyncWrites.owner) { [weak self] in
-            self?.tellingNobody { () throws(RealmError) in
-                guard let self, !self.asyncWrites.isCompleting else { return }
-                self.awaitFlush()
-                if !self.transaction.holdsLock { self.complete(nil) }
+        let me = WeakRealm(self)
+        home.post(for: asyncWrites.owner) {
+            me.tellingNobody { (realm) throws(RealmError) in
+                guard !realm.asyncWrites.isCompleting else { return }
+                realm.awaitFlush()
+                if !realm.transaction.holdsLock { realm.complete(nil) }
             }
         }
     }

@@ -53,7 +53,7 @@ extension Realm {
     @inline(never) private func enterInTransit(_ accessor: Accessor) throws(RealmError) {
         guard isInTransit else { throw refusal(accessor) }
         // The check may be the application's: no lock is held.
-        let owner = scheduler
+        let owner = home
         guard owner.isOnThread,
             (binding.with { b in
                 guard b.scheduler === owner, !b.isMoving else { return false }
@@ -92,21 +92,21 @@ extension Realm {
         return FaultGuard.hasFaults
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
-    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try database.verifyWhole() } }
+    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try openDatabase?.verifyWhole() } }
     /// Whether the Realm was opened by the process of which this one is a forked child.
     package var isInherited: Bool { generation != ForkGuard.generation }
     package static func inheritedError() -> RealmError {
         RealmError(.wrongTransactionState, "This Realm was opened by the parent process, before the fork: open it again")
     }
     /// Whether the caller is on the Realm's own thread.
-    package var isOnThread: Bool { isInTransit || isFrozen ? scheduler.isOnThread : isOnFixedThread }
+    package var isOnThread: Bool { isInTransit || isFrozen ? home.isOnThread : isOnFixedThread }
     /// The same, false for a Realm in transit whose scheduler does not stand for a thread.
     @inline(__always) private var isOnFixedThread: Bool {
         let own = thread.load(ordering: .relaxed)
         if own != 0 { return Platform.threadId == own }
         if isInTransit { return false }
         if let threadCheck { return threadCheck(threadCheckContext) }
-        return scheduler.isOnThread
+        return home.isOnThread
     }
 
     @inline(never) private func refuse(_ accessor: Accessor) throws(RealmError) {
@@ -135,16 +135,18 @@ extension Realm {
         standing.bitwiseOr(Standing.closed, ordering: .sequentiallyConsistent)
         // The call that the program's function was called from still needs everything.
         if isReporting, isOnThread { return }
-        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits } == 0) { endForGood() }
+        if isOnThread || (Platform.fenceAllThreads() && visits.load(ordering: .acquiring) == 0 && binding.with { $0.visits == 0 && !$0.isMoving }) {
+            endForGood()
+        }
     }
 
     // MARK: The end of the thread
 
     /// Learns of the end of the scheduler's thread from now on, where the scheduler learns of it.
-    func live(on scheduler: any Scheduler) { if !scheduler.add(self) { threadEnds(scheduler) } }
+    func live(on scheduler: any EngineScheduler) { if !scheduler.add(self) { threadEnds(scheduler) } }
     /// The scheduler's thread ends, and calls this as one of the last things that it does: nobody comes in any more, whatever number the next
     /// threads get, and nobody waits for a write that would have ended there. Others can close the Realm, or take it over where that was offered.
-    func threadEnds(_ gone: any Scheduler) {
+    func threadEnds(_ gone: any EngineScheduler) {
         if isInherited { return }
         let isMine = binding.with { b in
             guard b.scheduler === gone, !b.isMoving else { return false }

@@ -135,7 +135,7 @@ final class FrozenReaders: Sendable {
 }
 
 /// The scheduler of frozen Realms: every thread is theirs, and nothing is ever to be done.
-final class FrozenScheduler: Scheduler {
+final class FrozenScheduler: EngineScheduler {
     private let version: UInt64
     init(_ version: UInt64) { self.version = version }
     var isOnThread: Bool { true }
@@ -145,6 +145,7 @@ final class FrozenScheduler: Scheduler {
 }
 
 extension Realm {
+    /// Whether it never changes, and is read on any thread.
     public var isFrozen: Bool { frozen != nil }
 
     /// This Realm at the version that it reads, for reading on any thread, on many at once; inside a write transaction the version before it.

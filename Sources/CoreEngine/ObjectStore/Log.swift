@@ -5,14 +5,19 @@ public enum LogLevel: Int, Sendable { case all = 0, trace, debug, detail, info, 
 
 /// Categories, in the order of the C API; a level set on one flows down to its children.
 public enum LogCategory: String, Sendable, CaseIterable {
+    /// Everything; of the program; files, and who is told of changes.
     case realm = "Realm", app = "Realm.App", sdk = "Realm.SDK", storage = "Realm.Storage", notification = "Realm.Storage.Notification"
+    /// Parts of `storage`.
     case object = "Realm.Storage.Object", query = "Realm.Storage.Query", transaction = "Realm.Storage.Transaction"
+    /// Of Realm's sync service, which there is none of here.
     case sync = "Realm.Sync", client = "Realm.Sync.Client", changeset = "Realm.Sync.Client.Changeset", network = "Realm.Sync.Client.Network"
+    /// The same.
     case reset = "Realm.Sync.Client.Reset", session = "Realm.Sync.Client.Session", server = "Realm.Sync.Server"
 }
 
 /// The process-wide log. Thread rule: any thread.
 public enum Log {
+    /// Gets the messages. Any thread, many at once.
     public typealias Sink = @Sendable (LogCategory, LogLevel, String) -> Void
     private struct State {
         var sink: Sink?
@@ -41,6 +46,7 @@ public enum Log {
             return before
         }
     }
+    /// The level of a category. Any thread.
     public static func level(of category: LogCategory) -> LogLevel {
         state.with { s in LogCategory.allCases.firstIndex(of: category).map { s.levels[$0] } ?? .info }
     }

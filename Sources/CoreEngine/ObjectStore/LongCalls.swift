@@ -11,7 +11,9 @@ public struct CallProgress: Sendable {
         /// Compacts, copies or converts the file; bytes are counted.
         case copying
     }
+    /// What it does now.
     public let activity: Activity
+    /// How much of it is done.
     public let done: UInt64
     /// An estimate; 0: not known.
     public let total: UInt64
@@ -23,10 +25,14 @@ extension Realm {
     /// Ends the calls that run on this Realm. One that begins later is not affected. Any thread.
     public func interrupt() { interruption.request() }
 
-    /// Seconds that `beginWrite` waits for other writers; nil: as long as it takes. At first that of the configuration.
+    /// Seconds that `beginWrite` waits for other writers; nil: as long as it takes. At first that of the configuration. Of a closed Realm and on
+    /// another thread a `Misuse`.
     public var lockTimeout: Double? {
-        get { transaction.lockTimeout }
-        set { transaction.lockTimeout = newValue }
+        get { Misuse.avoided("Realm.lockTimeout", else: nil) { () throws(RealmError) in try inside(.realm, do: transaction.lockTimeout) } }
+        set { Misuse.avoided("Realm.lockTimeout", else: ()) { () throws(RealmError) in try setLockTimeout(newValue) } }
+    }
+    package func setLockTimeout(_ seconds: Double?) throws(RealmError) {
+        try inside { () throws(RealmError) in transaction.lockTimeout = seconds }
     }
 
     /// Whether the configuration's function runs, inside of a call.

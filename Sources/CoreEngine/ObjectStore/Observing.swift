@@ -8,6 +8,7 @@ public final class Observation: @unchecked Sendable {  // `end` may be called on
     private let end: () -> Void
     fileprivate init(_ end: @escaping () -> Void) { self.end = end }
     deinit { end() }
+    /// The body is not called any more; a call that runs is not waited for. Any thread.
     public func invalidate() { end() }
 }
 
@@ -20,6 +21,7 @@ public struct CollectionChangeSet: Sendable {
     public let insertions: [Int]
     /// The same rows before and after.
     public let modifications: [Int]
+    /// As `modifications`, by their places after the change.
     public let modificationsAfter: [Int]
     /// Of lists only; `from` is one of the deletions, `to` one of the insertions.
     public let moves: [(from: Int, to: Int)]
@@ -40,14 +42,20 @@ public struct CollectionChangeSet: Sendable {
 }
 /// What changed in a dictionary, by its keys.
 public struct DictionaryChangeSet: Sendable {
+    /// Keys that are gone.
     public let deletions: [String]
+    /// Keys that are new.
     public let insertions: [String]
+    /// Keys whose values are others, or changed.
     public let modifications: [String]
+    /// Emptied as a whole, and nothing inserted since.
     public let isCleared: Bool
+    /// Gone with its owner, or replaced by another value.
     public let isDeleted: Bool
 }
 /// What changed in an object.
 public struct ObjectChangeSet: Sendable {
+    /// Whether the object is gone.
     public let isDeleted: Bool
     /// Of key paths: their first properties.
     public let properties: [Name]

@@ -67,16 +67,32 @@ extension Realm {
             throw error
         }
     }
+    /// Whether a write transaction is open. Any thread.
     public var isWriting: Bool { transaction.isWriting.load(ordering: .relaxed) }
     package var isReading: Bool { isFrozen || transaction.stage == .reading || transaction.stage == .writing }
-    /// Version of the snapshot; nil when none is open, and elsewhere than on the Realm's thread.
-    public var version: UInt64? { (try? inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }) ?? nil }
-    public var versionCount: UInt64 { database.versionCount }
+    /// Version of the snapshot; nil when none is open, or the Realm is closed. Elsewhere than on the Realm's thread that is a `Misuse`.
+    public var version: UInt64? {
+        var version: UInt64?
+        _ = Misuse.isThere("Realm.version") { () throws(RealmError) in
+            version = try readVersion()
+            return true
+        }
+        return version
+    }
+    /// Version of the snapshot; nil when none is open.
+    package func readVersion() throws(RealmError) -> UInt64? {
+        try inside { () throws(RealmError) in isReading ? frozen?.version ?? transaction.version : nil }
+    }
+    /// Number of versions of the file that are kept; 0 when the Realm is closed. Any thread.
+    public var versionCount: UInt64 { openDatabase?.versionCount ?? 0 }
     /// The versions of the file that anybody has pinned, the oldest first. A snapshot looks at those of whoever has the file open.
     public func pinnedVersions() throws(RealmError) -> [PinnedVersion] {
         try inside { () throws(RealmError) in try database.pinnedVersions() }
     }
 
+    /// Begins to read the newest version, unless it reads one. Any call that reads does that by itself.
+    ///
+    /// - Throws: 1021 and its neighbours for a file that cannot be read.
     public func beginRead() throws(RealmError) {
         try inside { () throws(RealmError) in
             _ = try reading()
@@ -107,6 +123,9 @@ extension Realm {
             deliver()
         }
     }
+    /// Ends the write transaction: its changes are on the disk, and seen by all who read from then on.
+    ///
+    /// - Throws: 2005 when there is none; 9001 when it is not known whether the changes are on the disk; what the system says.
     public func commitWrite() throws(RealmError) { try commitWrite(silent: []) }
     /// - Parameter silent: callbacks of objects, collections and results that are not told of this commit.
     package func commitWrite(silent: [(notifier: Notifier, id: Int)]) throws(RealmError) {
@@ -147,6 +166,9 @@ extension Realm {
         }
         Log.write(.transaction, .debug, "Commit of size \(transaction.logicalSize) done in \(Int((Platform.monotonicSeconds - start) * 1e6)) us")
     }
+    /// Ends the write transaction, and nothing has changed.
+    ///
+    /// - Throws: 2005 when there is none.
     public func cancelWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
             let t = transaction

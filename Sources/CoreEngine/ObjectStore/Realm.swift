@@ -1,5 +1,12 @@
 import Synchronization
 
+/// What `Realm(…)` comes from: an initializer of a protocol may find an instance instead of making one.
+public protocol RealmOpening {}
+extension RealmOpening where Self == Realm {
+    /// As `Realm.open`: opens, or finds the cached instance.
+    public init(_ configuration: RealmConfiguration) throws(RealmError) { self = try Realm.open(configuration) }
+}
+
 /// One open Realm: a view of one version of a database, with its schema. A live one moves by `refresh`, `beginWrite` and its own commits; a
 /// frozen one never does.
 ///
@@ -7,7 +14,9 @@ import Synchronization
 /// any thread: `close`, `isClosed`, `isWriting`, `schema`, `schemaVersion`, `configuration`, `versionCount`, and letting go of it. A frozen one
 /// is used on any thread, on many at once.
 /// After `close` everything answers with 2014 (or 2010 for objects).
-public final class Realm: @unchecked Sendable {  // Everybody comes in through the door (`Door.swift`); the rest is atomic or behind a Lock.
+///
+/// Not `Sendable`: a task or another actor gets a `ThreadSafeReference`, or a `Frozen` version.
+public final class Realm: RealmOpening {
     /// What may be asked on any thread.
     private struct Facts {
         var configuration: RealmConfiguration
@@ -23,7 +32,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     }
     /// Where the Realm lives.
     struct Binding {
-        var scheduler: any Scheduler
+        var scheduler: any EngineScheduler
         /// Calls that are inside, counted here while the Realm is in transit.
         var visits = 0
         /// Changing its owner at this moment: nobody comes in.
@@ -32,11 +41,13 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         var isUncertain = false
     }
     let binding: Lock<Binding>
-    public var scheduler: any Scheduler { binding.with { $0.scheduler } }
+    /// Where the Realm lives. Any thread.
+    public var scheduler: any Scheduler { home.original }
+    var home: any EngineScheduler { binding.with { $0.scheduler } }
     /// The thread, where the scheduler stands for one; 0 where it must be asked.
     let thread: Atomic<UInt>
     /// The check of the scheduler that it was opened with, where that has one.
-    let threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)?
+    let threadCheck: ThreadCheck?
     let threadCheckContext: UnsafeMutableRawPointer?
     /// Calls that are inside, one in the other; the own thread's.
     let visits = Atomic(0)
@@ -46,7 +57,13 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
     /// Differs from the present one when a forked child has inherited the Realm.
     let generation = ForkGuard.generation
     private let hasEnded = Atomic(false)
-    let database: Database
+    /// The file, for whoever is inside of the door: there nobody takes it away.
+    unowned(unsafe) let database: Database
+    private let keptDatabase: Lock<Database?>
+    /// The file for others; nil once the Realm is closed.
+    var openDatabase: Database? { keptDatabase.with { $0 } }
+    /// The canonical path of the file. Any thread.
+    let path: String
     /// What a live Realm reads and writes through; closed from the start in a frozen one.
     package let transaction: Transaction
     /// Ends long calls before their time.
@@ -82,6 +99,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         get { facts.with { $0.schemaVersion } }
         set { facts.with { $0.schemaVersion = newValue } }
     }
+    /// Whether `close` was called. Any thread.
     public var isClosed: Bool { standing.load(ordering: .acquiring) & Standing.closed != 0 }
     /// Whether another thread may take the Realm over.
     var isInTransit: Bool { standing.load(ordering: .acquiring) & Standing.inTransit != 0 }
@@ -122,9 +140,11 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
 
     // MARK: Opening
 
-    public convenience init(_ configuration: RealmConfiguration) throws(RealmError) { try self.init(opening: configuration) }
-
-    /// Opens, or finds the cached instance.
+    /// Opens, or finds the instance that is open for the same scheduler, where the configuration says `isCached`. Any thread.
+    ///
+    /// - Throws: 2013 for a configuration that does not agree with that of another instance of the file, 3022 for settings that do not go
+    ///   together, 2016 for a schema that is none, 1019 and its neighbours for what the system says, 1021 and 1022 for a file that is damaged or
+    ///   cannot be decrypted, 2017 to 2020 for a schema that the file does not take, and what functions of the configuration throw.
     public static func open(_ configuration: RealmConfiguration) throws(RealmError) -> Realm {
         try configuration.check()
         if configuration.asOpened.isCached,
@@ -140,7 +160,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         try given.check()
         let configuration = given.asOpened
         facts = Lock(initial: Facts(configuration: configuration))
-        let scheduler = configuration.scheduler ?? ThreadScheduler.current
+        let scheduler = (configuration.scheduler ?? ThreadScheduler.current).forEngine
         binding = Lock(initial: Binding(scheduler: scheduler))
         thread = Atomic(scheduler.threadId)
         threadCheck = scheduler.threadCheck
@@ -155,8 +175,10 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         let isFirst = !RealmCoordinator.isOpen(Name(path))
         do throws(RealmError) {
             if try Self.needsReset(configuration, path) { _ = try Database.deleteFiles(path: path) }
-            database = try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
+            let opened = try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
+            (database, keptDatabase) = (opened, Lock(initial: opened))
         } catch { throw error.with(path: configuration.path) }
+        self.path = path
         transaction = try Transaction(database)
         attendToLongCalls()
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
@@ -218,14 +240,14 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         c.migrate = nil
         c.progress = nil
         facts = Lock(initial: Facts(configuration: c))
-        binding = Lock(initial: Binding(scheduler: realm.scheduler))
+        binding = Lock(initial: Binding(scheduler: realm.home))
         thread = Atomic(realm.thread.load(ordering: .relaxed))
         threadCheck = realm.threadCheck
         threadCheckContext = realm.threadCheckContext
         isDynamic = true
         isFixedView = true
         frozen = nil
-        database = realm.database
+        (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = realm.interruption
         guard let pin = realm.transaction.sharedPin else { throw realm.closedError() }
         transaction = try Transaction(reading: pin)
@@ -248,7 +270,7 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
         threadCheckContext = nil
         isDynamic = realm.isDynamic
         isFixedView = true
-        database = realm.database
+        (database, keptDatabase, path) = (realm.database, Lock(initial: realm.database), realm.path)
         interruption = Interruption()
         frozen = FrozenReaders(pin, interruption)
         transaction = try Transaction(closedOf: database)
@@ -270,12 +292,19 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
             frozen.end()
         } else {
             stateCount &+= 1
-            scheduler.remove(self)
+            home.remove(self)
             stopListening()
             endAsyncWrites()
+            turn = nil
             notifiers.end()
             transaction.close()
         }
+        // Whoever is the last to refer to the file closes it, outside of the lock.
+        let file = keptDatabase.with { kept in
+            defer { kept = nil }
+            return kept
+        }
+        withExtendedLifetime(file) {}
         let gone = callbacks.with { $0.takeAll() }
         withExtendedLifetime(gone) {}
         RealmCoordinator.unregister(self)
@@ -283,10 +312,19 @@ public final class Realm: @unchecked Sendable {  // Everybody comes in through t
 
     /// A child gives nothing back of what its parent has: other threads of the parent may have been changing it when the process was forked.
     private func leaveToParent() {
-        for part in [transaction, database, facts, binding, callbacks, frozen, turn] as [AnyObject?] { part.map { _ = Unmanaged.passRetained($0) } }
+        for part in [transaction, openDatabase, facts, binding, callbacks, frozen, turn] as [AnyObject?] {
+            part.map { _ = Unmanaged.passRetained($0) }
+        }
     }
 
     // MARK: Files
+
+    /// Deletes a database with the files beside it; the lock file stays, by which others may be waiting. Any thread.
+    ///
+    /// - Returns: whether there was one.
+    /// - Throws: 2012 when it is open in this or another process; what the system says.
+    @discardableResult
+    public static func deleteFiles(at path: String) throws(RealmError) -> Bool { try Database.deleteFiles(path: path) }
 
     /// The schema version stored in the file of a configuration.
     public static func persistedSchemaVersion(_ configuration: RealmConfiguration) throws(RealmError) -> UInt64 {

@@ -1,56 +1,74 @@
-/// Live lists, sets and dictionaries for Swift programs: a place in a Realm, read where it lies. A copy is the same collection.
+/// Live lists, sets and dictionaries for Swift programs: a place in a Realm, read where it lies. A copy is the same collection. Rules of reading:
+/// `LiveCollection`.
 ///
-/// Thread rule: that of the Realm. Reading a collection whose owner is gone shows it empty; methods that throw say 2010 then.
+/// Thread rule: that of the Realm. Every method that throws says 2010 when the owner of the collection is gone.
 
 extension Realm {
     fileprivate func elements(of path: CollectionPath) throws(RealmError) -> ElementList {
         guard case .list(let l)? = try collection(path) else { throw invalidated() }
         return l
     }
+    fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
+        try inside(.collection) { () throws(RealmError) in try reading().group.copy(try elements(of: path).get(i)) }
+    }
+    fileprivate func elements(_ bounds: Range<Int>?, of path: CollectionPath) throws(RealmError) -> [RealmValue] {
+        try inside(.collection) { () throws(RealmError) in
+            let list = try elements(of: path), group = try reading().group
+            var all: [RealmValue] = []
+            for i in try Range.checked(bounds, count: list.count) { all.append(try group.copy(try list.get(i))) }
+            return all
+        }
+    }
+    fileprivate func index(of value: RealmValue, in path: CollectionPath) throws(RealmError) -> Int? {
+        try inside(.collection) { () throws(RealmError) in
+            let list = try elements(of: path)
+            return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
+        }
+    }
 }
 
 /// A list: elements keep the order they were put in.
-public struct RealmList: RandomAccessCollection, Sendable {
+public struct RealmList: LiveCollection {
+    public typealias Element = RealmValue
+    public typealias Iterator = IndexingIterator<[RealmValue]>
+    /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
     private func content() throws(RealmError) -> ElementList { try realm.elements(of: path) }
     /// Whether the list still exists.
-    public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }
-    /// The element, copied; null where there is none any more.
-    public subscript(position: Int) -> RealmValue { (try? get(position)) ?? .null }
+    public var isValid: Bool {
+        Misuse.isThere("RealmList.isValid") { () throws(RealmError) in try load() >= 0 }
+    }
+    /// Number of elements now.
+    ///
+    /// - Throws: 2010 when the owner is gone.
+    public func load() throws(RealmError) -> Int { try realm.inside(.collection) { () throws(RealmError) in try content().count } }
+    /// The element at an index, copied; nested collections with their elements.
+    ///
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
+    public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
+    /// The elements of this moment, copied: those in `bounds`, or all of them.
+    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] { try realm.elements(bounds, of: path) }
+    /// What stands for an element where a handler of `Misuse` goes on without one.
+    public var noElement: RealmValue { .null }
     /// The element, copied; nested collections with their elements.
-    public func get(_ i: Int) throws(RealmError) -> RealmValue {
-        try realm.inside(.collection) { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
-    }
+    public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
     /// All elements, copied.
-    public func values() throws(RealmError) -> [RealmValue] {
-        try realm.inside(.collection) { () throws(RealmError) in
-            let list = try content()
-            let group = try realm.reading().group
-            var all: [RealmValue] = []
-            for i in 0..<list.count { all.append(try group.copy(try list.get(i))) }
-            return all
-        }
-    }
+    public func values() throws(RealmError) -> [RealmValue] { try elements() }
+    /// The object that an element leads to; nil when it leads to none.
     public func object(_ i: Int) throws(RealmError) -> RealmObject? {
         guard case .typedLink(let t, let k) = try realm.inside(.collection, { () throws(RealmError) in try content().get(i) }) else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
     /// First index of an equal value.
-    public func find(_ value: RealmValue) throws(RealmError) -> Int? {
-        try realm.inside(.collection) { () throws(RealmError) in
-            let list = try content()
-            return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
-        }
-    }
+    public func find(_ value: RealmValue) throws(RealmError) -> Int? { try realm.index(of: value, in: path) }
 
     // MARK: Changing; inside a write transaction
 
+    /// Adds an element at the end. Lists and dictionaries become collections inside, in lists of Mixed values.
     public func append(_ value: RealmValue) throws(RealmError) {
-        try insert(value, at: try realm.inside(.collection) { () throws(RealmError) in try content().count })
+        try insert(value, at: try load())
     }
     /// Inserts before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {
@@ -60,6 +78,7 @@ public struct RealmList: RandomAccessCollection, Sendable {
         default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.insert(m, at: i, in: path)) }
         }
     }
+    /// Puts a value in place of element `i`.
     public func set(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(at: i).replace(with: elements)
@@ -67,6 +86,7 @@ public struct RealmList: RandomAccessCollection, Sendable {
         default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.set(m, at: i, in: path)) }
         }
     }
+    /// Removes element `i`; an embedded object goes with it.
     public func remove(at i: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.erase(at: i, in: path)) }
     /// Moves an element so that it ends up at `to`.
     public func move(from: Int, to: Int) throws(RealmError) { try realm.inside(.collection, do: try realm.move(from, to: to, in: path)) }
@@ -74,6 +94,7 @@ public struct RealmList: RandomAccessCollection, Sendable {
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .list)) }
     /// Removes all elements and deletes the objects they link to.
     public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .list)) }
+    /// Puts these elements in place of all there are.
     public func replace(with elements: [RealmValue]) throws(RealmError) {
         try removeAll()
         for (i, v) in elements.enumerated() { try insert(v, at: i) }
@@ -96,12 +117,15 @@ public struct RealmList: RandomAccessCollection, Sendable {
     }
     /// The nested list at `i`; not valid when something else stands there.
     public func list(_ i: Int) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try nestedPath(i)) }
+    /// The nested dictionary at `i`; not valid when something else stands there.
     public func dictionary(_ i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try nestedPath(i))
     }
+    /// A new, empty list before element `i`.
     public func insertList(at i: Int) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.list, at: i, in: path)))
     }
+    /// A new, empty dictionary before element `i`.
     public func insertDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.insertCollection(.dictionary, at: i, in: path)))
     }
@@ -109,30 +133,40 @@ public struct RealmList: RandomAccessCollection, Sendable {
     public func setList(at i: Int) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.list, at: i, in: path)))
     }
+    /// Makes element `i` a dictionary, keeping one that is there.
     public func setDictionary(at i: Int) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try realm.inside(.collection, do: try realm.setCollection(.dictionary, at: i, in: path)))
     }
 }
 
 /// A set: unique elements in value order.
-public struct RealmSet: RandomAccessCollection, Sendable {
+public struct RealmSet: LiveCollection {
+    public typealias Element = RealmValue
+    public typealias Iterator = IndexingIterator<[RealmValue]>
+    /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
-    private func content() throws(RealmError) -> ElementList { try realm.elements(of: path) }
-    public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }
-    public subscript(position: Int) -> RealmValue { (try? get(position)) ?? .null }
-    public func get(_ i: Int) throws(RealmError) -> RealmValue {
-        try realm.inside(.collection) { () throws(RealmError) in try realm.reading().group.copy(try content().get(i)) }
+    /// Whether the set still exists.
+    public var isValid: Bool { Misuse.isThere("RealmSet.isValid") { () throws(RealmError) in try load() >= 0 } }
+    /// Number of elements now.
+    ///
+    /// - Throws: 2010 when the owner is gone.
+    public func load() throws(RealmError) -> Int {
+        try realm.inside(.collection) { () throws(RealmError) in try realm.elements(of: path).count }
     }
-    public func find(_ value: RealmValue) throws(RealmError) -> Int? {
-        try realm.inside(.collection) { () throws(RealmError) in
-            let list = try content()
-            return try value.withMixed { (m) throws(RealmError) in try list.find(m) }
-        }
-    }
+    /// The element at an index, copied; nested collections with their elements.
+    ///
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
+    public func element(at i: Int) throws(RealmError) -> RealmValue { try realm.element(i, of: path) }
+    /// The elements of this moment, copied: those in `bounds`, or all of them.
+    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue] { try realm.elements(bounds, of: path) }
+    /// What stands for an element where a handler of `Misuse` goes on without one.
+    public var noElement: RealmValue { .null }
+    /// The element at an index, copied.
+    public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
+    /// Index of an equal value; nil when there is none.
+    public func find(_ value: RealmValue) throws(RealmError) -> Int? { try realm.index(of: value, in: path) }
     /// - Returns: whether the value is new, and where it stands.
     @discardableResult
     public func insert(_ value: RealmValue) throws(RealmError) -> (inserted: Bool, index: Int) {
@@ -144,12 +178,17 @@ public struct RealmSet: RandomAccessCollection, Sendable {
     public func remove(_ value: RealmValue) throws(RealmError) -> Bool {
         try value.withMixed { (m) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseFromSet(m, path)) }
     }
+    /// Removes all elements; objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .set)) }
+    /// Removes all elements and deletes the objects they link to.
     public func deleteAllObjects() throws(RealmError) { try realm.inside(.collection, do: try realm.removeAll(path, .set)) }
 }
 
 /// A dictionary: string keys in byte order.
-public struct RealmDictionary: RandomAccessCollection, Sendable {
+public struct RealmDictionary: LiveCollection {
+    public typealias Element = RealmValue.Entry
+    public typealias Iterator = IndexingIterator<[RealmValue.Entry]>
+    /// The Realm it belongs to.
     public let realm: Realm
     let path: CollectionPath
 
@@ -157,17 +196,34 @@ public struct RealmDictionary: RandomAccessCollection, Sendable {
         guard case .dictionary(let d)? = try realm.collection(path) else { throw realm.invalidated() }
         return d
     }
-    public var isValid: Bool { (try? realm.inside(.collection) { () throws(RealmError) in _ = try content() }) != nil }
-    public var startIndex: Int { 0 }
-    public var endIndex: Int { (try? realm.inside(.collection) { () throws(RealmError) in try content().count }) ?? 0 }
-    public subscript(position: Int) -> RealmValue.Entry { (try? entry(position)) ?? RealmValue.Entry(key: "", value: .null) }
-    public func entry(_ i: Int) throws(RealmError) -> RealmValue.Entry {
+    /// Whether the dictionary still exists.
+    public var isValid: Bool { Misuse.isThere("RealmDictionary.isValid") { () throws(RealmError) in try load() >= 0 } }
+    /// Number of elements now.
+    ///
+    /// - Throws: 2010 when the owner is gone.
+    public func load() throws(RealmError) -> Int { try realm.inside(.collection) { () throws(RealmError) in try content().count } }
+    /// The element at an index, copied; nested collections with their elements.
+    ///
+    /// - Throws: 3017 when the index is out of range, 2010 when the owner is gone.
+    public func element(at i: Int) throws(RealmError) -> RealmValue.Entry {
+        try realm.inside(.collection) { () throws(RealmError) in try entry(i, of: try content(), try realm.reading().group) }
+    }
+    /// The elements of this moment, copied: those in `bounds`, or all of them.
+    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmValue.Entry] {
         try realm.inside(.collection) { () throws(RealmError) in
-            let d = try content()
-            let group = try realm.reading().group
-            return RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
+            let d = try content(), group = try realm.reading().group
+            var all: [RealmValue.Entry] = []
+            for i in try Range.checked(bounds, count: d.count) { all.append(try entry(i, of: d, group)) }
+            return all
         }
     }
+    /// What stands for an element where a handler of `Misuse` goes on without one.
+    public var noElement: RealmValue.Entry { RealmValue.Entry(key: "", value: .null) }
+    private func entry(_ i: Int, of d: ElementDictionary, _ group: Group) throws(RealmError) -> RealmValue.Entry {
+        RealmValue.Entry(key: Name(try group.copy(try d.key(i)).string ?? ""), value: try group.copy(try d.value(i)))
+    }
+    /// The entry at an index, in the order of the keys; copied.
+    public func entry(_ i: Int) throws(RealmError) -> RealmValue.Entry { try element(at: i) }
     private func index(_ key: Name) throws(RealmError) -> Int? {
         try realm.inside(.collection) { () throws(RealmError) in
             let d = try content()
@@ -179,8 +235,11 @@ public struct RealmDictionary: RandomAccessCollection, Sendable {
         guard let i = try index(key) else { return nil }
         return try entry(i).value
     }
-    public subscript(key: Name) -> RealmValue? { try? get(key) }
+    /// The value of a key, copied; nil when the key is absent. Errors go to `Misuse`.
+    public subscript(key: Name) -> RealmValue? { Misuse.avoided("RealmDictionary.subscript", else: nil) { () throws(RealmError) in try get(key) } }
+    /// All keys, in byte order.
     public var keys: [Name] { map(\.key) }
+    /// The object that a key leads to; nil when it leads to none, or is absent.
     public func object(_ key: Name) throws(RealmError) -> RealmObject? {
         guard let i = try index(key), case .link(let t, let k) = try entry(i).value else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
@@ -188,6 +247,9 @@ public struct RealmDictionary: RandomAccessCollection, Sendable {
 
     // MARK: Changing; inside a write transaction
 
+    /// Stores a value under a key, new or old. Lists and dictionaries become collections inside, in dictionaries of Mixed values.
+    ///
+    /// - Throws: 3011 for a key that begins with `$` or contains a dot.
     public func set(_ value: RealmValue, for key: Name) throws(RealmError) {
         switch value {
         case .list(let elements): try setList(for: key).replace(with: elements)
@@ -203,7 +265,9 @@ public struct RealmDictionary: RandomAccessCollection, Sendable {
     public func removeValue(for key: Name) throws(RealmError) -> Bool {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in try realm.inside(.collection, do: try realm.eraseKey(name, in: path)) }
     }
+    /// Removes all keys; embedded objects go with them, other objects stay.
     public func removeAll() throws(RealmError) { try realm.inside(.collection, do: try realm.clear(path, .dictionary)) }
+    /// Puts these entries in place of all there are.
     public func replace(with entries: [RealmValue.Entry]) throws(RealmError) {
         try removeAll()
         for e in entries { try set(e.value, for: e.key) }
@@ -218,109 +282,21 @@ public struct RealmDictionary: RandomAccessCollection, Sendable {
 
     // MARK: Collections inside dictionaries of Mixed values
 
+    /// The nested list under a key; not valid when something else stands there.
     public func list(_ key: Name) -> RealmList { RealmList(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
+    /// The nested dictionary under a key; not valid when something else stands there.
     public func dictionary(_ key: Name) -> RealmDictionary { RealmDictionary(realm: realm, path: path.appending(.name(Array(key.utf8)))) }
     private func setCollection(_ kind: CollectionShape, _ key: Name) throws(RealmError) -> CollectionPath {
         try Array(key.utf8).withBytes { (name) throws(RealmError) in
             try realm.inside(.collection, do: try realm.setCollection(kind, forKey: name, in: path))
         }
     }
+    /// Makes the value of a key a list, keeping one that is there.
     public func setList(for key: Name) throws(RealmError) -> RealmList {
         RealmList(realm: realm, path: try setCollection(.list, key))
     }
+    /// Makes the value of a key a dictionary, keeping one that is there.
     public func setDictionary(for key: Name) throws(RealmError) -> RealmDictionary {
         RealmDictionary(realm: realm, path: try setCollection(.dictionary, key))
-    }
-}
-
-extension RealmObject {
-    private func path(_ name: Name, _ shape: CollectionShape) throws(RealmError) -> CollectionPath {
-        let p = try property(name)
-        try realm.inside(.object, do: try realm.checkCollection(table, key, p.key, as: shape))
-        return CollectionPath(table: table, owner: named, column: p.key)
-    }
-    /// The list in a property (or in a Mixed property, once it holds one).
-    public func list(_ name: Name) throws(RealmError) -> RealmList { RealmList(realm: realm, path: try path(name, .list)) }
-    public func set(_ name: Name) throws(RealmError) -> RealmSet { RealmSet(realm: realm, path: try path(name, .set)) }
-    public func dictionary(_ name: Name) throws(RealmError) -> RealmDictionary { RealmDictionary(realm: realm, path: try path(name, .dictionary)) }
-    /// Makes a Mixed property a list, keeping one that is there.
-    public func setList(_ name: Name) throws(RealmError) -> RealmList {
-        try realm.inside(.object, do: try realm.setCollection(.list, table, key, try property(name).key))
-        return try list(name)
-    }
-    public func setDictionary(_ name: Name) throws(RealmError) -> RealmDictionary {
-        try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, try property(name).key))
-        return try dictionary(name)
-    }
-    /// A new embedded object in a link property, in place of one that is there.
-    public func setEmbedded(_ name: Name) throws(RealmError) -> RealmObject {
-        let (t, k) = try realm.inside(.object, do: try realm.setNewObject(table, key, try property(name).key))
-        return RealmObject(realm: realm, table: t, key: k)
-    }
-    /// The object that an embedded object belongs to.
-    public func parent() throws(RealmError) -> RealmObject? {
-        try realm.inside(.object, do: try realm.parent(table, key)).map { RealmObject(realm: realm, table: $0.0, key: $0.1) }
-    }
-
-    /// Replaces the contents of a collection property.
-    func replace(_ p: Property, with value: RealmValue) throws(RealmError) {
-        let path = CollectionPath(table: table, owner: named, column: p.key)
-        switch (p.collection, value) {
-        case (.list, .list(let elements)): try RealmList(realm: realm, path: path).replace(with: elements)
-        case (.set, .list(let elements)):
-            let s = RealmSet(realm: realm, path: path)
-            try s.removeAll()
-            for v in elements { try s.insert(v) }
-        case (.dictionary, .dictionary(let entries)): try RealmDictionary(realm: realm, path: path).replace(with: entries)
-        case (.none, .list(let elements)):
-            try realm.inside(.object, do: try realm.setCollection(.list, table, key, p.key))
-            try RealmList(realm: realm, path: path).replace(with: elements)
-        case (.none, .dictionary(let entries)):
-            try realm.inside(.object, do: try realm.setCollection(.dictionary, table, key, p.key))
-            try RealmDictionary(realm: realm, path: path).replace(with: entries)
-        default: throw RealmError(.typeMismatch, "Property '\(className).\(p.name)' does not take a value of this type")
-        }
-    }
-
-    // MARK: Whole objects as values
-
-    /// The object's properties by name. Links are followed `depth` levels; embedded objects always; an object on the way to itself, and what
-    /// lies deeper, stays a link.
-    public func toDictionary(depth: Int = 1) throws(RealmError) -> RealmValue {
-        var way: [RealmObject] = []
-        return try expand(depth, &way)
-    }
-    private func expand(_ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
-        guard let i = realm.schema.index(of: table) else { throw RealmError(.noSuchTable, "The class is not in the schema") }
-        way.append(self)
-        defer { way.removeLast() }
-        var entries: [RealmValue.Entry] = []
-        for p in realm.schema.classes[i].properties { entries.append(RealmValue.Entry(key: p.name, value: try expand(try get(p.name), depth, &way))) }
-        return .dictionary(entries)
-    }
-    private func expand(_ v: RealmValue, _ depth: Int, _ way: inout [RealmObject]) throws(RealmError) -> RealmValue {
-        switch v {
-        case .link(let t, let k):
-            let o = RealmObject(realm: realm, table: t, key: k)
-            let isEmbedded = try realm.inside(.object, do: try realm.isEmbedded(t))
-            guard depth > 0 || isEmbedded, !way.contains(o), way.count < Table.maxNesting, realm.schema.index(of: t) != nil else { return v }
-            return try o.expand(isEmbedded ? depth : depth - 1, &way)
-        case .list(let elements):
-            var all: [RealmValue] = []
-            for e in elements { all.append(try expand(e, depth, &way)) }
-            return .list(all)
-        case .dictionary(let entries):
-            var all: [RealmValue.Entry] = []
-            for e in entries { all.append(RealmValue.Entry(key: e.key, value: try expand(e.value, depth, &way))) }
-            return .dictionary(all)
-        default: return v
-        }
-    }
-    /// One line of JSON: properties in column order, links as keys, embedded objects in full.
-    public func json() throws(RealmError) -> String { try realm.inside(.object, do: try realm.json(table, key)) }
-    /// Replaces a Mixed property by the value of a JSON text.
-    public func setJSON(_ name: Name, _ text: String) throws(RealmError) {
-        let p = try property(name)
-        try Array(text.utf8).withBytes { (b) throws(RealmError) in try realm.inside(.object, do: try realm.setJSON(table, key, p.key, b)) }
     }
 }

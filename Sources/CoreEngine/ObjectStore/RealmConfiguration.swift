@@ -18,7 +18,9 @@ public struct RealmConfiguration: Sendable {
     public var schema: Schema?
     /// Version of `schema`; all ones: none given.
     public var schemaVersion = UInt64.max
+    /// What happens when the file has another schema.
     public var schemaMode = SchemaMode.automatic
+    /// Which classes and properties of the file show up that `schema` does not name.
     public var subsetMode = SchemaSubsetMode.strict
     /// Key or passphrase; nil for a plain file.
     public var secret: Encryption.Secret? { didSet { refusedSecret = nil } }
@@ -30,6 +32,7 @@ public struct RealmConfiguration: Sendable {
     public var passphraseCost = PassphraseCost()
     /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: a sixteenth of the machine's memory, 256 MB at most.
     public var pageMemory = 0
+    /// Whether the data live only as long as somebody has them open.
     public var isInMemory = false
     /// Reads one version of a file that other programs may be writing, realm-core included, in a copy of its own: it waits for nobody, nobody
     /// waits for it, and nothing in the file's folder is made or changed. The Realm is as one of mode `immutable` then, and is never cached.
@@ -38,8 +41,11 @@ public struct RealmConfiguration: Sendable {
     public var durability = CommitDurability.full
     /// Opens with the same scheduler share one instance.
     public var isCached = false
+    /// Whether a file of an older format is refused instead of upgraded.
     public var disablesFormatUpgrade = false
+    /// As many versions there may be; more, and `beginWrite` throws 2005.
     public var maxActiveVersions = UInt64.max
+    /// Where the Realm is to live; nil: on the thread that opens it.
     public var scheduler: (any Scheduler)?
     /// Whether the Realm hears of new versions, and moves to them in turns of its scheduler. Else it moves in calls only.
     public var notifiesAutomatically = true
@@ -60,6 +66,7 @@ public struct RealmConfiguration: Sendable {
     /// When a class becomes embedded: delete objects that nothing links to, copy those with several links.
     public var handlesBacklinksAutomatically = false
 
+    /// - Parameter schemaVersion: nil: 0, with a schema.
     public init(path: String = "", schema: Schema? = nil, schemaVersion: UInt64? = nil, mode: SchemaMode = .automatic) {
         self.path = path
         self.schema = schema

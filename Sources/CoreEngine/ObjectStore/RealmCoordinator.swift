@@ -53,7 +53,7 @@ enum RealmCoordinator {
     }
     private static func entry(_ r: Realm) -> Entry {
         Entry(
-            id: ObjectIdentifier(r), path: Name(r.database.path), configuration: r.configuration, schemaVersion: r.schemaVersion,
+            id: ObjectIdentifier(r), path: Name(r.path), configuration: r.configuration, schemaVersion: r.schemaVersion,
             cached: r.configuration.isCached ? r : nil)
     }
     /// The cached instance of the same file for a scheduler, where `r` is one that is cached.
@@ -61,7 +61,7 @@ enum RealmCoordinator {
         var c = r.configuration
         guard c.isCached, !r.isFrozen else { return nil }
         c.scheduler = scheduler
-        return try cached(c, Name(r.database.path))
+        return try cached(c, Name(r.path))
     }
     static func register(_ r: Realm) {
         if r.configuration.isSnapshot { return }
@@ -77,8 +77,9 @@ enum RealmCoordinator {
         defer { withExtendedLifetime(cached) {} }
         return instances.with { all in
             if r.configuration.isCached { cached = all.compactMap { $0.path == entry.path ? $0.cached : nil } }
-            if let known = cached.first(where: { $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.database === r.database })
-            {
+            if let known = cached.first(where: {
+                $0.isFrozen && !$0.isClosed && $0.scheduler.isSame(as: r.scheduler) && $0.openDatabase === r.database
+            }) {
                 return known
             }
             all.append(entry)

@@ -1,8 +1,10 @@
 /// A live object: a place in a Realm, read and written by property name.
 ///
 /// Thread rule: that of its Realm: elsewhere access throws 2006. After deletion or `close` access throws 2010.
-public struct RealmObject: Equatable, Sendable {
+public struct RealmObject: Hashable {
+    /// The Realm it belongs to.
     public let realm: Realm
+    /// Its class.
     public let table: TableKey
     let named: BornKey
     /// Null once the transaction that made the object was rolled back.
@@ -14,8 +16,17 @@ public struct RealmObject: Equatable, Sendable {
         named = BornKey(key, try? realm.inside(.object) { () throws(RealmError) in realm.transaction.birth(table, key) })
     }
     public static func == (a: RealmObject, b: RealmObject) -> Bool { a.realm === b.realm && a.table == b.table && a.named == b.named }
-    /// Whether the object still exists.
-    public var isValid: Bool { realm.isValid(table, key) }
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(realm))
+        hasher.combine(table)
+        hasher.combine(named)
+    }
+    /// Whether the object still exists, and its Realm is open.
+    public var isValid: Bool {
+        Misuse.isThere("RealmObject.isValid") { () throws(RealmError) in
+            try realm.inside(.object) { () throws(RealmError) in try realm.isAlive(table, key) }
+        }
+    }
     /// The object as a value, for properties, lists and arguments of queries.
     public var link: RealmValue { .link(table, key) }
     /// Name of its class.
@@ -40,14 +51,26 @@ public struct RealmObject: Equatable, Sendable {
         }
     }
     /// Stores a value; inside a write transaction. A list or dictionary replaces the contents of a collection property (sets take a list), or
-    /// makes a Mixed property that collection.
+    /// makes a Mixed property that collection. Where the property leads to objects, a dictionary stands for a new one with these values.
+    /// What is refused has changed nothing.
+    ///
+    /// - Throws: 3009 when there is no such property, 3003 when it is computed, 3001 and 3002 for a value that it does not take, 3016 for a
+    ///   link to a deleted object, 1013 for a new object whose primary key there is, 2005 outside of a write transaction.
     public func set(_ name: Name, _ value: RealmValue) throws(RealmError) {
         let p = try property(name)
         if p.isComputed { throw RealmError(.readOnlyProperty, "Property '\(className).\(name)' is computed") }
         switch value {
-        case .list, .dictionary: try replace(p, with: value)
-        default: try value.withMixed { (m) throws(RealmError) in try realm.inside(.object, do: try realm.set(table, key, p.key, m)) }
+        case .list, .dictionary:
+            try realm.inside(.object) { () throws(RealmError) in
+                var writer = ValueWriter(realm)
+                try writer.set(value, p, of: self)
+            }
+        default: try setValue(value, p)
         }
+    }
+    /// Stores a single value.
+    func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
+        try value.withMixed { (m) throws(RealmError) in try realm.inside(.object, do: try realm.set(table, key, p.key, m)) }
     }
     /// Links this object's property to `other`; nil clears.
     public func set(_ name: Name, to other: RealmObject?) throws(RealmError) { try set(name, other.map { .link($0.table, $0.key) } ?? .null) }
@@ -56,8 +79,10 @@ public struct RealmObject: Equatable, Sendable {
         guard case .link(let t, let k) = try get(name) else { return nil }
         return RealmObject(realm: realm, table: t, key: k)
     }
-    /// As `get`, for reading where failure means null: deleted objects and unknown names read as null.
-    public subscript(name: Name) -> RealmValue { (try? get(name)) ?? .null }
+    /// As `get`, for reading where nothing can be thrown: errors go to `Misuse`.
+    public subscript(name: Name) -> RealmValue {
+        Misuse.avoided("RealmObject.subscript", else: .null) { () throws(RealmError) in try get(name) }
+    }
 
     private func linkingObjects(_ p: Property) throws(RealmError) -> [RealmObject] {
         guard let origin = realm.schema[p.linkTarget], let column = origin.property(named: p.linkOrigin) else { return [] }
@@ -86,18 +111,25 @@ extension Realm {
         guard let key = found else { return nil }
         return RealmObject(realm: self, table: t, key: key)
     }
-    /// A new object (or, with a primary key that exists and `update`, that one) with the given values; inside a write transaction.
+    /// A new object with the given values, or an error that leaves nothing behind; inside a write transaction.
+    ///
+    ///     try realm.create("Person", ["id": 1, "name": "Ann", "address": ["street": "Elm"], "dogs": [["name": "Rex"], rex.link]])
+    ///
+    /// - Parameters:
+    ///   - primaryKey: may stand among the values, too.
+    ///   - update: an object with the same primary key takes the values, instead of an error.
+    ///   - values: by property. Where a property leads to objects, a dictionary stands for a new one, or with `update` for the one with its
+    ///     primary key.
+    /// - Throws: 3020 and 3009 for names that are none, 3001 and 3002 for values that do not fit, 3005 without a primary key, 1013 for one that
+    ///   there is, 3016 for a link to a deleted object, 2005 outside of a write transaction.
     @discardableResult
     public func create(
         _ className: Name, primaryKey: RealmValue? = nil, update: Bool = false, _ values: [Name: RealmValue] = [:]
     ) throws(RealmError) -> RealmObject {
-        let object = try inside { () throws(RealmError) -> RealmObject in
-            let t = try classKey(className)
-            guard let primaryKey else { return RealmObject(realm: self, table: t, key: try create(t)) }
-            return RealmObject(
-                realm: self, table: t, key: try primaryKey.withMixed { (m) throws(RealmError) in try create(t, primaryKey: m, mustBeNew: !update).0 })
+        try inside { () throws(RealmError) in
+            guard let c = schema[className] else { throw RealmError(.noSuchTable, "The schema has no class '\(className)'") }
+            var writer = ValueWriter(self, updates: update)
+            return try writer.create(c, primaryKey, values)
         }
-        for (name, value) in values { try object.set(name, value) }
-        return object
     }
 }

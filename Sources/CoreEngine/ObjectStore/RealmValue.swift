@@ -1,25 +1,41 @@
 /// A value as Swift programs hold it: owns its bytes, stays good after the snapshot moved.
 public enum RealmValue: Sendable {
+    /// No value.
     case null
+    /// An integer of 64 bits.
     case int(Int64)
+    /// True or false.
     case bool(Bool)
+    /// A text.
     case string(String)
+    /// Bytes.
     case data([UInt8])
+    /// A point in time.
     case date(Timestamp)
+    /// A number of 32 bits.
     case float(Float)
+    /// A number of 64 bits.
     case double(Double)
+    /// A decimal number of 34 digits.
     case decimal(Decimal128)
+    /// An identifier of twelve bytes.
     case objectId(ObjectId)
+    /// An identifier of sixteen bytes.
     case uuid(UUIDValue)
     /// An object of some class, by its keys.
     case link(TableKey, ObjKey)
+    /// Values in an order; those of a set in its order.
     case list([RealmValue])
     /// Entries in key order.
     case dictionary([Entry])
 
-    public struct Entry: Sendable, Equatable {
+    /// A key of a dictionary with its value.
+    public struct Entry: Sendable, Hashable {
+        /// The key.
         public let key: Name
+        /// Its value.
         public let value: RealmValue
+        /// One entry.
         public init(key: Name, value: RealmValue) {
             self.key = key
             self.value = value
@@ -59,30 +75,45 @@ extension RealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, E
     public init(floatLiteral value: Double) { self = .double(value) }
     public init(nilLiteral: ()) { self = .null }
 
+    /// The integer; nil when it is none.
     public var int: Int64? { if case .int(let v) = self { v } else { nil } }
+    /// The text; nil when it is none.
     public var string: String? { if case .string(let v) = self { v } else { nil } }
+    /// True or false; nil when it is neither.
     public var bool: Bool? { if case .bool(let v) = self { v } else { nil } }
+    /// The number of 64 bits; nil when it is none.
     public var double: Double? { if case .double(let v) = self { v } else { nil } }
+    /// Whether it is `.null`.
     public var isNull: Bool { self == .null }
 }
 
-extension RealmValue: CustomStringConvertible {
-    public var description: String {
+extension RealmValue: ExpressibleByDictionaryLiteral {
+    /// Of a key that stands twice the last value counts.
+    public init(dictionaryLiteral elements: (Name, RealmValue)...) { self.init(entries: elements) }
+    init(entries: [(Name, RealmValue)]) {
+        let all = Swift.Dictionary(entries, uniquingKeysWith: { $1 })
+        self = .dictionary(all.map { Entry(key: $0.key, value: $0.value) }.sorted { $0.key < $1.key })
+    }
+}
+extension RealmValue: Hashable {
+    public func hash(into hasher: inout Hasher) {
         switch self {
-        case .null: "null"
-        case .int(let v): String(v)
-        case .bool(let v): String(v)
-        case .string(let v): v
-        case .data(let v): "\(v.count) bytes"
-        case .date(let v): "\(v.seconds).\(v.nanoseconds.magnitude)"
-        case .float(let v): String(v)
-        case .double(let v): String(v)
-        case .decimal(let v): v.description
-        case .objectId(let v): v.description
-        case .uuid(let v): v.description
-        case .link(_, let k): "object \(k.raw)"
-        case .list(let v): "[" + v.map(\.description).joined(separator: ", ") + "]"
-        case .dictionary(let v): "{" + v.map { "\($0.key): \($0.value)" }.joined(separator: ", ") + "}"
+        case .null: hasher.combine(0)
+        case .int(let v): hasher.combine(v)
+        case .bool(let v): hasher.combine(v)
+        case .string(let v): hasher.combine(Name(v))
+        case .data(let v): hasher.combine(v)
+        case .date(let v): hasher.combine(v)
+        case .float(let v): hasher.combine(v)
+        case .double(let v): hasher.combine(v)
+        case .decimal(let v): hasher.combine(v)
+        case .objectId(let v): hasher.combine(v)
+        case .uuid(let v): hasher.combine(v)
+        case .link(let table, let key):
+            hasher.combine(table)
+            hasher.combine(key)
+        case .list(let v): hasher.combine(v)
+        case .dictionary(let v): hasher.combine(v)
         }
     }
 }
@@ -118,7 +149,7 @@ extension Group {
         case .dictionary(let d):
             var all: [RealmValue.Entry] = []
             for i in 0..<d.count {
-                all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).description), value: try copy(try d.value(i), depth: depth)))
+                all.append(RealmValue.Entry(key: Name(try copy(try d.key(i)).string ?? ""), value: try copy(try d.value(i), depth: depth)))
             }
             return .dictionary(all)
         }

@@ -6,14 +6,15 @@
 ///     try adults.average(of: "age")
 ///
 /// A `for` loop goes over the rows as they were when it began, so objects may be changed and deleted in it; access by index is live.
-/// Reading never ends the program: results of a closed Realm, on another thread than their Realm's, or whose query fails, are empty, and an
-/// index that is out of range gives an object that is not valid. `load` and `object(at:)` throw instead.
+/// Where reading cannot throw, results of a closed Realm, on another thread than their Realm's, or whose query fails, and an index out of range
+/// are a `Misuse`. `load`, `object(at:)` and `elements` throw.
 ///
 /// Thread rule: that of the Realm. Errors of every method that throws: 2009 when the Realm is closed, 2006 on another thread.
-public struct Results: RandomAccessCollection, Sendable {
+public struct Results: LiveCollection {
     let found: ResultSet
     /// Class of the objects.
     public let table: TableKey
+    /// The Realm they belong to.
     public var realm: Realm { found.realm }
 
     init(_ found: ResultSet, _ table: TableKey) {
@@ -26,10 +27,6 @@ public struct Results: RandomAccessCollection, Sendable {
 
     // MARK: Reading
 
-    public var startIndex: Int { 0 }
-    /// Number of objects now.
-    public var endIndex: Int { (try? load()) ?? 0 }
-    public subscript(position: Int) -> RealmObject { (try? object(at: position)) ?? RealmObject(realm: realm, table: table, key: .null) }
     /// The object at an index.
     ///
     /// - Throws: 3017 when the index is out of range, or a dictionary has no object there; errors of the query.
@@ -37,12 +34,32 @@ public struct Results: RandomAccessCollection, Sendable {
         let (t, k) = try realm.inside(.results) { () throws(RealmError) in try found.object(i) }
         return RealmObject(realm: realm, table: t, key: k)
     }
-    /// Number of objects, or the error that `count` shows as 0: 3000 for TEXT without a word to search for, 3013 for an order by a
+    /// Number of objects, or the error that `count` cannot throw: 3000 for TEXT without a word to search for, 3013 for an order by a
     /// collection, 3018 for a key path that reaches too many objects.
     @discardableResult
     public func load() throws(RealmError) -> Int { try realm.inside(.results) { () throws(RealmError) in try found.count() } }
     /// Whether the rows can be read at all.
-    public var isValid: Bool { (try? realm.inside(.results) { () throws(RealmError) in try found.isValid() }) ?? false }
+    public var isValid: Bool {
+        Misuse.isThere("Results.isValid") { () throws(RealmError) in try realm.inside(.results) { () throws(RealmError) in try found.isValid() } }
+    }
+    /// As `object(at:)`.
+    public func element(at i: Int) throws(RealmError) -> RealmObject { try object(at: i) }
+    /// The objects of this moment: those in `bounds`, or all of them.
+    public func elements(in bounds: Range<Int>?) throws(RealmError) -> [RealmObject] {
+        try keys(bounds).map { RealmObject(realm: realm, table: table, key: $0) }
+    }
+    /// An object that is not valid.
+    public var noElement: RealmObject { RealmObject(realm: realm, table: table, key: .null) }
+    private func keys(_ bounds: Range<Int>? = nil) throws(RealmError) -> [ObjKey] {
+        try realm.inside(.results) { () throws(RealmError) in
+            guard let bounds else { return try found.keys() }
+            let part = try Range.checked(bounds, count: try found.count())
+            guard found.isWholeTable else { return Array(try found.keys()[part]) }
+            var keys: [ObjKey] = []
+            for i in part { keys.append(try found.object(i).1) }
+            return keys
+        }
+    }
     /// Index of an object, nil when it is none of these.
     ///
     /// - Throws: 3019 for an object of another class, 2009 when it is deleted.
@@ -58,10 +75,11 @@ public struct Results: RandomAccessCollection, Sendable {
         init(_ results: Results) {
             realm = results.realm
             table = results.table
-            keys = ((try? results.realm.inside(.results) { () throws(RealmError) in try results.found.keys() }) ?? []).makeIterator()
+            keys = Misuse.avoided("Results.iteration", else: []) { () throws(RealmError) in try results.keys() }.makeIterator()
         }
         public mutating func next() -> RealmObject? { keys.next().map { RealmObject(realm: realm, table: table, key: $0) } }
     }
+    /// Goes over the objects that there are now.
     public func makeIterator() -> Iterator { Iterator(self) }
 
     // MARK: Making others
@@ -73,6 +91,7 @@ public struct Results: RandomAccessCollection, Sendable {
     public func `where`(_ text: String, _ arguments: RealmValue...) throws(RealmError) -> Results {
         try self.where(text, arguments: arguments)
     }
+    /// The same with the arguments as an array.
     public func `where`(_ text: String, arguments: [RealmValue]) throws(RealmError) -> Results {
         try derived { () throws(RealmError) in try found.filtered(text, values: arguments) }
     }
@@ -139,14 +158,31 @@ extension ConstantArena {
 extension RealmValue: ExpressibleByArrayLiteral {
     public init(arrayLiteral elements: RealmValue...) { self = .list(elements) }
 }
+extension Realm {
+    fileprivate func objects(of path: CollectionPath) throws(RealmError) -> Results {
+        try inside(.collection) { () throws(RealmError) in
+            guard try collection(path) != nil else { throw invalidated() }
+            let found = try ResultSet(self, .collection(path))
+            guard let table = found.table else { throw RealmError(.illegalOperation, "The elements are values, not objects") }
+            return Results(found, table)
+        }
+    }
+}
 extension RealmList {
-    /// The objects of a list or set of links, in its order, live: to be queried and sorted.
+    /// The objects of a list of links, in its order, live: to be queried and sorted.
     ///
     /// - Throws: 2007 when the elements are values; 2010 when the list is gone.
-    public func objects() throws(RealmError) -> Results {
-        guard isValid else { throw realm.invalidated() }
-        let found = try realm.inside(.collection) { () throws(RealmError) in try ResultSet(realm, .collection(path)) }
-        guard let table = found.table else { throw RealmError(.illegalOperation, "The elements are values, not objects") }
-        return Results(found, table)
-    }
+    public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
+}
+extension RealmSet {
+    /// The objects of a set of links, live.
+    ///
+    /// - Throws: as for lists.
+    public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
+}
+extension RealmDictionary {
+    /// The objects of a dictionary of links, in the order of its keys, live. Where a key has none, `object(at:)` throws 3017.
+    ///
+    /// - Throws: as for lists.
+    public func objects() throws(RealmError) -> Results { try realm.objects(of: path) }
 }

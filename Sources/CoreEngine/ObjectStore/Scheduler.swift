@@ -1,20 +1,32 @@
 import Synchronization
 
-/// Where a Realm lives: says whether the caller is on the right thread, and runs work there later.
+/// Where a Realm lives: a thread, a serial queue, an actor, a run loop. It says whether the caller is there, and runs work there later.
+///
+/// Whoever is "there" is alone there: a scheduler stands for something that does one thing at a time. What it is compared with is that something
+/// itself, never the number of a thread: a thread that ended is nobody's, also when the system gives its number to another one, and a queue or
+/// an actor is itself on whichever thread it runs.
+///
+/// The engine has `ThreadScheduler`. Module `CoreEngineAsync` has `ActorScheduler` and `RealmExecutor`; module `CoreEngineFoundation` has
+/// `QueueScheduler` and `RunLoopScheduler`.
 public protocol Scheduler: AnyObject, Sendable {
-    /// Any thread.
+    /// Whether the caller is there. Any thread.
     var isOnThread: Bool { get }
+    /// Whether both stand for the same place. Any thread.
     func isSame(as other: any Scheduler) -> Bool
+    /// Whether posted work will ever run. Any thread.
+    var canDeliver: Bool { get }
+    /// Queues work, which runs there later, in the order in which it came. Any thread; never blocks.
+    func post(_ work: @escaping @Sendable () -> Void)
+}
+
+/// What schedulers of this package also tell, so that reading a property stays a matter of nanoseconds.
+package protocol EngineScheduler: Scheduler {
     /// The thread, where the scheduler stands for one as long as it lives; 0: ask `isOnThread`.
     var threadId: UInt { get }
-    /// A C function that answers as `isOnThread` does, for calls that cannot afford more; nil: ask `isOnThread`.
-    var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { get }
+    /// A C function that answers as `isOnThread` does, for calls that cannot afford more; nil: ask `isOnThread`. The Realm keeps the scheduler.
+    var threadCheck: ThreadCheck? { get }
     var threadCheckContext: UnsafeMutableRawPointer? { get }
-    /// Whether posted work will ever run.
-    var canDeliver: Bool { get }
-    /// Queues work for the scheduler's thread. Any thread; never blocks.
-    func post(_ work: @escaping @Sendable () -> Void)
-    /// The same for work that is nothing without `owner`: a scheduler that may never run need not keep it when the owner is gone.
+    /// As `post`, for work that is nothing without `owner`: a scheduler that may never run need not keep it when the owner is gone.
     func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void)
     /// A Realm lives here from now on. A scheduler that learns of the end of its thread has the Realm's `threadEnds` called there, and does not
     /// keep the Realm alive for it. Any thread.
@@ -22,15 +34,32 @@ public protocol Scheduler: AnyObject, Sendable {
     func add(_ realm: Realm) -> Bool
     /// It does so no longer.
     func remove(_ realm: Realm)
+    /// What the program gave.
+    var original: any Scheduler { get }
 }
+package typealias ThreadCheck = @convention(c) (UnsafeMutableRawPointer?) -> Bool
 
+extension EngineScheduler {
+    package var threadId: UInt { 0 }
+    package var threadCheck: ThreadCheck? { nil }
+    package var threadCheckContext: UnsafeMutableRawPointer? { nil }
+    package func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { post(work) }
+    package func add(_ realm: Realm) -> Bool { true }
+    package func remove(_ realm: Realm) {}
+    package var original: any Scheduler { self }
+}
+/// A program's own scheduler, which tells nothing of this.
+private final class ForeignScheduler: EngineScheduler {
+    let original: any Scheduler
+    init(_ original: any Scheduler) { self.original = original }
+    var isOnThread: Bool { original.isOnThread }
+    func isSame(as other: any Scheduler) -> Bool { original.isSame(as: (other as? ForeignScheduler)?.original ?? other) }
+    var canDeliver: Bool { original.canDeliver }
+    func post(_ work: @escaping @Sendable () -> Void) { original.post(work) }
+}
 extension Scheduler {
-    public var threadId: UInt { 0 }
-    public var threadCheck: (@convention(c) (UnsafeMutableRawPointer?) -> Bool)? { nil }
-    public var threadCheckContext: UnsafeMutableRawPointer? { nil }
-    public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { post(work) }
-    public func add(_ realm: Realm) -> Bool { true }
-    public func remove(_ realm: Realm) {}
+    /// The same with what the engine asks for.
+    var forEngine: any EngineScheduler { self as? any EngineScheduler ?? ForeignScheduler(self) }
 }
 
 /// Work that waits for a thread, which may never come for it: what belongs to somebody who is gone does not pile up.
@@ -69,10 +98,10 @@ package struct WorkList {
 ///
 /// When the thread ends, so does the scheduler: no thread is its own any more, also not one that gets the same number from the system. What waits
 /// is dropped, and Realms that live here end their writes (`Realm.threadEnds`).
-public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pending` is a Lock; the rest is atomic or immutable.
+public final class ThreadScheduler: EngineScheduler, @unchecked Sendable {  // `pending` is a Lock; the rest is atomic or immutable.
     private let number = Platform.threadId
     private let hasEnded = Atomic(false)
-    public var threadId: UInt { hasEnded.load(ordering: .acquiring) ? Platform.noThread : number }
+    package var threadId: UInt { hasEnded.load(ordering: .acquiring) ? Platform.noThread : number }
     private struct Resident { weak var realm: Realm? }
     /// Under one lock, so that the descriptor is readable exactly while work waits.
     private struct Pending {
@@ -129,14 +158,18 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
         }
     }
 
+    /// Whether the caller is on the thread.
     public var isOnThread: Bool { Platform.threadId == threadId }
+    /// Whether both are the same: a thread has one.
     public func isSame(as other: any Scheduler) -> Bool { other === self }
+    /// Whether the thread is still there. Whether it ever calls `runPending` nobody knows.
     public var canDeliver: Bool { !hasEnded.load(ordering: .acquiring) }
     /// Readable while work waits; −1 when the system gave none.
     public var descriptor: Int32 { wakeDescriptor()?.readEnd ?? -1 }
 
+    /// Queues work for `runPending`.
     public func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
-    public func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
+    package func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         let gone = pending.with { p in
             if p.isClosed { return [work] }
@@ -145,13 +178,13 @@ public final class ThreadScheduler: Scheduler, @unchecked Sendable {  // `pendin
         }
         withExtendedLifetime(gone) {}
     }
-    public func add(_ realm: Realm) -> Bool {
+    package func add(_ realm: Realm) -> Bool {
         pending.with { p in
             if !p.isClosed { p.residents[ObjectIdentifier(realm)] = Resident(realm: realm) }
             return !p.isClosed
         }
     }
-    public func remove(_ realm: Realm) {
+    package func remove(_ realm: Realm) {
         let id = ObjectIdentifier(realm)
         pending.with { $0.residents[id] = nil }
     }

@@ -1,6 +1,8 @@
 /// What a property may be; numbers of the C API.
 public enum PropertyType: Int32, Sendable, CaseIterable {
+    /// As `RealmValue` has them.
     case int = 0, bool = 1, string = 2, data = 4, mixed = 6, date = 8, float = 9, double = 10, decimal = 11
+    /// Links; the objects behind a link property that lead here; identifiers.
     case object = 12, linkingObjects = 14, objectId = 15, uuid = 17
 
     var name: String {
@@ -15,27 +17,38 @@ public enum PropertyType: Int32, Sendable, CaseIterable {
 
 /// How many values a property holds; numbers of the C API.
 public enum CollectionKind: Int32, Sendable, CaseIterable {
+    /// One value; values in an order, with a number, or by texts.
     case none = 0, list = 1, set = 2, dictionary = 4
 }
 
 /// One property of a class.
 public struct Property: Sendable, Equatable {
+    /// The name that is stored.
     public var name: Name
     /// Alias in the application's code; never stored. Empty: none.
     public var publicName: Name = ""
+    /// Of the value, or of each element.
     public var type: PropertyType
+    /// How many values there are.
     public var collection: CollectionKind = .none
+    /// Whether null is a value, or an element.
     public var isNullable = false
+    /// Whether it is the primary key of its class.
     public var isPrimary = false
+    /// Whether queries for equal values have an index.
     public var isIndexed = false
+    /// Whether words of the text have one.
     public var isFullTextIndexed = false
     /// Class at the other end of `.object` and `.linkingObjects`.
     public var linkTarget: Name = ""
     /// Property of `linkTarget` whose links `.linkingObjects` collects.
     public var linkOrigin: Name = ""
     /// Column in the open file; `ColKey.null` while unbound.
-    public internal(set) var key = ColKey.null
+    package internal(set) var key = ColKey.null
 
+    /// - Parameters:
+    ///   - target: class at the other end of `.object` and `.linkingObjects`.
+    ///   - origin: property of that class whose links `.linkingObjects` collects.
     public init(
         _ name: Name, _ type: PropertyType, nullable: Bool = false, collection: CollectionKind = .none, target: Name = "", origin: Name = "",
         primary: Bool = false, indexed: Bool = false, fullText: Bool = false, publicName: Name = ""
@@ -51,6 +64,7 @@ public struct Property: Sendable, Equatable {
         isFullTextIndexed = fullText
         self.publicName = publicName
     }
+    /// Whether nothing is stored for it.
     public var isComputed: Bool { type == .linkingObjects }
     var needsIndex: Bool { isIndexed || isPrimary }
 
@@ -77,18 +91,24 @@ public struct Property: Sendable, Equatable {
 public struct ObjectSchema: Sendable, Equatable {
     /// Numbers of the C API.
     public enum Kind: Int32, Sendable {
+        /// On their own; each owned by another object; those of Realm's sync service, which local files refuse.
         case topLevel = 0, embedded = 1, asymmetric = 2
         var text: String { self == .embedded ? "Embedded" : (self == .asymmetric ? "TopLevelAsymmetric" : "TopLevel") }
     }
+    /// Name of the class.
     public var name: Name
+    /// Whether its objects are on their own.
     public var kind: Kind
     /// Name of the primary key property, empty when there is none.
     public var primaryKey: Name
+    /// Those that are stored, in the order of their columns.
     public var properties: [Property]
+    /// Those that are found: `.linkingObjects`.
     public var computedProperties: [Property]
     /// Table in the open file; `TableKey.null` while unbound.
     public internal(set) var key = TableKey.null
 
+    /// - Parameter primaryKey: its name; nil: the property that says it is primary.
     public init(_ name: Name, kind: Kind = .topLevel, primaryKey: Name? = nil, properties: [Property]) {
         self.name = name
         self.kind = kind
@@ -107,6 +127,7 @@ public struct ObjectSchema: Sendable, Equatable {
         a.name == b.name && a.kind == b.kind && a.primaryKey == b.primaryKey && a.properties == b.properties
             && a.computedProperties == b.computedProperties
     }
+    /// A property, stored or computed.
     public func property(named name: Name) -> Property? {
         properties.first { $0.name == name } ?? computedProperties.first { $0.name == name }
     }
@@ -115,29 +136,33 @@ public struct ObjectSchema: Sendable, Equatable {
 
 /// A set of classes, sorted by name.
 public struct Schema: Sendable, Equatable {
+    /// Sorted by name.
     public internal(set) var classes: [ObjectSchema]
+    /// Of classes in any order.
     public init(_ classes: [ObjectSchema] = []) { self.classes = classes.sorted { $0.name < $1.name } }
 
     package func index(named name: Name) -> Int? {
         let at = classes.place { $0.name < name }
         return at < classes.count && classes[at].name == name ? at : nil
     }
+    /// A class by its name.
     public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
 }
 
 extension Schema {
     /// Which checks beyond the basic ones; bits of the C API.
-    public struct ValidationMode: OptionSet, Sendable {
-        public let rawValue: UInt64
-        public init(rawValue: UInt64) { self.rawValue = rawValue }
-        public static let partitionSync = ValidationMode(rawValue: 1)
-        public static let rejectEmbeddedOrphans = ValidationMode(rawValue: 2)
-        public static let flexibleSync = ValidationMode(rawValue: 4)
+    package struct ValidationMode: OptionSet, Sendable {
+        package let rawValue: UInt64
+        package init(rawValue: UInt64) { self.rawValue = rawValue }
+        package static let partitionSync = ValidationMode(rawValue: 1)
+        package static let rejectEmbeddedOrphans = ValidationMode(rawValue: 2)
+        package static let flexibleSync = ValidationMode(rawValue: 4)
     }
 
     /// Throws 2016 with one line per problem. Rules and order: live-objects §1.2.
-    public func validate(_ mode: ValidationMode = []) throws(RealmError) {
+    public func validate() throws(RealmError) { try validate([]) }
+    package func validate(_ mode: ValidationMode) throws(RealmError) {
         var problems: [String] = []
         for (a, b) in zip(classes, classes.dropFirst()) where a.name == b.name {
             problems.append("Type '\(a.name)' appears more than once in the schema.")

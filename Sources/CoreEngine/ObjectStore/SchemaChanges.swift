@@ -94,6 +94,8 @@ enum SchemaChange {
 
 /// How an open treats a schema that differs from the file's; numbers of the C API.
 public enum SchemaMode: Int32, Sendable {
+    /// Migrate; read what never changes; read; start anew when something must be migrated, or anything differs; only add, without or with
+    /// regard to what is explicit; leave the file as it is.
     case automatic = 0, immutable = 1, readOnly = 2, softResetFile = 3, hardResetFile = 4, additiveDiscovered = 5, additiveExplicit = 6, manual = 7
     var isAdditive: Bool { self == .additiveDiscovered || self == .additiveExplicit }
     /// Whether the mode empties a file that has this schema version for a requested one, from which these changes separate it.
@@ -106,5 +108,6 @@ public enum SchemaMode: Int32, Sendable {
 
 /// Which classes and properties of the file that were not asked for show up; numbers of the C API.
 public enum SchemaSubsetMode: Int32, Sendable {
+    /// None; all classes; all properties of the classes that were asked for; both.
     case strict = 0, allClasses = 1, allProperties = 2, complete = 3
 }

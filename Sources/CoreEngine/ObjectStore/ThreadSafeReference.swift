@@ -31,7 +31,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         kind = .realm
         target = nil
         self.realm = Lock(initial: realm)
-        path = realm.database.path
+        path = realm.path
         (version, isOfWrite, pin) = (nil, false, nil)
     }
     /// Inside the Realm's door.
@@ -47,7 +47,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
             case .results: .results
             }
         self.realm = Lock(initial: nil)
-        path = realm.database.path
+        path = realm.path
         version = pin?.version
         isOfWrite = realm.isWriting
         seen = pin
@@ -78,14 +78,14 @@ public final class ThreadSafeReference: @unchecked Sendable {
     /// - Throws: 2007 for a reference of another kind, which can still be resolved as what it is, or for a Realm of another file.
     package func target(_ wanted: Kind, in other: Realm) throws(RealmError) -> Target {
         guard let target, kind == wanted else { throw Self.mismatch() }
-        guard other.database.path == path else { throw RealmError(.illegalOperation, "The reference leads to another file: '\(path)'") }
+        guard other.path == path else { throw RealmError(.illegalOperation, "The reference leads to another file: '\(path)'") }
         if !other.isReading {
             if let pin = pin ?? seen, !isOfWrite, pin.database === other.database, pin.share() {
                 try other.beginRead(at: pin)
             } else {
                 _ = try other.reading()
             }
-        } else if let version, let theirs = other.version, theirs < version || (theirs == version && isOfWrite) {
+        } else if let version, let theirs = try other.readVersion(), theirs < version || (theirs == version && isOfWrite) {
             try other.refresh()
         }
         return target
@@ -125,16 +125,17 @@ extension Realm {
         }
     }
     /// Binds the Realm to a scheduler.
-    func takeOver(_ scheduler: any Scheduler) throws(RealmError) {
+    func takeOver(_ new: any Scheduler) throws(RealmError) {
         if isFrozen { return }
+        let scheduler = new.forEngine
         let isFree = binding.with { b in
             guard b.visits == 0, !b.isMoving, visits.load(ordering: .acquiring) == 0 else { return false }
             b.isMoving = true
             return true
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
-        let earlier = self.scheduler
-        configuration.scheduler = scheduler
+        let earlier = home
+        configuration.scheduler = new
         if turn != nil {
             stopListening()
             listen(on: scheduler)
@@ -151,5 +152,7 @@ extension Realm {
         }
         earlier.remove(self)
         live(on: scheduler)
+        // Somebody closed it meanwhile, and left the end to this.
+        if isClosed { endForGood() }
     }
 }

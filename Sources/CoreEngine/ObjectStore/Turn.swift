@@ -5,13 +5,13 @@ import Synchronization
 /// Thread rule: any; `realm` is looked at on the scheduler's thread only.
 final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before anybody is told of the turn; the rest is immutable or atomic.
     weak var realm: Realm?
-    private let scheduler: any Scheduler
+    private let scheduler: any EngineScheduler
     private let listener: Listener
     private let isWaiting = Atomic(false)
     /// The version that the Realm was told of last.
     private let told: Atomic<UInt64>
 
-    init(_ scheduler: any Scheduler, _ listener: Listener, at version: UInt64) {
+    init(_ scheduler: any EngineScheduler, _ listener: Listener, at version: UInt64) {
         self.scheduler = scheduler
         self.listener = listener
         told = Atomic(version)
@@ -38,11 +38,11 @@ final class Turn: VersionClient, @unchecked Sendable {  // `realm` is set before
 extension Realm {
     /// Begins to take turns. Once, when the Realm is open.
     func listen() {
-        listen(on: scheduler)
+        listen(on: home)
     }
-    func listen(on scheduler: any Scheduler) {
-        guard configuration.notifiesAutomatically, let listener = database.listener else { return }
-        let turn = Turn(scheduler, listener, at: database.newestVersion)
+    func listen(on scheduler: any EngineScheduler) {
+        guard configuration.notifiesAutomatically, let file = openDatabase, let listener = file.listener else { return }
+        let turn = Turn(scheduler, listener, at: file.newestVersion)
         turn.realm = self
         self.turn = turn
         do throws(RealmError) { try listener.add(turn) } catch {
@@ -51,7 +51,7 @@ extension Realm {
     }
     func stopListening() {
         guard let turn else { return }
-        database.listener?.remove(turn)
+        openDatabase?.listener?.remove(turn)
     }
     /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call
     /// that moves the Realm meets it again.

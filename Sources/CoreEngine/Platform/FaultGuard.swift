@@ -7,7 +7,7 @@ import CGuards
 /// map asks `isBroken` before it hands out or makes visible what it read.
 ///
 /// Faults elsewhere go to the handlers the host had before. Where the host wants no handler of ours, the signal is its own again.
-public enum FaultGuard {
+package enum FaultGuard {
     private struct Choice {
         #if os(Linux)
             var isWanted = true
@@ -19,7 +19,7 @@ public enum FaultGuard {
     private static let choice = Lock(initial: Choice(), of: .faults)
 
     /// Whether the handler is installed at the first open of a file in this process. On Linux it is unless somebody says otherwise.
-    public static func use(_ wanted: Bool) throws(RealmError) {
+    package static func use(_ wanted: Bool) throws(RealmError) {
         try choice.with { (c) throws(RealmError) in
             guard !c.isMade || c.isWanted == wanted else {
                 throw RealmError(.illegalOperation, "The fault guard is chosen before the first Realm of the process is opened")
@@ -37,7 +37,7 @@ public enum FaultGuard {
     }
     /// Whether any map of the process ever lost pages, or the process is a forked child, which must tell what it inherited: one load, for calls
     /// that cannot afford more.
-    @inline(__always) public static var hasFaults: Bool { fault_guard_is_alert() }
+    @inline(__always) package static var hasFaults: Bool { fault_guard_is_alert() }
 
     static func lost(_ path: String) -> RealmError {
         RealmError(

@@ -25,7 +25,8 @@ final class NodeStore {
     /// End of the slab part in use (a ref).
     private(set) var slabEnd: Int
     private var slabCommitted: Int
-    private let space: AddressSpace
+    /// Where file and slab are mapped; nil once nobody may read any more.
+    private var space: AddressSpace?
     /// What may end a long call; the transaction holds it.
     private var interruption: Unmanaged<Interruption>?
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
@@ -102,13 +103,19 @@ final class NodeStore {
         mark = .max
         lookAgain()
     }
+    /// Lets go of the file for good: nothing is read or written any more.
+    func letGo() {
+        if let pages, let reader { pages.remove(reader) }
+        (pages, reader, space) = (nil, nil, nil)
+        mappedLimit = 0
+    }
     /// Gives back the memory of what was read. For walks over a whole file: nothing read before may be used any more.
     func forgetPages() {
         if let pages, let reader {
             mark = pages.dropAll(reader)
             lookAgain()
         } else {
-            space.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize))
+            space?.discardMemory(from: 0, to: Format.roundUp(fileLimit, to: Platform.pageSize))
         }
     }
 
@@ -126,7 +133,7 @@ final class NodeStore {
         assert(Invariants.hold { () throws(RealmError) in try checkSlab(limit: 1000) }, "the lists of free chunks are broken")
         isWritable = false
         let keep = 8 << 20
-        if slabEnd - slabStart > keep { space.discardSlab(from: keep, to: slabCommitted - slabStart) }
+        if slabEnd - slabStart > keep { space?.discardSlab(from: keep, to: slabCommitted - slabStart) }
         slabEnd = slabStart
         freedInFile.removeAll(keepingCapacity: true)
         return slabCommitted - slabStart
@@ -266,6 +273,7 @@ final class NodeStore {
         // Commit in growing steps, so that a small transaction touches little and a big one asks rarely.
         let used = slabCommitted - slabStart
         let step = max(1 << 20, min(used, 64 << 20))
+        guard let space else { throw RealmError(.brokenInvariant, "A closed transaction grows") }
         let target = Format.roundUp(max(end, slabCommitted + step) - slabStart, to: Platform.pageSize)
         let capped = min(target, max(space.slabCapacity, 0))
         guard capped >= end - slabStart else { throw RealmError(.outOfMemory, "A transaction may hold at most \(space.slabCapacity) bytes") }

@@ -1,8 +1,8 @@
 /// What is asked of and done to the files of a database that need not be open.
 extension Database {
-    public static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
+    package static func parentExists(path: String) -> Bool { FileSystem.isDirectory(FileSystem.parent(of: path)) }
     /// Whether the file at `path` is of an older format than the one written. Looks at the file, changes nothing.
-    public static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
+    package static func needsFormatUpgrade(path: String, encryption: Encryption? = nil) throws(RealmError) -> Bool {
         try DatabaseFile.whileUnchanged(path) { () throws(RealmError) in
             guard FileSystem.exists(path) else { return false }
             let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
@@ -13,7 +13,7 @@ extension Database {
     }
 
     /// Removes the files of a database: itself, `.note`, `.log`, `.management`; never `.lock`. Returns whether the database file went.
-    public static func deleteFiles(path given: String) throws(RealmError) -> Bool {
+    package static func deleteFiles(path given: String) throws(RealmError) -> Bool {
         let path = try FileSystem.canonical(given)
         guard FileSystem.isDirectory(FileSystem.parent(of: path)) else { return false }
         return try DatabaseRegistry.atGate(path) { () throws(RealmError) in try delete(path) }

@@ -5,7 +5,7 @@
 extension Database {
     /// Opens the file, or joins the open one of this process. A file of an older format is upgraded when it is opened for writing, after a
     /// backup; where `upgrades` forbids that, it is refused (1024).
-    public static func open(
+    package static func open(
         path given: String, access: Access, durability: Durability = .full, flushesTwice: Bool = false, upgrades: Bool = true,
         encryption: Encryption? = nil
     ) throws(RealmError) -> Database {

@@ -2,9 +2,9 @@
 ///
 /// Opening: `Database.open`. Users hold a strong reference; the last one gone closes the file.
 /// Thread rule: all methods from any thread.
-public final class Database: @unchecked Sendable {  // Mutable state is behind `writer` (a Lock) or owned by the write-lock holder.
+package final class Database: @unchecked Sendable {  // Mutable state is behind `writer` (a Lock) or owned by the write-lock holder.
     /// How a file is opened.
-    public enum Access: Sendable {
+    package enum Access: Sendable {
         /// Reads and writes; creates the file when it is missing and `create` says so.
         case readWrite(create: Bool)
         /// Reads, follows other writers, never changes the file.
@@ -15,10 +15,10 @@ public final class Database: @unchecked Sendable {  // Mutable state is behind `
         case snapshot
     }
 
-    public let path: String
+    package let path: String
     let file: DatabaseFile
     let access: Access
-    public let durability: Durability
+    package let durability: Durability
     /// Whether each commit waits for the disk twice, so that nothing is assumed of a sector.
     let flushesTwice = Lock(initial: false)
     /// Changes when the file is rewritten; then under the lock of the registry.

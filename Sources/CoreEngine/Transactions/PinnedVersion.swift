@@ -2,11 +2,13 @@ import Synchronization
 
 /// A version that a reader holds, and what that costs.
 public struct PinnedVersion: Sendable {
+    /// Its number.
     public let version: UInt64
     /// When the version was pinned; the beginning of time while that is just happening.
     public let since: Timestamp
     /// The process and the thread that pinned it, as the system calls them; 0 while that is just happening.
     public let processId: UInt32
+    /// The thread, by the system's number.
     public let threadId: UInt32
     /// Bytes of the file that were freed since, and cannot be used again before this version and all older ones are let go.
     public let heldBytes: Int

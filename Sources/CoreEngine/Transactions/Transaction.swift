@@ -10,7 +10,9 @@ package final class Transaction {
         case interrupted
     }
 
-    package let database: Database
+    /// The file. Good until `close`, which lets go of it.
+    unowned(unsafe) package let database: Database
+    private var keptDatabase: Database?
     let store: NodeStore
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
     /// For any thread.
@@ -37,6 +39,7 @@ package final class Transaction {
     init(_ database: Database) throws(RealmError) {
         database.enter()
         self.database = database
+        keptDatabase = database
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize, pages: database.file.pages)
         do { group = try Group(store, format: database.format, names: .null, tables: .null) } catch {
             database.leave()
@@ -54,15 +57,19 @@ package final class Transaction {
         store = NodeStore(space: database.file.space, fileLimit: Format.headerSize)
         group = try Group(store, format: database.format, names: .null, tables: .null)
         stage = .closed
+        store.letGo()
     }
     deinit { close() }
 
-    /// Ends whatever is open for good; a write in progress is rolled back.
+    /// Ends whatever is open for good, and lets go of the file; a write in progress is rolled back.
     func close() {
+        if stage == .closed { return }
         if stage == .writing { try? rollback() }
         endRead()
-        if stage != .closed { database.leave() }
+        database.leave()
         stage = .closed
+        store.letGo()
+        keptDatabase = nil
     }
     /// The file was replaced by a copy of itself. Nothing read before may be used any more.
     func fileChanged() {

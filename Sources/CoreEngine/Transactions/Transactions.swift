@@ -17,7 +17,7 @@
 enum Transactions {}
 
 /// How far a commit goes towards stable storage. Numbers as in realm-core's lock file.
-public enum Durability: UInt32, Sendable {
+package enum Durability: UInt32, Sendable {
     /// What was committed is never lost: one flush or two, see docs/commit-and-locking.md.
     case full = 0
     /// The file is only a backing store: no header, no flush, deleted when the last user closes it.

@@ -1,7 +1,10 @@
 /// IEEE 754-2008 decimal128 in BID encoding: sign, 113-bit coefficient, exponent with bias 6176. Format: logical §6.8.
 public struct Decimal128: Hashable, Sendable {
+    /// The lower 64 bits of the IEEE 754 form with a binary coefficient.
     public var low: UInt64
+    /// The upper 64 bits.
     public var high: UInt64
+    /// Of its two halves.
     @inline(__always) public init(low: UInt64, high: UInt64) {
         self.low = low
         self.high = high
@@ -13,10 +16,13 @@ public struct Decimal128: Hashable, Sendable {
     /// Largest coefficient: 10^34 − 1.
     static let maxCoefficient: UInt128 = 9_999_999_999_999_999_999_999_999_999_999_999
 
+    /// Whether the sign is minus.
     public var isNegative: Bool { high >> 63 != 0 }
     /// Infinity or NaN.
     public var isSpecial: Bool { high & 0x7800_0000_0000_0000 == 0x7800_0000_0000_0000 }
+    /// Whether it is no number.
     public var isNaN: Bool { high & 0x7C00_0000_0000_0000 == 0x7C00_0000_0000_0000 }
+    /// Whether it is infinite.
     public var isInfinite: Bool { high & 0x7C00_0000_0000_0000 == 0x7800_0000_0000_0000 }
 
     /// Coefficient and unbiased exponent of a finite number. Encodings whose coefficient is out of range mean zero.
@@ -34,6 +40,7 @@ public struct Decimal128: Hashable, Sendable {
         high = UInt64(truncatingIfNeeded: coefficient >> 64) & 0x1_FFFF_FFFF_FFFF | UInt64(exponent + Self.bias) << 49 | (negative ? 1 << 63 : 0)
     }
 
+    /// An integer.
     public init(_ value: Int64) { self.init(negative: value < 0, coefficient: UInt128(value.magnitude), exponent: 0) }
 
     // MARK: Narrow forms in leaves. Format: logical §6.8.

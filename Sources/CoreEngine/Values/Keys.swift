@@ -1,54 +1,60 @@
 /// Names a table for its whole life: `tag << 16 | index`, 31 bits. Format: logical §1.
 public struct TableKey: Hashable, Sendable {
+    /// The number, as the C API has it.
     public let raw: UInt32
-    @inline(__always) public init(_ raw: UInt32) { self.raw = raw }
+    @inline(__always) package init(_ raw: UInt32) { self.raw = raw }
+    /// Names no table.
     public static let null = TableKey(0x7FFF_FFFF)
-    @inline(__always) public var index: Int { Int(raw & 0xFFFF) }
+    @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
+    /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == 0x7FFF_FFFF }
 }
 
 /// Names a column for its whole life; carries its type and form. Format: logical §4.1.
 ///
 ///     bits  0–15 column index · 16–21 type · 22–29 attributes · 30–61 tag
-public struct ColKey: Hashable, Sendable {
-    public let raw: Int64
-    @inline(__always) public init(_ raw: Int64) { self.raw = raw }
-    public static let null = ColKey(.max)
+package struct ColKey: Hashable, Sendable {
+    package let raw: Int64
+    @inline(__always) package init(_ raw: Int64) { self.raw = raw }
+    package static let null = ColKey(.max)
     init(index: Int, type: ColumnType, attributes: ColumnAttributes, tag: UInt32) {
         raw = Int64(index) | Int64(type.rawValue) << 16 | Int64(attributes.rawValue & 0xFF) << 22 | Int64(tag) << 30
     }
     /// Slot of the column in cluster leaves, less one.
-    @inline(__always) public var index: Int { Int(raw & 0xFFFF) }
+    @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
     @inline(__always) var typeNumber: Int { Int(raw >> 16 & 0x3F) }
     @inline(__always) var attributes: ColumnAttributes { ColumnAttributes(rawValue: Int(raw >> 22 & 0xFF)) }
 }
 
 /// Names an object within its table. ≥ 0 live, −1 null, ≤ −2 unresolved (a tombstone). Format: logical §4.2.
 public struct ObjKey: Hashable, Sendable, Comparable, BitwiseCopyable {
+    /// The number, as the C API has it.
     public let raw: Int64
-    @inline(__always) public init(_ raw: Int64) { self.raw = raw }
+    @inline(__always) package init(_ raw: Int64) { self.raw = raw }
+    /// Names no object.
     public static let null = ObjKey(-1)
+    /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == -1 }
-    @inline(__always) public var isUnresolved: Bool { raw < -1 }
+    @inline(__always) package var isUnresolved: Bool { raw < -1 }
     @inline(__always) public static func < (a: ObjKey, b: ObjKey) -> Bool { a.raw < b.raw }
 }
 
 /// Type numbers of columns and Mixed values, as stored. Format: logical §0.
-public enum ColumnType: Int, Sendable {
+package enum ColumnType: Int, Sendable {
     case int = 0, bool = 1, string = 2, binary = 4, mixed = 6, timestamp = 8, float = 9, double = 10, decimal = 11
     case link = 12, linkList = 13, backlink = 14, objectId = 15, typedLink = 16, uuid = 17
     case list = 19, set = 20, dictionary = 21
 }
 
 /// Attribute bits of a column. Format: logical §0.
-public struct ColumnAttributes: OptionSet, Sendable, Hashable {
-    public let rawValue: Int
-    public init(rawValue: Int) { self.rawValue = rawValue }
-    public static let indexed = ColumnAttributes(rawValue: 1)
-    public static let nullable = ColumnAttributes(rawValue: 16)
-    public static let list = ColumnAttributes(rawValue: 32)
-    public static let dictionary = ColumnAttributes(rawValue: 64)
-    public static let set = ColumnAttributes(rawValue: 128)
-    public static let fullTextIndexed = ColumnAttributes(rawValue: 256)
-    public static let collection: ColumnAttributes = [.list, .dictionary, .set]
+package struct ColumnAttributes: OptionSet, Sendable, Hashable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+    package static let indexed = ColumnAttributes(rawValue: 1)
+    package static let nullable = ColumnAttributes(rawValue: 16)
+    package static let list = ColumnAttributes(rawValue: 32)
+    package static let dictionary = ColumnAttributes(rawValue: 64)
+    package static let set = ColumnAttributes(rawValue: 128)
+    package static let fullTextIndexed = ColumnAttributes(rawValue: 256)
+    package static let collection: ColumnAttributes = [.list, .dictionary, .set]
 }

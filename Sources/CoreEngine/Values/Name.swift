@@ -3,10 +3,14 @@
 /// Swift compares a `String` by Unicode equivalence: "é" as one code point and as "e" with a combining accent are equal. In a file they are
 /// two names, and so they are here. What is looked up by a text from a file or a caller is looked up by a `Name`.
 public struct Name: Hashable, Comparable, Sendable {
+    /// The text.
     public let text: String
+    /// Of a text.
     public init(_ text: String) { self.text = text }
 
+    /// Its bytes.
     public var utf8: String.UTF8View { text.utf8 }
+    /// Whether it has none.
     public var isEmpty: Bool { text.isEmpty }
 
     public static func == (a: Name, b: Name) -> Bool {

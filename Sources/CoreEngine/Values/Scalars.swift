@@ -1,10 +1,13 @@
 /// Bytes of a string or binary, read where they lie: valid for the snapshot they came from, and until the next write of that transaction.
-public typealias Bytes = UnsafeRawBufferPointer
+package typealias Bytes = UnsafeRawBufferPointer
 
 /// A point in time: seconds and nanoseconds since 1970, both of one sign, |nanoseconds| < 10⁹.
 public struct Timestamp: Hashable, Sendable, Comparable {
+    /// Whole seconds.
     public var seconds: Int64
+    /// The rest.
     public var nanoseconds: Int32
+    /// Of two parts, which must be of one sign: see `isValid`.
     @inline(__always) public init(seconds: Int64, nanoseconds: Int32) {
         self.seconds = seconds
         self.nanoseconds = nanoseconds
@@ -32,6 +35,7 @@ public struct ObjectId: Hashable, Sendable, Comparable {
         high = bytes.loadUnaligned(as: UInt64.self).bigEndian
         low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt32.self).bigEndian
     }
+    /// - Parameter bytes: 12 writable bytes.
     public func copy(to bytes: UnsafeMutableRawPointer) {
         bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
         bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt32.self)
@@ -52,6 +56,7 @@ public struct UUIDValue: Hashable, Sendable, Comparable {
         high = bytes.loadUnaligned(as: UInt64.self).bigEndian
         low = bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian
     }
+    /// - Parameter bytes: 16 writable bytes.
     public func copy(to bytes: UnsafeMutableRawPointer) {
         bytes.storeBytes(of: high.bigEndian, as: UInt64.self)
         bytes.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
@@ -63,6 +68,15 @@ private let hexDigits: [UInt8] = Array("0123456789abcdef".utf8)
 
 private func hexText(_ value: UInt64, bytes: Int, into out: inout [UInt8]) {
     for i in stride(from: bytes * 8 - 4, through: 0, by: -4) { out.append(hexDigits[Int(value >> UInt64(i) & 15)]) }
+}
+
+extension Timestamp: CustomStringConvertible {
+    /// Seconds since 1970 with nine digits behind the point: `-1.500000000`.
+    public var description: String {
+        let digits = String(nanoseconds.magnitude)
+        let sign = seconds < 0 || nanoseconds < 0 ? "-" : ""
+        return "\(sign)\(seconds.magnitude).\(String(repeating: "0", count: max(0, 9 - digits.count)))\(digits)"
+    }
 }
 
 extension ObjectId: CustomStringConvertible {

@@ -12,7 +12,7 @@ extension RealmCore {
     /// The Realm of the file where this is called; nil where it cannot be opened.
     func thawed() -> RealmCore? {
         guard realm.isFrozen else { return self }
-        return try? RealmCore.open(configuration, Confinement.scheduler(nil))
+        return try? RealmCore.open(configuration, try Confinement.scheduler(nil))
     }
     /// The object in another Realm of the file; nil when it is not there.
     func object(_ object: ObjectBase, in other: RealmCore) -> ObjectBase? {

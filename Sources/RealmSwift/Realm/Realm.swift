@@ -21,7 +21,7 @@ public struct Realm: Equatable {
     public init(queue: DispatchQueue? = nil) throws { try self.init(configuration: .defaultConfiguration, queue: queue) }
     /// As `init(queue:)`, with a configuration.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        core = try RealmCore.open(configuration, Confinement.scheduler(queue))
+        do { core = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let e as EngineError { throw Realm.Error(e) }
     }
     /// Opens a file, with the default configuration in all else.
     public init(fileURL: URL) throws {
