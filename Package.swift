@@ -21,6 +21,7 @@ let package = Package(
     name: "CRealm",
     products: [
         .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
+        .library(name: "RealmSwift", targets: ["RealmSwift"]),
         // Apart, so that programs without Foundation carry nothing of it.
         .library(name: "CoreEngineFoundation", targets: ["CoreEngineFoundation"]),
         .library(name: "CRealm", type: .dynamic, targets: ["CRealm"]),
@@ -50,11 +51,22 @@ let package = Package(
             name: "CoreEngineAsync", dependencies: ["CoreEngine", "CHints"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .target(
             name: "CoreEngineFoundation", dependencies: ["CoreEngine"], swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // Realm's own Swift API over the engine. The one module that may import Foundation, because that API speaks of Date, Data and URL.
+        .target(
+            name: "RealmSwift", dependencies: ["CoreEngine", "CoreEngineAsync", "CoreEngineFoundation"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
             name: "CoreEngineTests", dependencies: ["CoreEngine", "CSodium", "COpenSSL", "CRealmHeaders"], swiftSettings: [.swiftLanguageMode(.v6)]),
         // What programs write against it compiles without a warning.
         .testTarget(
             name: "CoreEngineAsyncTests", dependencies: ["CoreEngineAsync", "CoreEngineFoundation"],
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // The chapters of Realm's documentation as programs; the tests run them.
+        .executableTarget(
+            name: "realm-swift-chapters", dependencies: ["RealmSwift"], path: "examples/RealmSwift",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        .testTarget(
+            name: "RealmSwiftTests", dependencies: ["RealmSwift", "realm-swift-chapters"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )

@@ -9,14 +9,16 @@ complain() {
     echo "$2" | head -5 | sed 's/^/      /'
 }
 engine=Sources/CoreEngine
-found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' | grep -v -e "^$engine/Platform/" -e '^Sources/CoreEngineFoundation/')
+# The APIs for Swift programs that speak of Foundation's types.
+found=$(grep -lE '^ *(@preconcurrency )?import (Glibc|Musl|Darwin|Foundation)' -r Sources --include='*.swift' \
+    | grep -v -e "^$engine/Platform/" -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
 [ -z "$found" ] || complain "only Platform may import the C library" "$found"
 # Pipes that wake event loops have nothing to do with files.
 found=$(grep -nP '(?<![\w.])(?<!func )(pread|pwrite|ftruncate|fdatasync|fsync|fstat|stat|statvfs|access|fchmod|fchown|rename|link|unlink|rmdir|realpath|opendir|readdir|mmap|munmap|mprotect|madvise|fcntl|flock|getpid|usleep|clock_gettime|memfd_create|copy_file_range)\((?!\))' \
     $engine/Platform/*.swift | grep -v -e '^[^:]*/SystemCalls.swift:' -e '^[^:]*/WakeDescriptor.swift:' -e '^[^:]*:[0-9]*: *///')
 [ -z "$found" ] || complain "calls that change files pass through the table in SystemCalls.swift" "$found"
-found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources | grep -v '^Sources/CoreEngineFoundation/')
-[ -z "$found" ] || complain "Foundation in CoreEngineFoundation only" "$found"
+found=$(grep -rnE '^ *(@preconcurrency )?import (Foundation|Dispatch)' Sources | grep -v -e '^Sources/CoreEngineFoundation/' -e '^Sources/RealmSwift/')
+[ -z "$found" ] || complain "Foundation in CoreEngineFoundation and RealmSwift only" "$found"
 found=$(grep -rnE 'try!|as!|fatalError|preconditionFailure|\bprecondition\(' Sources/CRealm Sources/CoreEngine Sources/CoreEngineAsync Sources/CoreEngineFoundation --include='*.swift' \
     | grep -v '^[^:]*/ObjectStore/Misuse.swift:.*case .stop: fatalError')
 [ -z "$found" ] || complain "a trap would end the host program" "$found"
@@ -24,7 +26,8 @@ found=$(grep -rnE '\bMisuse\b' Sources/CRealm --include='*.swift')
 [ -z "$found" ] || complain "the C API reports errors, also of what cannot throw in Swift" "$found"
 found=$(grep -lE '@_cdecl' -r $engine)
 [ -z "$found" ] || complain "exports belong to CRealm" "$found"
-found=$(grep -rnE '\[String *:|Set<String>|Dictionary<String|\.text *(==|!=)|(==|!=) *[a-zA-Z.]+\.text\b' Sources --include='*.swift')
+found=$(grep -rnE '\[String *:|Set<String>|Dictionary<String|\.text *(==|!=)|(==|!=) *[a-zA-Z.]+\.text\b' Sources --include='*.swift' \
+    | grep -vP '^Sources/RealmSwift/(?!.*(Set<String>|Dictionary<String|\.text *(==|!=)|(==|!=) *[a-zA-Z.]+\.text\b))')
 [ -z "$found" ] || complain "texts are compared and looked up as Name, by their bytes; String takes the two forms of é for one text" "$found"
 found=$(grep -rnE '\bSearchIndex\(' $engine --include='*.swift' | grep -v "^$engine/Tables/TableIndexes.swift:")
 [ -z "$found" ] || complain "the indexes of a table are opened by TableIndexes, which keeps their roots" "$found"

@@ -12,7 +12,7 @@ extension Unmanaged {
 
 extension Array where Element == UInt8 {
     /// Calls `body` with the array's bytes.
-    func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws(RealmError) -> R) throws(RealmError) -> R {
+    package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws(RealmError) -> R) throws(RealmError) -> R {
         let result: Result<R, RealmError> = withUnsafeBytes { bytes in
             do throws(RealmError) { return .success(try body(bytes)) } catch { return .failure(error) }
         }

@@ -158,7 +158,7 @@ extension Group {
 
 extension RealmValue {
     /// Calls `body` with the engine's form, whose bytes are good inside the call.
-    func withMixed<R>(_ body: (Mixed) throws(RealmError) -> R) throws(RealmError) -> R {
+    package func withMixed<R>(_ body: (Mixed) throws(RealmError) -> R) throws(RealmError) -> R {
         switch self {
         case .null: return try body(.null)
         case .int(let v): return try body(.int(v))

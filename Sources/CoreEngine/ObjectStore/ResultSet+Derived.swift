@@ -25,7 +25,7 @@ extension ResultSet {
         return try filtered(other, orderings)
     }
     /// Keys of the rows as they are now; null where a dictionary has no object.
-    func keys() throws(RealmError) -> [ObjKey] {
+    package func keys() throws(RealmError) -> [ObjKey] {
         guard let table, isWholeTable else {
             try update()
             return rows

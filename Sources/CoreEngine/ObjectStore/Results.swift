@@ -93,20 +93,7 @@ public struct Results: LiveCollection {
     }
     /// The same with the arguments as an array.
     public func `where`(_ text: String, arguments: [RealmValue]) throws(RealmError) -> Results {
-        // Bound queries keep what they need of the arguments.
-        let arena = ConstantArena()
-        var all: [QueryArgument] = []
-        for a in arguments {
-            guard case .list(let elements) = a else {
-                all.append(.value(try arena.keep(a)))
-                continue
-            }
-            var values: [Mixed] = []
-            for e in elements { values.append(try arena.keep(e)) }
-            all.append(.list(values))
-        }
-        defer { withExtendedLifetime(arena) {} }
-        return try derived { () throws(RealmError) in try found.filtered(text, all) }
+        try derived { () throws(RealmError) in try found.filtered(text, values: arguments) }
     }
     /// Sorted by a property, or one behind links (`best.name`). Stable: of equal objects the order stays what it was.
     ///
@@ -146,6 +133,25 @@ public struct Results: LiveCollection {
     public func deleteAll() throws(RealmError) { try realm.inside(.results) { () throws(RealmError) in try found.deleteAll() } }
 }
 
+extension ResultSet {
+    /// The rows that also meet a query text with values for its arguments; a list stands for `{…}`.
+    package func filtered(_ text: String, values arguments: [RealmValue]) throws(RealmError) -> ResultSet {
+        // Bound queries keep what they need of the arguments.
+        let arena = ConstantArena()
+        var all: [QueryArgument] = []
+        for a in arguments {
+            guard case .list(let elements) = a else {
+                all.append(.value(try arena.keep(a)))
+                continue
+            }
+            var values: [Mixed] = []
+            for e in elements { values.append(try arena.keep(e)) }
+            all.append(.list(values))
+        }
+        defer { withExtendedLifetime(arena) {} }
+        return try filtered(text, all)
+    }
+}
 extension ConstantArena {
     fileprivate func keep(_ v: RealmValue) throws(RealmError) -> Mixed { try v.withMixed { (m) throws(RealmError) in self.keep(m) } }
 }

@@ -76,7 +76,7 @@ public struct Property: Sendable, Equatable {
     func sameType(as b: Property) -> Bool { type == b.type && collection == b.collection && linkTarget == b.linkTarget }
 
     /// As in messages: `array<string?>`.
-    var typeText: String {
+    package var typeText: String {
         let element = (type == .object ? "<\(linkTarget)>" : type.name) + (isNullable ? "?" : "")
         switch collection {
         case .none: return element

@@ -1,6 +1,6 @@
 /// Sums, products and quotients, rounded to 34 digits, ties to even (IEEE 754-2008).
 extension Decimal128 {
-    static let nan = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
+    package static let nan = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
     static func infinity(negative: Bool) -> Decimal128 { Decimal128(low: 0, high: negative ? 0xF800_0000_0000_0000 : 0x7800_0000_0000_0000) }
     private static let digits = 34
     private static let exponents = -6176...6111
@@ -40,7 +40,7 @@ extension Decimal128 {
         return Decimal128(negative: negative, coefficient: l, exponent: max(e, exponents.lowerBound))
     }
 
-    static func + (a: Decimal128, b: Decimal128) -> Decimal128 {
+    package static func + (a: Decimal128, b: Decimal128) -> Decimal128 {
         if a.isNaN || b.isNaN { return .nan }
         if a.isInfinite || b.isInfinite {
             if a.isInfinite && b.isInfinite { return a.isNegative == b.isNegative ? a : .nan }
@@ -72,9 +72,9 @@ extension Decimal128 {
         }
         return rounded(negative: y.isNegative, high: 0, low: cy - cx, exponent: ex, sticky: sticky)
     }
-    static prefix func - (a: Decimal128) -> Decimal128 { Decimal128(low: a.low, high: a.high ^ 1 << 63) }
-    static func - (a: Decimal128, b: Decimal128) -> Decimal128 { a + (-b) }
-    static func * (a: Decimal128, b: Decimal128) -> Decimal128 {
+    package static prefix func - (a: Decimal128) -> Decimal128 { Decimal128(low: a.low, high: a.high ^ 1 << 63) }
+    package static func - (a: Decimal128, b: Decimal128) -> Decimal128 { a + (-b) }
+    package static func * (a: Decimal128, b: Decimal128) -> Decimal128 {
         if a.isNaN || b.isNaN { return .nan }
         let negative = a.isNegative != b.isNegative
         if a.isInfinite || b.isInfinite {
@@ -85,7 +85,7 @@ extension Decimal128 {
         let p = ca.multipliedFullWidth(by: cb)
         return rounded(negative: negative, high: p.high, low: p.low, exponent: ea + eb)
     }
-    static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
+    package static func / (a: Decimal128, b: Decimal128) -> Decimal128 {
         if a.isNaN || b.isNaN { return .nan }
         let negative = a.isNegative != b.isNegative
         if a.isInfinite { return b.isInfinite ? .nan : infinity(negative: negative) }
@@ -116,7 +116,7 @@ extension Decimal128 {
     }
 
     /// A whole text as a decimal: sign, digits with a point, exponent; or `inf`, `nan` in any case. nil when it is none.
-    init?(text: some Sequence<UInt8>) {
+    package init?(text: some Sequence<UInt8>) {
         var rest = Array(text)[...]
         var negative = false
         if let c = rest.first, c == 0x2B || c == 0x2D {
@@ -161,7 +161,7 @@ extension Decimal128 {
         self = Self.rounded(negative: negative, high: 0, low: coefficient, exponent: exponent, sticky: sticky)
     }
     /// The nearest double.
-    var double: Double {
+    package var double: Double {
         if isNaN { return .nan }
         if isInfinite { return isNegative ? -.infinity : .infinity }
         return Double("\(isNegative ? "-" : "")\(parts.coefficient)e\(parts.exponent)") ?? 0

@@ -91,7 +91,7 @@ public struct Decimal128: Hashable, Sendable {
     // MARK: Order. Format: logical §12.4.
 
     /// −1, 0, 1. NaNs (null is one) sort before numbers, among themselves by bits.
-    static func compare(_ a: Decimal128, _ b: Decimal128) -> Int {
+    package static func compare(_ a: Decimal128, _ b: Decimal128) -> Int {
         if a.isNaN || b.isNaN {
             guard a.isNaN && b.isNaN else { return a.isNaN ? -1 : 1 }
             return a.high != b.high ? (a.high < b.high ? -1 : 1) : (a.low == b.low ? 0 : (a.low < b.low ? -1 : 1))
@@ -125,7 +125,7 @@ public struct Decimal128: Hashable, Sendable {
     }
 
     /// The value truncated toward zero, when finite and within Int64.
-    var truncatedInt64: Int64? {
+    package var truncatedInt64: Int64? {
         if isSpecial { return nil }
         var (coefficient, exponent) = parts
         if coefficient == 0 { return 0 }

@@ -24,9 +24,9 @@ public struct Timestamp: Hashable, Sendable, Comparable {
 /// Twelve bytes, as MongoDB defines them; ordered by memcmp.
 public struct ObjectId: Hashable, Sendable, Comparable {
     /// First eight bytes and last four, each big-endian, so that integer order is byte order.
-    var high: UInt64
-    var low: UInt32
-    init(high: UInt64, low: UInt32) {
+    package var high: UInt64
+    package var low: UInt32
+    package init(high: UInt64, low: UInt32) {
         self.high = high
         self.low = low
     }
@@ -45,9 +45,9 @@ public struct ObjectId: Hashable, Sendable, Comparable {
 
 /// Sixteen bytes in textual order; ordered by memcmp.
 public struct UUIDValue: Hashable, Sendable, Comparable {
-    var high: UInt64
-    var low: UInt64
-    init(high: UInt64, low: UInt64) {
+    package var high: UInt64
+    package var low: UInt64
+    package init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }

@@ -1,0 +1,55 @@
+/// Reading and writing by keys, through the door, for APIs that bind the keys of a class once (the Swift façade).
+///
+/// One call of the engine each. Rules and errors are those of `value`, `set` and `ResultSet.object`.
+extension Realm {
+    /// A value without bytes: a number, a time, an identifier, a link. Texts, binaries and collections are read with the others.
+    package func read(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
+        try inside(.object) { () throws(RealmError) in try value(table, object, column) }
+    }
+    /// The integer in a property; nil when it holds none.
+    package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
+        try inside(.object) { () throws(RealmError) in
+            if case .int(let v) = try value(table, object, column) { v } else { nil }
+        }
+    }
+    /// A text, copied; nil when the property holds none.
+    package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
+        try inside(.object) { () throws(RealmError) in
+            guard case .string(let bytes) = try value(table, object, column) else { return nil }
+            return String(decoding: bytes, as: UTF8.self)
+        }
+    }
+    /// Any single value, copied; of a collection in a Mixed property only which kind it is.
+    package func readOwned(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> RealmValue {
+        try inside(.object) { () throws(RealmError) in
+            switch try value(table, object, column) {
+            case .list: .list([])
+            case .dictionary: .dictionary([])
+            case let v: try reading().group.copy(v)
+            }
+        }
+    }
+    /// Stores a value; inside a write transaction.
+    package func write(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
+        try inside(.object) { () throws(RealmError) in try set(table, object, column, value) }
+    }
+    /// Key of the object in a row of results.
+    package func key(of results: ResultSet, at i: Int) throws(RealmError) -> ObjKey {
+        try inside(.results) { () throws(RealmError) in try results.object(i).1 }
+    }
+    /// Number of rows of results; 0 when they are gone.
+    package func count(of results: ResultSet) throws(RealmError) -> Int {
+        do throws(RealmError) { return try inside(.results) { () throws(RealmError) in try results.count() } } catch {
+            guard error.code == .staleAccessor || error.code == .closedRealm else { throw error }
+            return 0
+        }
+    }
+    /// Lets go of the version that is read, where nothing is being written: the next call reads the newest one.
+    package func endRead() throws(RealmError) {
+        try inside { () throws(RealmError) in
+            guard !isFrozen, transaction.stage == .reading else { return }
+            stateCount &+= 1
+            transaction.endRead()
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import CoreEngine
+
+/// How collections come out of properties and into them.
+extension ObjectBase {
+    /// The collection in a property of a managed object.
+    final func collection(_ index: Int16, _ shape: CollectionShape, _ element: _PropertyShape) -> ManagedCollection {
+        guard let managed else { misuse("The object is not managed") }
+        must { () throws(EngineError) in
+            try managed.core.realm.inside(.object) { () throws(EngineError) in
+                try managed.core.realm.checkCollection(managed.table, named.key, managed.columns[Int(index)], as: shape)
+            }
+        }
+        return ManagedCollection(
+            managed.core, CollectionPath(table: managed.table, owner: named, column: managed.columns[Int(index)]), shape, element)
+    }
+    /// The collection that was asked for last: a managed object gives the same instance each time.
+    final func kept<C: _Persistable>(_ index: Int16) -> C? { wrapper(index)?.pointee.value }
+    final func keep<C: _Persistable>(_ index: Int16, _ collection: C) -> C {
+        // A frozen object may be read by several threads at once.
+        if !isFrozen { wrapper(index)?.pointee.value = collection }
+        return collection
+    }
+    /// nil where the object has no model.
+    private func wrapper<C: _Persistable>(_ index: Int16) -> UnsafeMutablePointer<Persisted<C>>? {
+        guard dynamicClass == nil, let offset = managed?.info.properties[Int(index)].offset else { return nil }
+        return (UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque()) + offset).assumingMemoryBound(to: Persisted<C>.self)
+    }
+}
+extension _Place {
+    /// The collection that this place, a property, is.
+    func collection(_ shape: CollectionShape, _ element: _PropertyShape) -> ManagedCollection? {
+        guard case .property(let table, let object, let column) = target else { return nil }
+        return ManagedCollection(core, CollectionPath(table: table, owner: object, column: column), shape, element)
+    }
+}
+extension ManagedCollection {
+    func clear() { change { (realm, path) throws(EngineError) in try realm.clear(path, shape) } }
+}

@@ -1,0 +1,67 @@
+internal import CoreEngine
+
+/// The objects that link to this one through a property: `@Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>`. Live, and computed:
+/// nothing of it is stored.
+public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
+    let rows: _Rows?
+    let originProperty: String
+    private let recorder: _Recording?
+
+    /// - Parameter propertyName: the property of the other class.
+    public init(fromType _: Element.Type, property propertyName: String) { self.init(origin: propertyName) }
+    init(origin: String) { (rows, originProperty, recorder) = (nil, origin, nil) }
+    init(_ rows: _Rows) { (self.rows, originProperty, recorder) = (rows, "", nil) }
+    fileprivate init(recording: _Recording) { (rows, originProperty, recorder) = (nil, "", recording) }
+}
+extension LinkingObjects: RealmCollection {
+    public func _rlmRows() -> _Rows {
+        guard let rows else { misuse("Linking objects of an object that no Realm manages cannot be queried") }
+        return rows
+    }
+    public var realm: Realm? { rows.map { Realm($0.core) } }
+    public var isInvalidated: Bool { rows.map { !$0.isValid } ?? false }
+    public var isFrozen: Bool { rows?.core.realm.isFrozen ?? false }
+    public var count: Int { rows.map { isInvalidated ? 0 : $0.count } ?? 0 }
+    public subscript(position: Int) -> Element {
+        if let recorder { return Element._rlmStandIn(recorder) }
+        guard let rows else { misuse("Index \(position) is out of bounds (must be less than 0).") }
+        return rows.element(position, Element.self)
+    }
+    public func makeIterator() -> RLMIterator<Element> { rows.map { RLMIterator($0) } ?? RLMIterator([]) }
+    public func index(of element: Element) -> Int? { rows.flatMap { Results<Element>($0).index(of: element) } }
+}
+extension LinkingObjects: AnyCollectionText {}
+extension LinkingObjects: LinkingOrigin {}
+extension LinkingObjects: _LinkingObjects {
+    public static var _rlmPropertyShape: _PropertyShape { _PropertyShape(.linkingObjects, target: Element.self).collection(.list) }
+    public static func _rlmDefault() -> LinkingObjects<Element> { LinkingObjects(origin: "") }
+    public static func _rlmDefault(origin: String) -> LinkingObjects<Element> { LinkingObjects(origin: origin) }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> LinkingObjects<Element> {
+        guard let managed = object.managed else { misuse("The object is not managed") }
+        let (origin, column) = origin(managed, index)
+        let found = must { () throws(EngineError) in
+            try managed.core.realm.inside(.object) { () throws(EngineError) in
+                try ResultSet(managed.core.realm, .backlinks(of: managed.table, object.named.key, from: origin.table, column))
+            }
+        }
+        return LinkingObjects(_Rows(managed.core, found, origin))
+    }
+    private static func origin(_ managed: ManagedClass, _ index: Int16) -> (ManagedClass, ColKey) {
+        if Element.self == DynamicObject.self {
+            guard let found = managed.origin(of: index) else { misuse("The class behind '\(managed.info.name)' is not there") }
+            return found
+        }
+        let origin = managed.core.managed(Element.self), name = managed.info.properties[Int(index)].origin
+        guard let p = origin.info.property(name) else { misuse("'\(origin.info.name)' has no property '\(name)'") }
+        return (origin, origin.columns[Int(p.index)])
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: LinkingObjects<Element>) {
+        misuse("'\(object.propertyText(index))' is computed: it cannot be set")
+    }
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> LinkingObjects<Element> {
+        LinkingObjects(recording: object.recording(index))
+    }
+    public func _rlmStoreProperty(at place: _Place) throws {}
+    public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool { true }
+    public static func _rlmConvertProperty(_ any: Any) -> LinkingObjects<Element>? { nil }
+}

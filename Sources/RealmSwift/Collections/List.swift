@@ -1,0 +1,233 @@
+internal import CoreEngine
+import Foundation
+
+/// An ordered collection in a property: `@Persisted var dogs: List<Dog>`.
+///
+/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one outside of a write transaction
+/// is misuse.
+public final class List<Element: RealmCollectionValue> {
+    /// Of an unmanaged list.
+    private var values: [Element] = []
+    /// Of a managed one.
+    private(set) var managed: ManagedCollection?
+    /// Of a stand-in.
+    private var recorder: _Recording?
+
+    /// An empty unmanaged list.
+    public init() {}
+    init(_ managed: ManagedCollection) { self.managed = managed }
+    init(recording: _Recording) { recorder = recording }
+
+    // MARK: Reading
+
+    public var count: Int { managed?.count ?? values.count }
+    public subscript(position: Int) -> Element {
+        get {
+            if let recorder { return Element._rlmStandIn(recorder) }
+            guard let managed else {
+                verify(position, values.count)
+                return values[position]
+            }
+            return element(managed.stored(at: position))
+        }
+        set {
+            guard let managed else {
+                verify(position, values.count)
+                values[position] = newValue
+                return
+            }
+            managed.store(newValue, .element(managed.path, position))
+        }
+    }
+    private func element(_ stored: _StoredValue) -> Element {
+        guard let value = Element._rlmLoad(stored) else { misuse("The list holds \(stored.value), which is no \(Element.self)") }
+        return value
+    }
+    private func verify(_ index: Int, _ limit: Int) {
+        guard index >= 0, index < limit else { misuse("Index \(index) is out of bounds (must be less than \(limit)).") }
+    }
+    public func index(of element: Element) -> Int? {
+        guard let managed else { return values.firstIndex(of: element) }
+        return element._rlmValue().flatMap { managed.index(of: $0.value) }
+    }
+
+    // MARK: Changing
+
+    public func append(_ object: Element) { insert(object, at: count) }
+    public func append<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
+        for object in Array(objects) { append(object) }
+    }
+    /// Inserts before the element at an index; at `count` it appends.
+    public func insert(_ object: Element, at index: Int) {
+        guard let managed else {
+            verify(index, values.count + 1)
+            return values.insert(object, at: index)
+        }
+        managed.store(object, .insertion(managed.path, index))
+    }
+    public func insert<C: Swift.Collection>(contentsOf newElements: C, at i: Int) where C.Iterator.Element == Element {
+        for (offset, element) in Array(newElements).enumerated() { insert(element, at: i + offset) }
+    }
+    public func remove(at index: Int) {
+        guard let managed else {
+            verify(index, values.count)
+            values.remove(at: index)
+            return
+        }
+        managed.change { (realm, path) throws(EngineError) in try realm.erase(at: index, in: path) }
+    }
+    public func remove(atOffsets offsets: Foundation.IndexSet) {
+        for i in offsets.reversed() { remove(at: i) }
+    }
+    public func removeFirst(_ number: Int = 1) {
+        verify(number, count + 1)
+        for i in (0..<number).reversed() { remove(at: i) }
+    }
+    public func removeLast(_ number: Int = 1) {
+        verify(number, count + 1)
+        for _ in 0..<number { remove(at: count - 1) }
+    }
+    public func removeSubrange<R: RangeExpression>(_ bounds: R) where R.Bound == Int {
+        for i in bounds.relative(to: self).reversed() { remove(at: i) }
+    }
+    /// Takes all elements out; embedded objects are deleted, others stay in the Realm.
+    public func removeAll() {
+        guard let managed else { return values.removeAll() }
+        managed.change { (realm, path) throws(EngineError) in try realm.clear(path, .list) }
+    }
+    public func replace(index: Int, object: Element) { self[index] = object }
+    public func replaceSubrange<C: Swift.Collection, R: RangeExpression>(_ subrange: R, with newElements: C)
+    where C.Iterator.Element == Element, R.Bound == Int {
+        let range = subrange.relative(to: self)
+        removeSubrange(range)
+        insert(contentsOf: newElements, at: range.lowerBound)
+    }
+    /// Moves an element so that it ends up at `to`.
+    public func move(from: Int, to: Int) {
+        guard let managed else {
+            verify(from, values.count)
+            verify(to, values.count)
+            return values.insert(values.remove(at: from), at: to)
+        }
+        managed.change { (realm, path) throws(EngineError) in try realm.move(from, to: to, in: path) }
+    }
+    /// Moves elements before the one at an offset, as lists on the screen tell it.
+    public func move(fromOffsets offsets: Foundation.IndexSet, toOffset destination: Int) {
+        var target = destination
+        for (done, from) in offsets.filter({ $0 < destination }).reversed().enumerated() {
+            _ = done
+            move(from: from, to: target - 1)
+            target -= 1
+        }
+        target = destination
+        for from in offsets.filter({ $0 >= destination }) {
+            move(from: from, to: target)
+            target += 1
+        }
+    }
+    public func swapAt(_ i: Int, _ j: Int) {
+        guard let managed else { return values.swapAt(i, j) }
+        let (low, high) = (Swift.min(i, j), Swift.max(i, j))
+        guard low != high else { return }
+        managed.change { (realm, path) throws(EngineError) in
+            try realm.move(high, to: low, in: path)
+            try realm.move(low + 1, to: high, in: path)
+        }
+    }
+    /// Deletes the objects of the list.
+    func deleteObjects() {
+        guard let managed else { return values.removeAll() }
+        managed.change { (realm, path) throws(EngineError) in try realm.removeAll(path, .list) }
+    }
+}
+
+extension List: RealmCollection {
+    public func _rlmRows() -> _Rows {
+        guard let managed else { misuse("This method may only be called on List instances retrieved from an RLMRealm") }
+        return managed.rows()
+    }
+    public var realm: Realm? { managed.map { Realm($0.core) } }
+    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
+    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
+}
+extension List: MutableCollection {}
+extension List: SameByIdentity {
+    func isSame(as other: any SameByIdentity) -> Bool {
+        guard let other = other as? List<Element> else { return false }
+        if self === other { return true }
+        guard let a = managed, let b = other.managed else { return managed == nil && other.managed == nil && values == other.values }
+        return a.isSame(as: b)
+    }
+}
+extension List: Hashable {
+    public func hash(into hasher: inout Hasher) { hasher.combine(managed?.path.hashValue ?? 0) }
+}
+extension List: AnyCollectionText {}
+
+// MARK: As a property
+
+extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.list) }
+    public static func _rlmDefault() -> List<Element> { List() }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> List<Element> {
+        object.kept(index) ?? object.keep(index, List(object.collection(index, .list, Element._rlmShape)))
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: List<Element>) { _rlmGet(object, index).assign(value) }
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> { List(recording: object.recording(index)) }
+    /// Takes the elements of another collection in place of its own.
+    func assign(_ other: List<Element>) {
+        guard other !== self, !isSame(as: other) else { return }
+        let elements = Array(other)
+        removeAll()
+        append(objectsIn: elements)
+    }
+    public func _rlmStoreProperty(at place: _Place) throws {
+        guard let target = place.collection(.list, Element._rlmShape) else { return }
+        let elements = Array(self)
+        if place.addition.update != .error { target.clear() }
+        for (i, element) in elements.enumerated() { try element._rlmStore(at: _Place(place.core, .insertion(target.path, i), place.addition)) }
+        if managed == nil, !place.addition.isCopying {
+            managed = target
+            values = []
+        }
+    }
+    public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
+        guard let elements = sequence(in: any), let target = place.collection(.list, Element._rlmShape) else { return false }
+        target.clear()
+        for (i, element) in elements.enumerated() {
+            guard try Element._rlmStoreAny(element, at: _Place(place.core, .insertion(target.path, i), place.addition)) else { return false }
+        }
+        return true
+    }
+    public static func _rlmConvertProperty(_ any: Any) -> List<Element>? {
+        guard let elements = sequence(in: any) else { return nil }
+        let list = List()
+        for e in elements {
+            guard let element = Element._rlmConvert(e) else { return nil }
+            list.append(element)
+        }
+        return list
+    }
+}
+/// What can stand for a list or a set: sequences, and nothing for an empty one.
+func sequence(in any: Any) -> [Any]? {
+    guard let inside = unwrapped(any) else { return [] }
+    guard !(inside is [String: Any]), !(inside is String) else { return nil }
+    return (inside as? any Sequence)?.boxed
+}
+extension Sequence { fileprivate var boxed: [Any] { map { $0 as Any } } }
+
+extension List: Decodable where Element: Decodable {
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        var c = try decoder.unkeyedContainer()
+        while !c.isAtEnd { append(try c.decode(Element.self)) }
+    }
+}
+extension List: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var c = encoder.unkeyedContainer()
+        for element in self { try c.encode(element) }
+    }
+}

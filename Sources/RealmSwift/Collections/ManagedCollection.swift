@@ -1,0 +1,121 @@
+internal import CoreEngine
+
+/// A collection in a file: where it lies, and what of it was opened at the present state of the Realm.
+///
+/// Thread rule: that of the Realm.
+final class ManagedCollection {
+    let core: RealmCore
+    let path: CollectionPath
+    let shape: CollectionShape
+    /// The class of its objects, which the Realm keeps; nil for values.
+    unowned(unsafe) let elements: ManagedClass?
+    private var content: CollectionContent?
+    private var contentAt = UInt64.max
+
+    init(_ core: RealmCore, _ path: CollectionPath, _ shape: CollectionShape, _ element: _PropertyShape) {
+        self.core = core
+        self.path = path
+        self.shape = shape
+        elements = element.target.flatMap { $0 == DynamicObject.self ? nil : core.managed($0) }
+    }
+
+    // MARK: Inside the Realm's door
+
+    private func opened() throws(EngineError) -> CollectionContent {
+        let realm = core.realm
+        if !realm.isFrozen, let content, contentAt == realm.stateCount { return content }
+        guard let found = try realm.collection(path) else { throw EngineError(.invalidatedObject, "The collection has been deleted or replaced") }
+        if !realm.isFrozen { (content, contentAt) = (found, realm.stateCount) }
+        return found
+    }
+    func list() throws(EngineError) -> ElementList {
+        guard case .list(let l) = try opened(), shape != .dictionary else {
+            throw EngineError(.invalidatedObject, "The collection is no list any more")
+        }
+        return l
+    }
+    func dictionary() throws(EngineError) -> ElementDictionary {
+        guard case .dictionary(let d) = try opened(), shape == .dictionary else {
+            throw EngineError(.invalidatedObject, "The collection is no map any more")
+        }
+        return d
+    }
+
+    // MARK: For collections
+
+    func inside<R>(_ body: () throws(EngineError) -> R) -> R {
+        must { () throws(EngineError) in try core.realm.inside(.collection, body) }
+    }
+    /// Whether the collection and its owner are there.
+    var isThere: Bool {
+        guard !core.realm.isClosed else { return false }
+        return core.isThere { () throws(EngineError) in
+            guard try core.realm.isAlive(path.table, path.object) else { return false }
+            _ = try opened()
+            return true
+        }
+    }
+    var count: Int {
+        guard isThere else { return 0 }
+        return inside { () throws(EngineError) in
+            switch try opened() {
+            case .list(let l): l.count
+            case .dictionary(let d): d.count
+            }
+        }
+    }
+    func place(_ target: _Place.Target) -> _Place { _Place(core, target) }
+    /// A value of the collection with its Realm; called inside the door.
+    func stored(_ v: Mixed, nested: () throws(EngineError) -> CollectionPath?) throws(EngineError) -> _StoredValue {
+        switch v {
+        case .list, .dictionary: _StoredValue(v.owned, core, try nested())
+        default: _StoredValue(v.owned, core)
+        }
+    }
+    /// The element of a list or set; misuse when there is none.
+    func stored(at i: Int) -> _StoredValue {
+        inside { () throws(EngineError) in
+            let l = try list()
+            guard i >= 0, i < l.count else { misuse("Index \(i) is out of bounds (must be less than \(l.count)).") }
+            return try stored(try l.get(i)) { () throws(EngineError) in path.appending(.salt(try l.nestedKey(i))) }
+        }
+    }
+    /// The entry of a map at a place.
+    func entry(at i: Int) -> (key: String, value: _StoredValue) {
+        inside { () throws(EngineError) in
+            let d = try dictionary()
+            guard i >= 0, i < d.count else { misuse("Index \(i) is out of bounds (must be less than \(d.count)).") }
+            guard case .string(let name) = try d.key(i) else { throw EngineError(.invalidDatabase, "A key is no text") }
+            let key = String(decoding: name, as: UTF8.self), bytes = Array(name)
+            return (key, try stored(try d.value(i)) { () in path.appending(.name(bytes)) })
+        }
+    }
+    func value(forKey key: String) -> _StoredValue? {
+        inside { () throws(EngineError) in
+            let d = try dictionary(), bytes = Array(key.utf8)
+            guard let i = try bytes.withBytes({ (b) throws(EngineError) in try d.find(b) }) else { return nil }
+            return try stored(try d.value(i)) { () in path.appending(.name(bytes)) }
+        }
+    }
+    /// Index of a value, nil when it is no element.
+    func index(of value: EngineValue) -> Int? {
+        inside { () throws(EngineError) in
+            let l = try list()
+            return try value.withMixed { (m) throws(EngineError) in try l.find(m) }
+        }
+    }
+    /// Changes of the collection: misuse outside of a write transaction.
+    func change<R>(_ body: (EngineRealm, CollectionPath) throws(EngineError) -> R) -> R {
+        inside { () throws(EngineError) in try body(core.realm, path) }
+    }
+    /// Stores a value; what is refused is misuse.
+    func store(_ value: some _RealmStorable, _ target: _Place.Target, _ addition: Addition? = nil) {
+        do { try value._rlmStore(at: _Place(core, target, addition)) } catch { misuse((error as? EngineError)?.message ?? "\(error)") }
+    }
+    /// The elements as rows.
+    func rows() -> _Rows {
+        let found = inside { () throws(EngineError) in try ResultSet(core.realm, .collection(path)) }
+        return _Rows(core, found, elements ?? found.table.flatMap { core.dynamicClass(of: $0) })
+    }
+    func isSame(as other: ManagedCollection) -> Bool { core === other.core && path == other.path }
+}

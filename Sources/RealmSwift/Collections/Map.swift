@@ -1,0 +1,228 @@
+internal import CoreEngine
+
+/// What may be a key of a `Map`.
+public protocol _MapKey: RealmCollectionValue {
+    var _rlmKey: String { get }
+    init(_rlmKey: String)
+}
+extension String: _MapKey {
+    public var _rlmKey: String { self }
+    public init(_rlmKey: String) { self = _rlmKey }
+}
+
+/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes; they hold no point, and no dollar
+/// sign at their beginning.
+public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
+    /// Of an unmanaged map, in the order of keys.
+    private var entries: [(key: Name, value: Value)] = []
+    private(set) var managed: ManagedCollection?
+    private var recorder: _Recording?
+
+    /// An empty unmanaged map.
+    public init() {}
+    init(_ managed: ManagedCollection) { self.managed = managed }
+    init(recording: _Recording) { recorder = recording }
+
+    // MARK: Reading
+
+    public var count: Int { managed?.count ?? entries.count }
+    public var isEmpty: Bool { count == 0 }
+    public var realm: Realm? { managed.map { Realm($0.core) } }
+    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
+    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    public var keys: [Key] { map(\.key) }
+    public var values: [Value] { map(\.value) }
+
+    /// The value of a key; nil for none. nil takes a key out.
+    public subscript(key: Key) -> Value? {
+        get {
+            if let recorder { return Value._rlmStandIn(recorder) }
+            guard let managed else { return place(key).flatMap { entries[$0].value } }
+            return managed.value(forKey: key._rlmKey).map { load($0) }
+        }
+        set {
+            guard let newValue else { return removeObject(for: key) }
+            store(newValue, key)
+        }
+    }
+    public func object(forKey key: Key) -> Value? { self[key] }
+    private func load(_ stored: _StoredValue) -> Value {
+        guard let value = Value._rlmLoad(stored) else { misuse("The map holds \(stored.value), which is no \(Value.self)") }
+        return value
+    }
+    private func place(_ key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
+
+    // MARK: Changing
+
+    private func store(_ value: Value, _ key: Key) {
+        guard let managed else {
+            let name = Name(key._rlmKey)
+            if let i = place(key) {
+                entries[i].value = value
+                return
+            }
+            return entries.insert((name, value), at: entries.firstIndex { name < $0.key } ?? entries.count)
+        }
+        managed.store(value, .entry(managed.path, key._rlmKey))
+    }
+    public func updateValue(_ value: Value, forKey key: Key) { store(value, key) }
+    public func setValue(_ value: Any?, forKey key: Key) {
+        guard let value else { return removeObject(for: key) }
+        guard let converted = Value._rlmConvert(value) else { misuse("Invalid value '\(value)' for a Map of \(Value.self)") }
+        store(converted, key)
+    }
+    public func merge<S: Sequence>(_ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows
+    where S.Element == (key: Key, value: Value) {
+        for (key, value) in Array(sequence) { store(try self[key].map { try combine($0, value) } ?? value, key) }
+    }
+    public func removeObject(for key: Key) {
+        guard let managed else {
+            if let i = place(key) { entries.remove(at: i) }
+            return
+        }
+        managed.change { (realm, path) throws(EngineError) in
+            try Array(key._rlmKey.utf8).withBytes { (b) throws(EngineError) in _ = try realm.eraseKey(b, in: path) }
+        }
+    }
+    public func removeAll() {
+        guard let managed else { return entries.removeAll() }
+        managed.clear()
+    }
+    func deleteObjects() {
+        guard let managed else { return entries.removeAll() }
+        managed.change { (realm, path) throws(EngineError) in try realm.removeAll(path, .dictionary) }
+    }
+    func rows() -> _Rows {
+        guard let managed else { misuse("This method may only be called on Map instances retrieved from an RLMRealm") }
+        return managed.rows()
+    }
+    func entry(_ i: Int) -> (key: Key, value: Value) {
+        guard let managed else { return (Key(_rlmKey: entries[i].key.text), entries[i].value) }
+        let (key, stored) = managed.entry(at: i)
+        return (Key(_rlmKey: key), load(stored))
+    }
+}
+
+/// One entry of a map, as loops see it.
+public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
+    public let key: Key
+    public let value: Value
+}
+extension Map: Sequence {
+    /// The entries that there were when it was made.
+    public func makeIterator() -> RLMMapIterator<Key, Value> { RLMMapIterator((0..<count).map { entry($0) }) }
+    /// The entries as pairs.
+    public func asKeyValueSequence() -> [(key: Key, value: Value)] { (0..<count).map { entry($0) } }
+}
+/// Goes over the entries of a map.
+public struct RLMMapIterator<Key: _MapKey, Value: RealmCollectionValue>: IteratorProtocol {
+    private var rest: Array<(key: Key, value: Value)>.Iterator
+    init(_ entries: [(key: Key, value: Value)]) { rest = entries.makeIterator() }
+    public mutating func next() -> SingleMapEntry<Key, Value>? { rest.next().map { SingleMapEntry(key: $0.key, value: $0.value) } }
+}
+extension Map: ThreadConfined, Equatable, CustomStringConvertible, AnyCollectionText {
+    public static func == (a: Map, b: Map) -> Bool {
+        if a === b { return true }
+        if let x = a.managed, let y = b.managed { return x.isSame(as: y) }
+        return a.managed == nil && b.managed == nil && a.entries.elementsEqual(b.entries) { $0.key == $1.key && $0.value == $1.value }
+    }
+    public var description: String { text(depth: 0) }
+    func text(depth: Int) -> String {
+        let blanks = String(repeating: "\t", count: depth + 1)
+        let shown = asKeyValueSequence().prefix(100).map { "\(blanks)[\($0.key)]: \(describe(unwrapped($0.value), depth + 1))" }
+        return "Map<\(Key.self), \(Value.self)> (\n" + shown.joined(separator: ",\n") + "\n" + String(repeating: "\t", count: depth) + ")"
+    }
+}
+
+// MARK: The values as rows
+
+extension Map {
+    /// The values that meet a condition.
+    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
+        let rows = rows(), query = FormatString(predicateFormat, args)
+        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+    }
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
+        Results<Value>(rows()).sorted(byKeyPath: keyPath, ascending: ascending)
+    }
+    public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Iterator.Element == SortDescriptor {
+        Results<Value>(rows()).sorted(by: sortDescriptors)
+    }
+    public func min<T: _HasOrder>(ofProperty property: String) -> T? { Results<Value>(rows()).min(ofProperty: property) }
+    public func max<T: _HasOrder>(ofProperty property: String) -> T? { Results<Value>(rows()).max(ofProperty: property) }
+    public func sum<T: _HasSum>(ofProperty property: String) -> T { Results<Value>(rows()).sum(ofProperty: property) }
+    public func average<T: _HasSum>(ofProperty property: String) -> T? { Results<Value>(rows()).average(ofProperty: property) }
+}
+extension Map where Value: _HasOrder {
+    public func min() -> Value? { rows().aggregate(.min, .null) }
+    public func max() -> Value? { rows().aggregate(.max, .null) }
+}
+extension Map where Value: _HasSum {
+    public func sum() -> Value { rows().aggregate(.sum, .null) ?? Value._rlmZero }
+    public func average<T: _HasSum>() -> T? { rows().aggregate(.average, .null) }
+}
+
+// MARK: As a property
+
+extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    public static var _rlmPropertyShape: _PropertyShape { Value._rlmShape.collection(.dictionary) }
+    public static func _rlmDefault() -> Map { Map() }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Map {
+        object.kept(index) ?? object.keep(index, Map(object.collection(index, .dictionary, Value._rlmShape)))
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Map) {
+        let map = _rlmGet(object, index)
+        guard map != value else { return }
+        let entries = value.asKeyValueSequence()
+        map.removeAll()
+        for (key, value) in entries { map.store(value, key) }
+    }
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map { Map(recording: object.recording(index)) }
+    public func _rlmStoreProperty(at place: _Place) throws {
+        guard let target = place.collection(.dictionary, Value._rlmShape) else { return }
+        let all = asKeyValueSequence()
+        if place.addition.update != .error { target.clear() }
+        for (key, value) in all { try value._rlmStore(at: _Place(place.core, .entry(target.path, key._rlmKey), place.addition)) }
+        if managed == nil, !place.addition.isCopying {
+            managed = target
+            entries = []
+        }
+    }
+    public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
+        guard let pairs = pairs(any), let target = place.collection(.dictionary, Value._rlmShape) else { return false }
+        target.clear()
+        for (key, value) in pairs {
+            guard try Value._rlmStoreAny(value, at: _Place(place.core, .entry(target.path, key), place.addition)) else { return false }
+        }
+        return true
+    }
+    public static func _rlmConvertProperty(_ any: Any) -> Map? {
+        guard let pairs = pairs(any) else { return nil }
+        let map = Map()
+        for (key, v) in pairs {
+            guard let value = Value._rlmConvert(v) else { return nil }
+            map.store(value, Key(_rlmKey: key))
+        }
+        return map
+    }
+    private static func pairs(_ any: Any) -> [(String, Any)]? {
+        switch unwrapped(any) {
+        case nil: []
+        case let map as Map: map.asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) }
+        case let d as [String: Any]: d.map { ($0.key, $0.value) }
+        default: nil
+        }
+    }
+}
+extension Map: Decodable where Value: Decodable {
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) { store(value, Key(_rlmKey: key)) }
+    }
+}
+extension Map: Encodable where Value: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var c = encoder.singleValueContainer()
+        try c.encode(Dictionary(asKeyValueSequence().map { ($0.key._rlmKey, $0.value) }, uniquingKeysWith: { $1 }))
+    }
+}

@@ -1,0 +1,139 @@
+internal import CoreEngine
+
+/// A set in a property: each value once, in the order of values.
+public final class MutableSet<Element: RealmCollectionValue> {
+    private var values: [Element] = []
+    private(set) var managed: ManagedCollection?
+    private var recorder: _Recording?
+
+    /// An empty unmanaged set.
+    public init() {}
+    init(_ managed: ManagedCollection) { self.managed = managed }
+    init(recording: _Recording) { recorder = recording }
+
+    public var count: Int { managed?.count ?? values.count }
+    public subscript(position: Int) -> Element {
+        if let recorder { return Element._rlmStandIn(recorder) }
+        guard let managed else {
+            guard values.indices.contains(position) else { misuse("Index \(position) is out of bounds (must be less than \(values.count)).") }
+            return values[position]
+        }
+        let stored = managed.stored(at: position)
+        guard let value = Element._rlmLoad(stored) else { misuse("The set holds \(stored.value), which is no \(Element.self)") }
+        return value
+    }
+    public func contains(_ object: Element) -> Bool { index(of: object) != nil }
+    public func index(of element: Element) -> Int? {
+        guard let managed else { return values.firstIndex(of: element) }
+        return element._rlmValue().flatMap { managed.index(of: $0.value) }
+    }
+    public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool { allSatisfy { possibleSuperset.contains($0) } }
+    public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
+
+    // MARK: Changing
+
+    public func insert(_ object: Element) {
+        guard let managed else {
+            if !values.contains(object) { values.append(object) }
+            return
+        }
+        managed.store(object, .member(managed.path))
+    }
+    public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
+        for object in Array(objects) { insert(object) }
+    }
+    public func remove(_ object: Element) {
+        guard let managed else { return values.removeAll { $0 == object } }
+        guard let stored = object._rlmValue() else { return }
+        managed.change { (realm, path) throws(EngineError) in
+            try stored.value.withMixed { (m) throws(EngineError) in _ = try realm.eraseFromSet(m, path) }
+        }
+    }
+    public func removeAll() {
+        guard let managed else { return values.removeAll() }
+        managed.clear()
+    }
+    public func formIntersection(_ other: MutableSet<Element>) {
+        for element in Array(self) where !other.contains(element) { remove(element) }
+    }
+    public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
+    public func subtract(_ other: MutableSet<Element>) {
+        for element in Array(other) { remove(element) }
+    }
+}
+
+extension MutableSet: RealmCollection {
+    public func _rlmRows() -> _Rows {
+        guard let managed else { misuse("This method may only be called on MutableSet instances retrieved from an RLMRealm") }
+        return managed.rows()
+    }
+    public var realm: Realm? { managed.map { Realm($0.core) } }
+    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
+    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
+}
+extension MutableSet: SameByIdentity {
+    func isSame(as other: any SameByIdentity) -> Bool {
+        guard let other = other as? MutableSet<Element> else { return false }
+        if self === other { return true }
+        guard let a = managed, let b = other.managed else { return managed == nil && other.managed == nil && Set(values) == Set(other.values) }
+        return a.isSame(as: b)
+    }
+}
+extension MutableSet: AnyCollectionText {}
+
+extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.set) }
+    public static func _rlmDefault() -> MutableSet<Element> { MutableSet() }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> {
+        object.kept(index) ?? object.keep(index, MutableSet(object.collection(index, .set, Element._rlmShape)))
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: MutableSet<Element>) {
+        let set = _rlmGet(object, index)
+        guard !set.isSame(as: value) else { return }
+        let elements = Array(value)
+        set.removeAll()
+        set.insert(objectsIn: elements)
+    }
+    public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> { MutableSet(recording: object.recording(index)) }
+    public func _rlmStoreProperty(at place: _Place) throws {
+        guard let target = place.collection(.set, Element._rlmShape) else { return }
+        let elements = Array(self)
+        if place.addition.update != .error { target.clear() }
+        for element in elements { try element._rlmStore(at: _Place(place.core, .member(target.path), place.addition)) }
+        if managed == nil, !place.addition.isCopying {
+            managed = target
+            values = []
+        }
+    }
+    public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
+        guard let elements = sequence(in: any), let target = place.collection(.set, Element._rlmShape) else { return false }
+        target.clear()
+        for element in elements {
+            guard try Element._rlmStoreAny(element, at: _Place(place.core, .member(target.path), place.addition)) else { return false }
+        }
+        return true
+    }
+    public static func _rlmConvertProperty(_ any: Any) -> MutableSet<Element>? {
+        guard let elements = sequence(in: any) else { return nil }
+        let set = MutableSet()
+        for e in elements {
+            guard let element = Element._rlmConvert(e) else { return nil }
+            set.insert(element)
+        }
+        return set
+    }
+}
+extension MutableSet: Decodable where Element: Decodable {
+    public convenience init(from decoder: any Decoder) throws {
+        self.init()
+        var c = try decoder.unkeyedContainer()
+        while !c.isAtEnd { insert(try c.decode(Element.self)) }
+    }
+}
+extension MutableSet: Encodable where Element: Encodable {
+    public func encode(to encoder: any Encoder) throws {
+        var c = encoder.unkeyedContainer()
+        for element in self { try c.encode(element) }
+    }
+}

@@ -1,0 +1,217 @@
+internal import CoreEngine
+import Foundation
+
+/// What belongs to a Realm, and is used where that is.
+public protocol ThreadConfined {
+    /// nil for what no Realm manages.
+    var realm: Realm? { get }
+    /// Whether it was deleted, or its Realm closed.
+    var isInvalidated: Bool { get }
+    /// Whether it shows one version for good, for all threads.
+    var isFrozen: Bool { get }
+}
+extension ObjectBase: ThreadConfined {}
+
+/// Results, lists, sets and linking objects: rows of a Realm in an order.
+///
+/// They are live. A `for` loop goes over the elements that there were when it began, so that it may delete and add; access by index is to what is there
+/// now, and misuse where nothing is. `filter` with a closure, `map` and their like are lazy, and run in the program, object by object; `filter` with a
+/// text and `where` run in the engine.
+public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, ThreadConfined, Equatable
+where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
+    /// The rows; misuse for a collection that no Realm manages.
+    func _rlmRows() -> _Rows
+    /// Index of the first equal element.
+    func index(of element: Element) -> Int?
+}
+extension RealmCollection {
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { count }
+    public func index(after i: Int) -> Int { i + 1 }
+    public func index(before i: Int) -> Int { i - 1 }
+    /// The elements at some places.
+    public func objects(at indexes: Foundation.IndexSet) -> [Element] { indexes.map { self[$0] } }
+    public var first: Element? { isEmpty ? nil : self[0] }
+    public var last: Element? { isEmpty ? nil : self[count - 1] }
+
+    // MARK: Filtering and sorting
+
+    /// The elements that meet a condition: `"age > %@ AND name BEGINSWITH %@"`.
+    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Element> { filtered(FormatString(predicateFormat, args)) }
+    func filtered(_ query: FormatString) -> Results<Element> {
+        let rows = _rlmRows()
+        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+    }
+    /// Index of the first element that meets a condition.
+    public func index(matching predicateFormat: String, _ args: Any...) -> Int? { firstIndex(FormatString(predicateFormat, args)) }
+    func firstIndex(_ query: FormatString) -> Int? {
+        filtered(query).first.flatMap { index(of: $0) }
+    }
+    /// Sorted by a property: `"name"`, or one behind links, `"best.name"`. Stable: of equal elements the order stays.
+    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
+        sorted(by: [SortDescriptor(keyPath: keyPath, ascending: ascending)])
+    }
+    /// Sorted by the first of some properties, where that is equal by the second, and so on.
+    public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Element> where S.Iterator.Element == SortDescriptor {
+        let rows = _rlmRows(), all = Array(sortDescriptors)
+        guard !all.isEmpty else { return Results(rows) }
+        // A text of its own for each: later orders come before earlier ones.
+        return Results(
+            rows.derived { () throws(EngineError) in
+                try rows.found.sorted(all.map { "\(rows.stored($0.keyPath)) \($0.ascending ? "ASC" : "DESC")" }.joined(separator: ", "))
+            })
+    }
+    /// The first of those that are equal in all the given properties.
+    public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == String {
+        let rows = _rlmRows()
+        return Results(
+            rows.derived { () throws(EngineError) in try rows.found.distinct(keyPaths.map { rows.stored($0) }.joined(separator: ", ")) })
+    }
+
+    // MARK: Aggregates of a property
+
+    /// The least value of a property; nil when no element has one.
+    public func min<T: _HasOrder>(ofProperty property: String) -> T? { aggregate(.min, property) }
+    /// The greatest value of a property; nil when no element has one.
+    public func max<T: _HasOrder>(ofProperty property: String) -> T? { aggregate(.max, property) }
+    /// The sum of a property; 0 of none.
+    public func sum<T: _HasSum>(ofProperty property: String) -> T { aggregate(.sum, property) ?? T._rlmZero }
+    /// The average of a property; nil when no element has one.
+    public func average<T: _HasSum>(ofProperty property: String) -> T? { aggregate(.average, property) }
+    private func aggregate<T: _RealmStorable>(_ kind: AggregateKind, _ property: String) -> T? {
+        let rows = _rlmRows()
+        return rows.aggregate(kind, rows.column(property))
+    }
+
+    // MARK: By name
+
+    /// The values of a property, one for each element; `self` for the elements themselves.
+    public func value(forKey key: String) -> [Any?] {
+        map { element -> Any? in
+            if key == "self" { return element }
+            return (element as? ObjectBase).flatMap { $0.value(forKey: key) }
+        }
+    }
+    /// As `value(forKey:)` behind links; `@count`, `@min.age`, `@max.age`, `@sum.age` and `@avg.age` for one value of all.
+    public func value(forKeyPath keyPath: String) -> Any? {
+        guard keyPath.hasPrefix("@") else {
+            return map { (element: Element) -> Any? in (element as? ObjectBase).flatMap { $0.value(forKeyPath: keyPath) } } as [Any?]
+        }
+        let parts = keyPath.dropFirst().split(separator: ".", maxSplits: 1).map(String.init)
+        if parts.first == "count" { return count }
+        let kinds: [Name: AggregateKind] = ["min": .min, "max": .max, "sum": .sum, "avg": .average]
+        guard parts.count == 2, let kind = kinds[Name(parts[0])] else { misuse("Unsupported key path '\(keyPath)'") }
+        let rows = _rlmRows()
+        return rows.aggregate(kind, rows.column(parts[1])).flatMap { (v: AnyRealmValue) in v.any }
+    }
+    /// Sets a property of all elements; inside a write transaction.
+    public func setValue(_ value: Any?, forKey key: String) {
+        for element in self { (element as? ObjectBase)?.setValue(value, forKey: key) }
+    }
+
+    public static func == (a: Self, b: Self) -> Bool {
+        if let x = a as? any SameByIdentity, let y = b as? any SameByIdentity { return x.isSame(as: y) }
+        return a.elementsEqual(b)
+    }
+}
+/// Collections that are equal when they are the same collection.
+protocol SameByIdentity { func isSame(as other: any SameByIdentity) -> Bool }
+
+extension RealmCollection {
+    public var description: String { text(depth: 0) }
+    public func text(depth: Int) -> String {
+        if isInvalidated { return "[invalid \(Self.self)]" }
+        let blanks = String(repeating: "\t", count: depth + 1)
+        let shown = prefix(100).enumerated().map { "\(blanks)[\($0)] \(describe(unwrapped($1), depth + 1))" }
+        let rest = count > 100 ? ["\(blanks)... \(count - 100) objects skipped."] : []
+        return "\(Self.self) (\n" + (shown + rest).joined(separator: ",\n") + "\n" + String(repeating: "\t", count: depth) + ")"
+    }
+}
+
+extension RealmCollection where Element: ObjectBase {
+    /// Sorted by a property.
+    public func sorted<T: _HasOrder>(by keyPath: Swift.KeyPath<Element, T>, ascending: Bool = true) -> Results<Element> {
+        sorted(byKeyPath: name(of: keyPath), ascending: ascending)
+    }
+    /// The first of those that are equal in all the given properties.
+    public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == PartialKeyPath<Element> {
+        distinct(by: keyPaths.map { name(of: $0) })
+    }
+    public func min<T: _HasOrder>(of keyPath: Swift.KeyPath<Element, T>) -> T? { min(ofProperty: name(of: keyPath)) }
+    public func max<T: _HasOrder>(of keyPath: Swift.KeyPath<Element, T>) -> T? { max(ofProperty: name(of: keyPath)) }
+    public func sum<T: _HasSum>(of keyPath: Swift.KeyPath<Element, T>) -> T { sum(ofProperty: name(of: keyPath)) }
+    public func average<T: _HasSum>(of keyPath: Swift.KeyPath<Element, T>) -> T? { average(ofProperty: name(of: keyPath)) }
+}
+extension RealmCollection where Element: _HasOrder {
+    /// The values in their order.
+    public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
+    /// Each value once.
+    public func distinct() -> Results<Element> { distinct(by: ["self"]) }
+    public func min() -> Element? { _rlmRows().aggregate(.min, .null) }
+    public func max() -> Element? { _rlmRows().aggregate(.max, .null) }
+}
+extension RealmCollection where Element: _HasSum {
+    public func sum() -> Element { _rlmRows().aggregate(.sum, .null) ?? Element._rlmZero }
+    public func average<T: _HasSum>() -> T? { _rlmRows().aggregate(.average, .null) }
+}
+
+// MARK: What can be compared and added
+
+/// Values that have an order: for `min`, `max` and `sorted`.
+public protocol _HasOrder: _RealmStorable {}
+/// Values that can be added: for `sum` and `average`.
+public protocol _HasSum: _HasOrder { static var _rlmZero: Self { get } }
+extension Int: _HasSum { public static var _rlmZero: Int { 0 } }
+extension Int8: _HasSum { public static var _rlmZero: Int8 { 0 } }
+extension Int16: _HasSum { public static var _rlmZero: Int16 { 0 } }
+extension Int32: _HasSum { public static var _rlmZero: Int32 { 0 } }
+extension Int64: _HasSum { public static var _rlmZero: Int64 { 0 } }
+extension Float: _HasSum { public static var _rlmZero: Float { 0 } }
+extension Double: _HasSum { public static var _rlmZero: Double { 0 } }
+extension Decimal128: _HasSum { public static var _rlmZero: Decimal128 { 0 } }
+extension AnyRealmValue: _HasSum { public static var _rlmZero: AnyRealmValue { .int(0) } }
+extension Date: _HasOrder {}
+extension String: _HasOrder {}
+extension UUID: _HasOrder {}
+extension ObjectId: _HasOrder {}
+extension Bool: _HasOrder {}
+extension Optional: _HasOrder where Wrapped: _HasOrder {}
+extension Optional: _HasSum where Wrapped: _HasSum { public static var _rlmZero: Wrapped? { Wrapped._rlmZero } }
+
+extension _Rows {
+    /// A key path by the names of the file; misuse where it leads nowhere.
+    func stored(_ keyPath: String) -> String {
+        guard let elements else { return keyPath }
+        return elements.core.storedPath(keyPath, elements.info)
+    }
+    func column(_ property: String) -> ColKey {
+        guard let elements else {
+            if property == "self" { return .null }
+            misuse("Values have no property '\(property)'")
+        }
+        guard let p = elements.info.property(property) else { misuse("Invalid property name '\(property)' for class '\(elements.info.name)'.") }
+        return elements.columns[Int(p.index)]
+    }
+    func aggregate<T: _RealmStorable>(_ kind: AggregateKind, _ column: ColKey) -> T? {
+        let stored = inside { () throws(EngineError) in
+            let (value, _) = try found.aggregate(kind, column)
+            return _StoredValue(value.owned, core)
+        }
+        if case .null = stored.value { return nil }
+        return T._rlmLoad(stored)
+    }
+}
+extension RealmCore {
+    /// A key path of a class by the names of the file.
+    func storedPath(_ keyPath: String, _ start: ClassInfo) -> String {
+        var at: ClassInfo? = start
+        return keyPath.split(separator: ".", omittingEmptySubsequences: false).map { name in
+            guard let info = at, let p = info.property(String(name)) else {
+                at = nil
+                return String(name)
+            }
+            at = p.shape.target.map { ClassInfo.of($0) }
+            return p.column
+        }.joined(separator: ".")
+    }
+}

@@ -1,0 +1,112 @@
+internal import CoreEngine
+
+/// What results and collections have in common: rows of the engine, and the class of the program that shows them.
+public struct _Rows {
+    let core: RealmCore
+    let found: ResultSet
+    private let engine: Unmanaged<EngineRealm>
+    /// The class of the objects, which the Realm keeps; nil for values.
+    unowned(unsafe) let elements: ManagedClass?
+    @usableFromInline let elementClass: ObjectIdentifier?
+
+    init(_ core: RealmCore, _ found: ResultSet, _ elements: ManagedClass?) {
+        elementClass = elements.map { ObjectIdentifier($0.info.type) }
+        self.core = core
+        engine = .passUnretained(core.realm)
+        self.found = found
+        self.elements = elements
+    }
+    @inline(__always) func inside<R>(_ body: () throws(EngineError) -> R) -> R {
+        must { () throws(EngineError) in try core.realm.inside(.results, body) }
+    }
+    func derived(_ make: () throws(EngineError) -> ResultSet) -> _Rows { _Rows(core, inside(make), elements) }
+
+    var count: Int {
+        must { () throws(EngineError) in try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.count(of: found) } }
+    }
+    func stored(at i: Int) -> _StoredValue {
+        inside { () throws(EngineError) in
+            let n = try found.count()
+            guard i >= 0, i < n else { misuse("Index \(i) is out of bounds (must be less than \(n)).") }
+            let v = try found.value(i)
+            switch v {
+            case .list, .dictionary: return _StoredValue(v.owned, core, try found.nestedPath(i))
+            default: return _StoredValue(v.owned, core)
+            }
+        }
+    }
+    /// Key of the object in a row; misuse when there is none.
+    @inline(__always) func key(at i: Int) -> ObjKey {
+        do throws(EngineError) {
+            let found = found
+            return try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.key(of: found, at: i) }
+        } catch {
+            if error.code == .indexOutOfBounds { misuse("Index \(i) is out of bounds (must be less than \(count)).") }
+            misuse(error)
+        }
+    }
+    /// Keys of all rows as they are now.
+    func keys() -> [ObjKey] { inside { () throws(EngineError) in try found.keys() } }
+    /// Whether the rows can be read at all.
+    var isValid: Bool {
+        guard !core.realm.isClosed else { return false }
+        return core.isThere { () throws(EngineError) in try found.isValid() }
+    }
+    /// Whether the rows are objects of exactly this class, so that `object` gives elements.
+    @inlinable func showsObjects<Element>(of type: Element.Type) -> Bool { ObjectIdentifier(type) == elementClass }
+    @usableFromInline func object(at i: Int) -> ObjectBase {
+        guard let elements else { misuse("The rows are no objects") }
+        return elements.object(key(at: i))
+    }
+    @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { load(stored(at: i)) }
+    func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
+        showsObjects(of: type) ? unsafeBitCast(object(at: i), to: Element.self) : value(at: i)
+    }
+    func load<Element: _RealmStorable>(_ stored: _StoredValue) -> Element {
+        guard let value = Element._rlmLoad(stored) else { misuse("The collection holds \(stored.value), which is no \(Element.self)") }
+        return value
+    }
+}
+
+/// Goes over the elements that there were when it was made: what a loop adds and deletes does not disturb it.
+public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
+    /// Of objects their keys, of values the values.
+    private let keys: [ObjKey]
+    @usableFromInline let values: [Element]
+    @usableFromInline var place = 0
+    @usableFromInline let hasObjects: Bool
+    /// Keeps the class.
+    private let core: RealmCore?
+    private unowned(unsafe) let elements: ManagedClass?
+
+    init(_ rows: _Rows) {
+        core = rows.core
+        if let elements = rows.elements, rows.showsObjects(of: Element.self) {
+            self.elements = elements
+            hasObjects = true
+            keys = rows.keys()
+            values = []
+        } else {
+            elements = nil
+            hasObjects = false
+            keys = []
+            values = (0..<rows.count).map { rows.load(rows.stored(at: $0)) }
+        }
+    }
+    init(_ values: [Element]) {
+        self.values = values
+        (keys, core, elements, hasObjects) = ([], nil, nil, false)
+    }
+    @usableFromInline mutating func nextObject() -> ObjectBase? {
+        guard let elements, place < keys.count else { return nil }
+        place += 1
+        return elements.object(keys[place - 1])
+    }
+    @inlinable public mutating func next() -> Element? {
+        if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }
+        let i = place
+        guard i < values.count else { return nil }
+        place = i + 1
+        return values[i]
+    }
+}

@@ -1,0 +1,217 @@
+internal import CoreEngine
+import Foundation
+
+/// How unmanaged objects come into a Realm, with all that they refer to.
+extension RealmCore {
+    /// Makes an object managed; the same instance shows the row from then on.
+    func add(_ object: ObjectBase, _ addition: Addition) throws(EngineError) {
+        if let other = object.core {
+            if other === self {
+                guard object.isInvalidated else { return }
+                misuse("Adding a deleted or invalidated object to a Realm is not permitted")
+            }
+            misuse("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+        }
+        guard object._rlmState == ObjectBase.unmanaged else { misuse("A stand-in cannot be added to a Realm") }
+        guard !(object is EmbeddedObject) else {
+            throw EngineError(.illegalOperation, "Cannot add an embedded object to a Realm: it belongs to the object that refers to it")
+        }
+        try verifyWriting()
+        let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
+        let key = try row(managed, p?.access.any(object, p ?? managed.info.properties[0]), addition)
+        try fill(object, managed, BornKey(key, birth(managed.table, key)), addition)
+    }
+    /// What a link to an object stores. One that is not managed becomes managed.
+    func link(to object: ObjectBase, _ addition: Addition) throws(EngineError) -> (TableKey, ObjKey) {
+        if let (table, named) = addition.known[ObjectIdentifier(object)] { return (table, named.key) }
+        if let managed = object.managed {
+            if managed.core === self {
+                guard !object.isInvalidated else { misuse("Object has been deleted or invalidated.") }
+                return (managed.table, object.named.key)
+            }
+            guard addition.isCopying else {
+                misuse("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
+            }
+            let copy = try create(type(of: object), object, addition)
+            return (copy.managed?.table ?? .null, copy.named.key)
+        }
+        if addition.isCopying {
+            // What is created is a copy: the objects it is made of stay unmanaged.
+            let copy = try create(type(of: object), object, addition)
+            return (copy.managed?.table ?? .null, copy.named.key)
+        }
+        try add(object, addition)
+        return (object.managed?.table ?? .null, object.named.key)
+    }
+    /// Stores an embedded object at a place. One that is managed already is copied.
+    func embed(_ object: ObjectBase, at place: _Place) throws(EngineError) {
+        if let managed = object.managed, !place.addition.isCopying {
+            // The place holds this very object: nothing to do. Elsewhere a copy would be made silently.
+            if case .property(let table, let owner, let column) = place.target, managed.core === self,
+                let (t, k) = try realm.inside(.object, { () throws(EngineError) in try realm.linkedObject(table, owner.key, column) }),
+                t == managed.table, k == object.named.key
+            {
+                return
+            }
+            misuse("Cannot add an existing managed embedded object to a List.")
+        }
+        let managed = managed(type(of: object))
+        let (_, key) = try place.makeEmbedded()
+        let named = BornKey(key, birth(managed.table, key))
+        if place.addition.isCopying || object.isManaged {
+            try store(Values(object, managed.info), to: managed, named, place.addition, isNew: true)
+        } else {
+            try fill(object, managed, named, place.addition)
+        }
+    }
+    /// A new embedded object at a place, with values.
+    func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
+        let (_, key) = try place.makeEmbedded()
+        try store(Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition, isNew: true)
+    }
+    func verifyWriting() throws(EngineError) {
+        _ = try realm.inside { () throws(EngineError) in try realm.writing() }
+    }
+
+    /// The row for an object with a primary key: a new one, or one that is there.
+    private func row(_ managed: ManagedClass, _ primaryKey: Any?, _ addition: Addition) throws(EngineError) -> ObjKey {
+        let realm = realm
+        guard let i = managed.info.primaryKey else {
+            return try realm.inside { () throws(EngineError) in try realm.create(managed.table) }
+        }
+        let value = try value(primaryKey, for: managed.info.properties[i], managed.info)
+        let (key, isNew) = try value.withMixed { (m) throws(EngineError) in
+            try realm.inside { () throws(EngineError) in try realm.create(managed.table, primaryKey: m, mustBeNew: false) }
+        }
+        guard isNew || addition.update != .error else {
+            misuse(
+                "Attempting to create an object of type '\(managed.info.name)' with an existing primary key value "
+                    + "'\(unwrapped(primaryKey as Any).map { "\($0)" } ?? "(null)")'.")
+        }
+        return key
+    }
+    func value(_ any: Any?, for p: PropertyInfo, _ info: ClassInfo) throws(EngineError) -> EngineValue {
+        switch any.flatMap(unwrapped) {
+        case nil: return .null
+        case let v?:
+            guard let stored = stored(v, as: p.shape.type) else { misuse(p.mismatch(v, info.name)) }
+            return stored
+        }
+    }
+    /// A value of the program as the engine has it.
+    private func stored(_ v: Any, as type: EngineType) -> EngineValue? {
+        let typed: (any _RealmStorable)? =
+            switch type {
+            case .int: (v as? any PersistableEnum).map { $0 as any _RealmStorable } ?? Int._rlmConvert(v)
+            case .string: (v as? any PersistableEnum).map { $0 as any _RealmStorable } ?? String._rlmConvert(v)
+            case .objectId: ObjectId._rlmConvert(v)
+            case .uuid: UUID._rlmConvert(v)
+            case .bool: Bool._rlmConvert(v)
+            default: nil
+            }
+        return (typed ?? v as? any _RealmStorable)?._rlmValue()?.value
+    }
+    /// Stores all properties of an unmanaged object and makes it show the row.
+    private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition) throws(EngineError) {
+        addition.known[ObjectIdentifier(object)] = (managed.table, named)
+        addition.kept.append(object)
+        for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
+            let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
+            do { try p.access.store(object, p, at: place) } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
+        }
+        object.bind(managed, named)
+    }
+
+    // MARK: Creating
+
+    /// A managed object out of a dictionary, an array or another object, which stays what it is.
+    func create(_ type: ObjectBase.Type, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
+        try verifyWriting()
+        let managed = managed(type)
+        return try create(managed, value, addition)
+    }
+    func create(_ managed: ManagedClass, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
+        if let object = value as? ObjectBase, let (_, named) = addition.known[ObjectIdentifier(object)] { return managed.object(named) }
+        guard !managed.info.isEmbedded else {
+            throw EngineError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(managed.info.name)'")
+        }
+        let given = Values(value, managed.info)
+        let before = realm.isWriting ? managed.info.primaryKey : nil
+        var isNew = true
+        let key: ObjKey
+        if let i = before {
+            let p = managed.info.properties[i]
+            let primary = given[p] ?? p.access.any(managed.info.type.init(), p)
+            let wanted = try self.value(primary, for: p, managed.info)
+            isNew = try wanted.withMixed { (m) throws(EngineError) in
+                try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: m) }
+            }.isNilValue
+            key = try row(managed, primary, addition)
+        } else {
+            key = try row(managed, nil, addition)
+        }
+        let named = BornKey(key, birth(managed.table, key))
+        if let object = value as? ObjectBase {
+            addition.known[ObjectIdentifier(object)] = (managed.table, named)
+            addition.kept.append(object)
+        }
+        try store(given, to: managed, named, addition, isNew: isNew)
+        return managed.object(named)
+    }
+    /// Stores what is given; a new object takes the values of a fresh instance for the rest.
+    private func store(
+        _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
+    ) throws(EngineError) {
+        lazy var fresh = managed.info.type.init()
+        for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
+            let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
+            do {
+                if let value = given[p] {
+                    guard try p.access.store(any: value, at: place) else { misuse(p.mismatch(value, managed.info.name)) }
+                } else if isNew, managed.info.type != DynamicObject.self {
+                    try p.access.store(fresh, p, at: place)
+                }
+            } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
+        }
+    }
+}
+
+extension Optional { fileprivate var isNilValue: Bool { self == nil } }
+
+/// Values of properties as a program gives them: by name, in order, or as those of another object.
+struct Values {
+    private let value: Any
+    private let info: ClassInfo
+    init(_ value: Any, _ info: ClassInfo) {
+        self.value = value
+        self.info = info
+    }
+    /// What is given for a property; nil when nothing is.
+    subscript(p: PropertyInfo) -> Any? {
+        switch value {
+        case let d as [String: Any]: return d[p.name] ?? nil
+        case let a as [Any]:
+            guard a.count <= info.properties.count else {
+                misuse("Invalid array input: more values (\(a.count)) than properties (\(info.properties.count)).")
+            }
+            return a.indices.contains(Int(p.index)) ? a[Int(p.index)] : nil
+        case let o as ObjectBase:
+            guard let q = o.info.property(p.name) else { return nil }
+            return q.access.any(o, q)
+        default:
+            return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
+        }
+    }
+}
+
+/// Whether something can stand for an object.
+func isFilling(_ any: Any) -> Bool { any is [String: Any] || any is [Any] || any is ObjectBase }
+
+/// Gives an unmanaged object values; properties that are not named keep theirs, and names that the class does not have are passed over.
+func fill(_ object: ObjectBase, from value: Any) {
+    let info = object.info, given = Values(value, info)
+    for p in info.properties where !p.shape.isComputed {
+        guard let v = given[p] else { continue }
+        guard p.access.setAny(object, p, v) else { misuse(p.mismatch(unwrapped(v), info.name)) }
+    }
+}

@@ -1,0 +1,141 @@
+internal import CoreEngine
+import Synchronization
+
+/// One property of a model.
+struct PropertyInfo {
+    let name: String
+    /// Its name in the file.
+    let column: String
+    let index: Int16
+    /// Where the wrapper lies in the object.
+    let offset: Int
+    let access: any PropertyAccess.Type
+    let shape: _PropertyShape
+    let isPrimary: Bool
+    let isIndexed: Bool
+    /// Of linking objects: the property whose links are collected.
+    let origin: String
+
+    func mismatch(_ value: Any?, _ className: String) -> String {
+        "Invalid value '\(value.map { "\($0)" } ?? "nil")' of type '\(value.map { "\(Swift.type(of: $0))" } ?? "nil")' for "
+            + "'\(engineProperty.typeText)' property '\(className).\(name)'."
+    }
+    var engineProperty: EngineProperty {
+        EngineProperty(
+            Name(column), shape.type,
+            nullable: shape.type == .mixed || (shape.isOptional && shape.collection != .list && shape.collection != .set)
+                || (shape.isOptional && shape.type != .object),
+            collection: shape.collection, target: Name(shape.target?.className() ?? ""), origin: Name(originColumn), primary: isPrimary,
+            indexed: isIndexed, publicName: Name(column == name ? "" : name))
+    }
+    /// The origin by its name in the file.
+    private var originColumn: String {
+        guard !origin.isEmpty, let target = shape.target else { return origin }
+        return target.propertiesMapping()[origin] ?? origin
+    }
+}
+
+/// What is known of a model class, found out once for each class: its properties with their places, from one instance and its fields.
+///
+/// Sendable: nothing changes.
+final class ClassInfo: @unchecked Sendable {
+    let type: ObjectBase.Type
+    let name: String
+    let isEmbedded: Bool
+    let properties: [PropertyInfo]
+    let primaryKey: Int?
+    /// Where in an instance the numbers of its wrappers lie.
+    private let numbers: UnsafeMutableBufferPointer<Int>
+    private let byName: [Name: Int]
+    /// Made from a file, without a model.
+    var isDynamic: Bool { type == DynamicObject.self }
+
+    /// What is known of a class without a model.
+    init(dynamic name: String, isEmbedded: Bool, _ properties: [PropertyInfo]) {
+        type = DynamicObject.self
+        self.name = name
+        self.isEmbedded = isEmbedded
+        self.properties = properties
+        primaryKey = properties.firstIndex(where: \.isPrimary)
+        numbers = .allocate(capacity: 0)
+        byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    private init(_ type: ObjectBase.Type) {
+        self.type = type
+        name = type.className()
+        isEmbedded = type is EmbeddedObject.Type
+        let prototype = type.init()
+        let mapping = type.propertiesMapping()
+        let indexed = type.indexedProperties(), primary = type.primaryKey()
+        var properties: [PropertyInfo] = []
+        let wrappers = Dictionary(Self.children(prototype), uniquingKeysWith: { _, last in last })
+        for field in fields(of: type) {
+            guard let access = field.type as? any PropertyAccess.Type, let wrapper = wrappers[field.name] else { continue }
+            let name = field.name.hasPrefix("_") ? String(field.name.dropFirst()) : field.name
+            let (isPrimary, isIndexed) = wrapper.options
+            properties.append(
+                PropertyInfo(
+                    name: name, column: mapping[name] ?? name, index: Int16(properties.count), offset: field.offset, access: access,
+                    shape: access.shape, isPrimary: isPrimary || name == primary, isIndexed: isIndexed || indexed.contains(name),
+                    origin: wrapper.origin ?? ""))
+        }
+        self.properties = properties
+        primaryKey = properties.firstIndex(where: \.isPrimary)
+        numbers = .allocate(capacity: properties.count)
+        for (i, p) in properties.enumerated() { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
+        byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    /// The wrappers of an instance, superclasses first.
+    private static func children(_ object: ObjectBase) -> [(String, any PropertyAccess)] {
+        var found: [(String, any PropertyAccess)] = []
+        var mirror: Mirror? = Mirror(reflecting: object)
+        while let m = mirror {
+            found.insert(contentsOf: m.children.compactMap { c in (c.value as? any PropertyAccess).map { (c.label ?? "", $0) } }, at: 0)
+            mirror = m.superclassMirror
+        }
+        return found
+    }
+
+    deinit { numbers.deallocate() }
+    /// Gives the wrappers of an instance their numbers.
+    @inline(__always) func number(_ base: UnsafeMutableRawPointer) {
+        for i in 0..<numbers.count { base.storeBytes(of: Int16(truncatingIfNeeded: i), toByteOffset: numbers[i], as: Int16.self) }
+    }
+
+    func property(_ name: String) -> PropertyInfo? { byName[Name(name)].map { properties[$0] } }
+
+    /// For the engine.
+    var engineSchema: EngineObjectSchema {
+        EngineObjectSchema(
+            Name(name), kind: isEmbedded ? .embedded : .topLevel, properties: properties.map(\.engineProperty))
+    }
+    var schema: ObjectSchema { ObjectSchema(engineSchema, type) }
+
+    // MARK: All classes
+
+    private struct Known {
+        var classes: [ObjectIdentifier: ClassInfo] = [:]
+        var names: [ObjectIdentifier: String] = [:]
+    }
+    private static let known = Mutex(Known())
+
+    /// What is known of a class. The first call makes an instance of it, outside of every lock: its initialiser is the program's.
+    static func of(_ type: ObjectBase.Type) -> ClassInfo {
+        let id = ObjectIdentifier(type)
+        if let info = known.withLock({ $0.classes[id] }) { return info }
+        let made = ClassInfo(type)
+        return known.withLock { k in
+            if let first = k.classes[id] { return first }
+            k.classes[id] = made
+            return made
+        }
+    }
+    /// The name of a class without its module and the types around it.
+    static func name(of type: ObjectBase.Type) -> String {
+        let id = ObjectIdentifier(type)
+        if let name = known.withLock({ $0.names[id] }) { return name }
+        let name = String(describing: type)
+        known.withLock { $0.names[id] = name }
+        return name
+    }
+}

@@ -1,0 +1,46 @@
+internal import CoreEngine
+
+/// A class of a Realm: its keys, looked up once.
+///
+/// Thread rule: that of the Realm. Keys of classes and properties never change while a Realm is open: a schema change that would take them away is
+/// refused by the engine, and the Realm stays at its version.
+/// Sendable: nothing changes.
+final class ManagedClass: @unchecked Sendable {
+    /// Which keeps this.
+    unowned(unsafe) let core: RealmCore
+    let engine: Unmanaged<EngineRealm>
+    let info: ClassInfo
+    let table: TableKey
+    /// Keys in the order of the class's properties; null for linking objects. As many as there are properties.
+    let columns: UnsafePointer<ColKey>
+    /// Place of the primary key; −1 for none.
+    let primaryKey: Int16
+    /// The class as the file has it, with properties that the model does not name.
+    let schema: ObjectSchema
+
+    init(_ core: RealmCore, _ info: ClassInfo, _ found: EngineObjectSchema) {
+        self.core = core
+        engine = .passUnretained(core.realm)
+        self.info = info
+        table = found.key
+        let keys = UnsafeMutablePointer<ColKey>.allocate(capacity: max(info.properties.count, 1))
+        for (i, p) in info.properties.enumerated() {
+            (keys + i).initialize(to: found.properties.first { $0.name == Name(p.column) }?.key ?? .null)
+        }
+        columns = UnsafePointer(keys)
+        primaryKey = info.primaryKey.map { Int16($0) } ?? -1
+        schema = ObjectSchema(found, info.type, names: info)
+    }
+    deinit { columns.deallocate() }
+    /// An instance for a row.
+    func object(_ key: ObjKey) -> ObjectBase {
+        // Outside of a write transaction no object is newer than its handle.
+        let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }
+        return object(BornKey(key, isWriting ? core.birth(table, key) : nil))
+    }
+    func object(_ named: BornKey) -> ObjectBase {
+        let object = info.type.init()
+        object.show(self, named)
+        return object
+    }
+}

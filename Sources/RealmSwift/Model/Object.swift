@@ -1,0 +1,94 @@
+internal import CoreEngine
+
+/// The base class of models.
+///
+///     class Person: Object {
+///         @Persisted(primaryKey: true) var id: Int
+///         @Persisted var name = "nobody"
+///     }
+///
+/// An instance that the program makes is unmanaged until it is added to a Realm. Thread rule of a managed one: that of its Realm, any thread for a
+/// frozen one.
+open class Object: ObjectBase {
+    public required init() {}
+    /// An unmanaged object with values: a dictionary by names of properties, an array in their order, or another object.
+    public convenience init(value: Any) {
+        self.init()
+        fill(self, from: value)
+    }
+}
+/// The base class of models whose objects belong to one other object, and go with it.
+open class EmbeddedObject: ObjectBase {
+    public required init() {}
+    /// As of `Object`.
+    public convenience init(value: Any) {
+        self.init()
+        fill(self, from: value)
+    }
+}
+
+/// What results and collections may consist of.
+public protocol RealmFetchable: RealmCollectionValue {}
+
+extension ObjectBase {
+    static func shape() -> _PropertyShape {
+        var shape = _PropertyShape(.object, target: self)
+        shape.isOptional = true
+        return shape
+    }
+    /// The object that a stored link leads to.
+    static func load(_ stored: _StoredValue) -> ObjectBase? {
+        guard case .link(let table, let key) = stored.value, let core = stored.core else { return nil }
+        return self == DynamicObject.self ? core.dynamic(table, key) : core.object(self, table, key)
+    }
+    /// A new unmanaged object out of a dictionary or an array.
+    static func made(from any: Any) -> ObjectBase? {
+        guard isFilling(any) else { return nil }
+        let object = self.init()
+        fill(object, from: any)
+        return object
+    }
+    /// Stores what stands for an object of a class at a place.
+    static func store(any: Any, at place: _Place) throws -> Bool {
+        if let object = any as? ObjectBase, object.managed?.core === place.core || !place.addition.isCopying {
+            guard let storable = object as? any _RealmStorable else { return false }
+            try storable._rlmStore(at: place)
+            return true
+        }
+        guard isFilling(any) else { return false }
+        let managed = self == DynamicObject.self ? place.targetClass : place.core.managed(self)
+        guard let managed else { return false }
+        if managed.info.isEmbedded {
+            try place.core.embed(any, as: managed, at: place)
+        } else {
+            let object = try place.core.create(managed, any, place.addition)
+            try place.write(.link(object.managed?.table ?? .null, object.named.key))
+        }
+        return true
+    }
+    func link() -> _StoredValue? {
+        guard let managed else { return nil }
+        return _StoredValue(.link(managed.table, named.key), managed.core)
+    }
+}
+extension Object: RealmFetchable {
+    public class var _rlmShape: _PropertyShape { shape() }
+    public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
+    public func _rlmValue() -> _StoredValue? { link() }
+    public func _rlmStore(at place: _Place) throws {
+        let (table, key) = try place.core.link(to: self, place.addition)
+        try place.write(.link(table, key))
+    }
+    public class func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? made(from: any).map { unsafeDowncast($0, to: self) } }
+    public class func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { try store(any: any, at: place) }
+    public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
+}
+extension EmbeddedObject: RealmFetchable, _CustomStorage {
+    public class var _rlmShape: _PropertyShape { shape() }
+    public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
+    public func _rlmValue() -> _StoredValue? { link() }
+    public func _rlmStore(at place: _Place) throws { try place.core.embed(self, at: place) }
+    public class func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? made(from: any).map { unsafeDowncast($0, to: self) } }
+    public class func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { try store(any: any, at: place) }
+    public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
+}

@@ -1,0 +1,231 @@
+internal import CoreEngine
+
+/// What `Object` and `EmbeddedObject` have in common: an instance is unmanaged, with values of its own; managed, a row of a Realm; or a stand-in
+/// that notes which properties a key path reads.
+open class ObjectBase {
+    static var managed: UInt8 { 1 }
+    @usableFromInline static var unmanaged: UInt8 { 0 }
+    static var recording: UInt8 { 2 }
+    /// Which of the three. What accessors of properties test first: they are inlined into the program, and read this and nothing else.
+    @exclusivity(unchecked)
+    @usableFromInline final var _rlmState: UInt8 = 0
+    /// The Realm, which stays open for as long as its objects live; nil unless managed.
+    @exclusivity(unchecked)
+    final var core: RealmCore?
+    /// The engine's part of it.
+    @exclusivity(unchecked)
+    private final var engine: Unmanaged<EngineRealm>?
+    /// The class in that Realm, which keeps it.
+    @exclusivity(unchecked)
+    private final var ofClass: Unmanaged<ManagedClass>?
+    final var managed: ManagedClass? { ofClass?.takeUnretainedValue() }
+    /// Key of the row.
+    @exclusivity(unchecked)
+    final var named = BornKey(.null, nil)
+    /// Of stand-ins.
+    final var recorder: _Recording?
+    /// The class of an object without a model, which its Realm keeps.
+    final unowned(unsafe) var dynamicClass: ClassInfo?
+
+    public required init() {}
+
+    /// Instances of this class in a Realm.
+    final var info: ClassInfo { dynamicClass ?? ClassInfo.of(type(of: self)) }
+    var isManaged: Bool { _rlmState == Self.managed }
+
+    // MARK: For models
+
+    /// The name of the class in files: that of the Swift class, without its module and the types around it.
+    open class func className() -> String { ClassInfo.name(of: self) }
+    /// Whether the class is part of Realms whose configuration lists no classes.
+    open class func shouldIncludeInDefaultSchema() -> Bool { true }
+    /// Names in the file of properties whose names differ there.
+    open class func propertiesMapping() -> [String: String] { [:] }
+    /// As `@Persisted(primaryKey: true)`, for models that say it here.
+    open class func primaryKey() -> String? { nil }
+    /// As `@Persisted(indexed: true)`, for models that say it here.
+    open class func indexedProperties() -> [String] { [] }
+    /// Properties that are not stored. Only those with `@Persisted` are.
+    open class func ignoredProperties() -> [String] { [] }
+
+    // MARK: Where it lives
+
+    /// The Realm that manages the object; nil for an unmanaged or an invalidated one.
+    public final var realm: Realm? { managed.flatMap { isInvalidated ? nil : Realm($0.core) } }
+    /// Whether the object was deleted, or its Realm closed. An unmanaged object never is.
+    public final var isInvalidated: Bool {
+        guard let managed else { return false }
+        return managed.core.realm.isClosed || !managed.core.realm.isValid(managed.table, named.key)
+    }
+    /// The class with its properties.
+    public final var objectSchema: ObjectSchema { managed?.schema ?? info.schema }
+    /// Whether the object shows one version for good, for all threads.
+    public final var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    /// Whether both are the same object of the same file.
+    public final func isSameObject(as other: ObjectBase?) -> Bool {
+        guard let other else { return false }
+        guard let mine = managed, let theirs = other.managed else { return self === other }
+        return mine.core === theirs.core && mine.table == theirs.table && named == other.named
+    }
+
+    // MARK: By name
+
+    /// A property by its name. Collections come as `List`, `MutableSet` and `Map`; dates, numbers and texts as Swift's types.
+    public final subscript(key: String) -> Any? {
+        get { value(forKey: key) }
+        set { setValue(newValue, forKey: key) }
+    }
+    /// The value of a property; misuse where there is none of that name.
+    public final func value(forKey key: String) -> Any? {
+        let p = property(key)
+        return p.access.any(self, p).flatMap(unwrapped)
+    }
+    /// The value behind links: `best.name`.
+    public final func value(forKeyPath keyPath: String) -> Any? {
+        var at: Any? = self
+        for name in keyPath.split(separator: ".") {
+            guard let object = at as? ObjectBase else { return nil }
+            at = object.value(forKey: String(name))
+        }
+        return at
+    }
+    public final func setValue(_ value: Any?, forKey key: String) {
+        let p = property(key)
+        if isManaged, p.isPrimary, let managed, managed.core.realm.isWriting, !managed.core.isMigrating {
+            misuse("Primary key can't be changed after an object is inserted.")
+        }
+        guard p.access.setAny(self, p, value as Any) else { misuse(p.mismatch(value, info.name)) }
+    }
+    public final func setValuesForKeys(_ keyedValues: [String: Any]) {
+        for (key, value) in keyedValues { setValue(value, forKey: key) }
+    }
+    private func property(_ name: String) -> PropertyInfo {
+        guard let p = info.property(name) else { misuse("Invalid property name '\(name)' for class '\(info.name)'.") }
+        return p
+    }
+
+    open var description: String { text(depth: 0) }
+}
+
+extension ObjectBase: Hashable, CustomStringConvertible {
+    /// Managed objects with a primary key, and frozen ones, are equal when they are the same row; others when they are the same instance.
+    public static func == (a: ObjectBase, b: ObjectBase) -> Bool {
+        if a === b { return true }
+        guard a.isIdentifiedByRow, b.isIdentifiedByRow else { return false }
+        return a.isSameObject(as: b)
+    }
+    public func hash(into hasher: inout Hasher) {
+        guard isIdentifiedByRow, let managed else { return hasher.combine(ObjectIdentifier(self)) }
+        hasher.combine(managed.table)
+        hasher.combine(named)
+    }
+    private var isIdentifiedByRow: Bool {
+        guard let managed else { return false }
+        return managed.info.primaryKey != nil || managed.core.realm.isFrozen
+    }
+    /// As Realm prints objects: one property a line, links and collections indented.
+    final func text(depth: Int) -> String {
+        if isInvalidated { return "[invalid object]" }
+        if depth > 5 { return "<Maximum depth exceeded>" }
+        let blanks = String(repeating: "\t", count: depth + 1)
+        var lines = ["\(info.name) {"]
+        for p in info.properties where !p.shape.isComputed {
+            lines.append("\(blanks)\(p.name) = \(describe(p.access.any(self, p).flatMap(unwrapped), depth + 1));")
+        }
+        lines.append(String(repeating: "\t", count: depth) + "}")
+        return lines.joined(separator: "\n")
+    }
+}
+/// One value in the description of an object.
+func describe(_ value: Any?, _ depth: Int) -> String {
+    switch value {
+    case nil: "(null)"
+    case let o as ObjectBase: o.text(depth: depth)
+    case let c as any AnyCollectionText: c.text(depth: depth)
+    case let v?: "\(v)"
+    }
+}
+/// Collections that print themselves inside the description of an object.
+protocol AnyCollectionText { func text(depth: Int) -> String }
+
+extension _PropertyShape { var isComputed: Bool { type == .linkingObjects } }
+
+// MARK: Reading and writing what is stored
+
+/// What accessors of properties call when the object is managed. Every one is one call of the engine, through its door.
+extension ObjectBase {
+    final func propertyText(_ index: Int16) -> String { "\(info.name).\(info.properties[Int(index)].name)" }
+    final func column(_ index: Int16) -> ColKey { managed?.columns[Int(index)] ?? .null }
+
+    /// A value without bytes.
+    @inline(__always) final func mixed(_ index: Int16) -> Mixed {
+        reading { (realm, table, columns) throws(EngineError) in try realm.read(table, named.key, columns[Int(index)]) }
+    }
+    final func integer(_ index: Int16) -> Int64 {
+        let v = reading { (realm, table, columns) throws(EngineError) in try realm.readInteger(table, named.key, columns[Int(index)]) }
+        guard let v else { misuse("'\(propertyText(index))' holds no integer") }
+        return v
+    }
+    /// Lends the engine's Realm and the keys of the class, without counting references.
+    @inline(__always) private func reading<R>(_ body: (EngineRealm, TableKey, UnsafePointer<ColKey>) throws(EngineError) -> R) -> R {
+        guard let realm = engine, let managed = ofClass else { misuse("The object is not managed") }
+        return realm._withUnsafeGuaranteedRef { realm in
+            managed._withUnsafeGuaranteedRef { managed in
+                do throws(EngineError) { return try body(realm, managed.table, managed.columns) } catch { misuse(error) }
+            }
+        }
+    }
+    final func string(_ index: Int16) -> String {
+        let text = reading { (realm, table, columns) throws(EngineError) in try realm.readText(table, named.key, columns[Int(index)]) }
+        guard let text else { misuse("'\(propertyText(index))' holds no text") }
+        return text
+    }
+    final func stored(_ index: Int16) -> _StoredValue {
+        guard let managed else { misuse("The object is not managed") }
+        let v = must { () throws(EngineError) in try managed.core.realm.readOwned(managed.table, named.key, managed.columns[Int(index)]) }
+        switch v {
+        case .list, .dictionary:
+            return _StoredValue(v, managed.core, CollectionPath(table: managed.table, owner: named, column: column(index)))
+        default: return _StoredValue(v, managed.core)
+        }
+    }
+    final func place(_ index: Int16) -> _Place {
+        guard let managed else { misuse("The object is not managed") }
+        if managed.primaryKey == index { verifyKeyMayChange() }
+        return _Place(managed.core, .property(managed.table, named, column(index)))
+    }
+    /// Stores a value whose bytes are good during the call.
+    final func set(_ index: Int16, _ value: Mixed) {
+        if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
+        reading { (realm, table, columns) throws(EngineError) in try realm.write(table, named.key, columns[Int(index)], value) }
+    }
+    private func verifyKeyMayChange() {
+        guard let core, core.realm.isWriting, !core.isMigrating else { return }
+        misuse("Primary key can't be changed after an object is inserted.")
+    }
+    final func recording(_ index: Int16) -> _Recording {
+        guard let recorder else { misuse("The object is no stand-in") }
+        return recorder.reading(info.properties[Int(index)].name, info)
+    }
+    /// Makes an instance that had values of its own show a row.
+    final func bind(_ managed: ManagedClass, _ named: BornKey) {
+        let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
+        for p in managed.info.properties { p.access.bind(base + p.offset, p.index) }
+        show(managed, named)
+    }
+    /// Makes a new instance show a row. Its wrappers get their numbers and nothing else, without a look at their types: that would be the most costly
+    /// part of making an object.
+    final func show(_ managed: ManagedClass, _ named: BornKey) {
+        if managed.info.isDynamic {
+            dynamicClass = managed.info
+        } else {
+            let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
+            managed.info.number(base)
+        }
+        core = managed.core
+        engine = managed.engine
+        ofClass = .passUnretained(managed)
+        self.named = named
+        _rlmState = Self.managed
+    }
+}

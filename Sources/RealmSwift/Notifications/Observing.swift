@@ -1,0 +1,217 @@
+internal import CoreEngine
+import Foundation
+
+/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives. With a queue given, what is observed
+/// is looked up there, in a Realm of the queue, and the block runs there.
+
+extension Realm {
+    /// Calls `block` whenever the Realm shows another version.
+    public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
+        let core = Weak(core), engine = engine
+        let id = must { () throws(EngineError) in
+            try engine.inside { () throws(EngineError) in
+                try engine.addChangedCallback { core.value.map { block(.didChange, Realm($0)) } }
+            }
+        }
+        return NotificationToken { [weak engine] in engine?.removeCallback(id) }
+    }
+}
+/// A reference that keeps nothing.
+private struct Weak<T: AnyObject> {
+    weak var value: T?
+    init(_ value: T) { self.value = value }
+}
+
+extension RealmCore {
+    /// Adds an observer.
+    ///
+    /// - Parameter keyPaths: nil for all; by the names of the program.
+    func observe(
+        _ keyPaths: [String]?, of table: TableKey, _ make: (Transaction) throws(EngineError) -> Notifier, _ call: @escaping (ChangeSet) -> Void
+    ) -> NotificationToken {
+        if realm.isFrozen { misuse("Frozen Realms do not change and do not have change notifications.") }
+        let (notifier, id) = must { () throws(EngineError) in
+            try realm.inside { () throws(EngineError) in
+                var paths: [CoreEngine.KeyPath]?
+                if let keyPaths {
+                    var all: [CoreEngine.KeyPath] = []
+                    for text in keyPaths { all += try realm.keyPaths(text, of: table) }
+                    paths = all
+                }
+                var kept: Notifier?
+                return try realm.observe(&kept, paths, make) { changes, _ in call(changes) }
+            }
+        }
+        // The token is what keeps the notifier.
+        return NotificationToken((notifier, id)) { notifier.remove(id) }
+    }
+}
+
+// MARK: Objects
+
+/// Objects, for observers: the block gets the object as what it is.
+public protocol _ObservableObject: ThreadConfined {}
+extension Object: _ObservableObject {}
+extension EmbeddedObject: _ObservableObject {}
+
+extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
+    /// Calls `block` when properties of the object change, and once when it is deleted; not at the beginning.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: names of properties, `best.name` behind links; nil: all properties of the object itself.
+    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        guard let managed, !isInvalidated else { misuse("Only objects which are managed by a Realm support change notifications") }
+        guard let queue else { return observed(managed, keyPaths, block) }
+        return onQueue(queue, self, managed.core) { $0.observe(keyPaths: keyPaths, block) }
+    }
+    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    public func observe(
+        keyPaths: [PartialKeyPath<Self>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
+    }
+    private func observed(_ managed: ManagedClass, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+        let table = managed.table, key = named.key, object = self, told = Told(object)
+        var isFirst = true
+        return managed.core.observe(
+            keyPaths, of: table,
+            { (t) throws(EngineError) in
+                try object.core?.realm.checkObject(table, key)
+                return ObjectNotifier(table, key, at: t.version)
+            },
+            { changes in
+                guard case .object(let c) = changes else { return }
+                defer { isFirst = false }
+                if c.isDeleted { return block(.deleted) }
+                guard !isFirst || !c.properties.isEmpty else { return }
+                block(.change(object, told.changes(c.properties)))
+            })
+    }
+}
+/// The values that an observer was told last.
+private final class Told {
+    private let object: ObjectBase
+    private var values: [Any?] = []
+
+    init(_ object: ObjectBase) {
+        self.object = object
+        values = object.info.properties.map(value)
+    }
+    private func value(_ p: PropertyInfo) -> Any? { p.shape.collection == .none ? p.access.any(object, p).flatMap(unwrapped) : nil }
+    func changes(_ columns: [ColKey]) -> [PropertyChange] {
+        guard let managed = object.managed else { return [] }
+        let changed = columns.compactMap { column in managed.info.properties.first { managed.columns[Int($0.index)] == column } }
+        return changed.map { p in
+            let old = values[Int(p.index)], new = value(p)
+            values[Int(p.index)] = new
+            return PropertyChange(name: p.name, oldValue: old, newValue: new)
+        }
+    }
+}
+
+// MARK: Collections
+
+extension _Rows {
+    fileprivate func observe<C>(
+        _ keyPaths: [String]?, _ collection: C, _ block: @escaping (RealmCollectionChange<C>) -> Void
+    ) -> NotificationToken {
+        var isFirst = true
+        let found = found
+        return core.observe(
+            keyPaths, of: found.table ?? .null, { (t) throws(EngineError) in try found.makeNotifier(t) },
+            { changes in
+                guard case .collection(let c) = changes else { return }
+                if isFirst {
+                    isFirst = false
+                    return block(.initial(collection))
+                }
+                block(
+                    .update(
+                        collection, deletions: c.deletions.indices, insertions: c.insertions.indices, modifications: c.modifications.indices))
+            })
+    }
+}
+extension RealmCollection {
+    /// Calls `block` once with the collection as it is, then whenever elements come, go or are modified.
+    ///
+    /// - Parameters:
+    ///   - keyPaths: what counts as a modification of an object; nil: its properties, and those of objects behind its links; `[]`: nothing.
+    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        let rows = _rlmRows()
+        guard let queue else { return rows.observe(keyPaths, self, block) }
+        return onQueue(queue, self, rows.core) { $0.observe(keyPaths: keyPaths, block) }
+    }
+}
+extension RealmCollection where Element: ObjectBase {
+    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    public func observe(
+        keyPaths: [PartialKeyPath<Element>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmCollectionChange<Self>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
+    }
+}
+extension Map {
+    /// Calls `block` once with the map as it is, then whenever entries come, go or change.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
+        guard let managed else { misuse("Only collections which are managed by a Realm support change notifications") }
+        if let queue { return onQueue(queue, self, managed.core) { $0.observe(keyPaths: keyPaths, block) } }
+        var isFirst = true
+        return managed.core.observe(
+            keyPaths, of: managed.elements?.table ?? managed.path.table,
+            { (t) throws(EngineError) in try CollectionNotifier(managed.path, .dictionary, t) },
+            { changes in
+                guard case .dictionary(let c) = changes else { return }
+                if isFirst {
+                    isFirst = false
+                    return block(.initial(self))
+                }
+                func keys(_ all: [[UInt8]]) -> [Key] { all.map { Key(_rlmKey: String(decoding: $0, as: UTF8.self)) } }
+                block(.update(self, deletions: keys(c.deletions), insertions: keys(c.insertions), modifications: keys(c.modifications)))
+            })
+    }
+}
+
+// MARK: On other queues
+
+/// Begins to observe on a queue; the token ends that, whether it has begun or not.
+private func onQueue<T: ThreadConfined>(
+    _ queue: DispatchQueue, _ confined: T, _ core: RealmCore, _ observe: @escaping (T) -> NotificationToken
+) -> NotificationToken {
+    nonisolated(unsafe) let observe = observe
+    let reference = ThreadSafeReference(to: confined), configuration = core.configuration, state = Pending()
+    queue.async {
+        state.begin {
+            guard let realm = try? Realm(configuration: configuration, queue: queue), let here = realm.resolve(reference) else { return nil }
+            return observe(here)
+        }
+    }
+    return NotificationToken { state.end() }
+}
+/// An observer that is still to begin.
+private final class Pending: @unchecked Sendable {  // All behind the lock.
+    private let lock = NSRecursiveLock()
+    private var token: NotificationToken?
+    private var hasEnded = false
+
+    func begin(_ make: () -> NotificationToken?) {
+        lock.lock()
+        defer { lock.unlock() }
+        if !hasEnded { token = make() }
+    }
+    func end() {
+        lock.lock()
+        hasEnded = true
+        let token = self.token
+        self.token = nil
+        lock.unlock()
+        token?.invalidate()
+    }
+}

@@ -1,0 +1,72 @@
+/// Observing on actors: what is observed is looked up in a Realm of the actor, and the block runs in the actor, with what is its own.
+
+/// How to observe. Sendable: it captures names and types.
+private struct Function<T, Change>: @unchecked Sendable {
+    let call: (T, @escaping (Change) -> Void) -> NotificationToken
+    init(_ call: @escaping (T, @escaping (Change) -> Void) -> NotificationToken) { self.call = call }
+}
+extension Actor {
+    /// Begins to observe in this actor; nil where the Realm cannot be opened, or what is observed is gone.
+    fileprivate func observing<T: ThreadConfined, Change>(
+        _ reference: ThreadSafeReference<T>, _ configuration: Realm.Configuration,
+        _ observe: Function<T, Change>, _ block: @escaping @Sendable (isolated Self, Change) -> Void
+    ) -> NotificationToken? {
+        guard let core = try? RealmCore.open(configuration, Confinement.scheduler(self)), let here = Realm(core).resolve(reference) else {
+            return nil
+        }
+        return observe.call(here) { change in block(self, change) }
+    }
+}
+private func configuration(of confined: some ThreadConfined) -> Realm.Configuration {
+    guard let realm = confined.realm else { misuse("Only objects which are managed by a Realm support change notifications") }
+    return realm.configuration
+}
+/// A token of nothing.
+private func ended() -> NotificationToken { NotificationToken {} }
+
+extension RealmCollection {
+    /// As `observe(keyPaths:on:)`, on an actor.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
+        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+    }
+}
+extension RealmCollection where Element: ObjectBase {
+    /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Element>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmCollectionChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { name(of: $0) }, on: actor, _isolation: _isolation, block)
+    }
+}
+extension Map {
+    /// As `observe(keyPaths:on:)`, on an actor.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken {
+        let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
+        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+    }
+}
+extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
+    /// As `observe(keyPaths:on:)`, on an actor.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
+        return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+    }
+    /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Self>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { name(of: $0) }, on: actor, _isolation: _isolation, block)
+    }
+}

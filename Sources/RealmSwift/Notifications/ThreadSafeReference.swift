@@ -1,0 +1,76 @@
+internal import CoreEngine
+import Foundation
+import Synchronization
+
+/// Something of a Realm on its way to another thread or queue: `realm.resolve(reference)` gives it there, once.
+///
+/// It keeps the version at which it was made until it is resolved or let go of.
+public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sendable {  // What changes is behind a lock.
+    private struct Carried: @unchecked Sendable {
+        /// What is frozen may be looked at anywhere.
+        let frozen: Confined
+        let wasFrozen: Bool
+    }
+    private let carried: Mutex<Carried?>
+
+    /// - Parameter threadConfined: something that a Realm manages.
+    public init(to threadConfined: Confined) {
+        guard let realm = threadConfined.realm else {
+            misuse("Cannot construct reference to unmanaged object, which can be passed across threads directly")
+        }
+        guard !threadConfined.isInvalidated else { misuse("Cannot construct reference to invalidated object") }
+        guard let freezable = threadConfined as? any _Freezable else { misuse("\(Confined.self) cannot be passed to another thread") }
+        // Inside a write transaction there is no version that could be kept: what exists already is carried by the one before.
+        _ = realm
+        guard let frozen = freezable.freeze() as? Confined else { misuse("\(Confined.self) cannot be passed to another thread") }
+        carried = Mutex(Carried(frozen: frozen, wasFrozen: threadConfined.isFrozen))
+    }
+    /// Whether it was resolved.
+    public var isInvalidated: Bool { carried.withLock { $0 == nil } }
+
+    fileprivate func resolve(in realm: Realm) -> Confined? {
+        guard
+            let c = carried.withLock({ c in
+                defer { c = nil }
+                return c
+            })
+        else { misuse("Can only resolve a thread safe reference once.") }
+        if c.wasFrozen, realm.isFrozen { return c.frozen }
+        // Never older than what it was made of.
+        if !realm.isFrozen, !realm.isInWriteTransaction { realm.refresh() }
+        return (c.frozen as? any _Freezable).flatMap { $0._rlmMove(to: realm) as? Confined }
+    }
+}
+extension Realm {
+    /// What a reference leads to, in this Realm; nil when it was deleted.
+    public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? { reference.resolve(in: self) }
+}
+
+/// A variable that may be read on any thread: each gets the value in a Realm of its own.
+///
+///     @ThreadSafe var person: Person? = …
+///     Task.detached { print(person?.name ?? "") }
+@propertyWrapper
+public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What changes is behind a lock.
+    private struct Kept: @unchecked Sendable { var value: T? }
+    private let kept: Mutex<Kept>
+
+    public init(wrappedValue: T?) { kept = Mutex(Kept(value: wrappedValue.map { Self.frozen($0) })) }
+    public var wrappedValue: T? {
+        get {
+            guard let value = kept.withLock({ $0 }).value else { return nil }
+            guard let freezable = value as? any _Freezable, value.realm != nil else { return value }
+            return freezable.thaw() as? T
+        }
+        set {
+            let new = Kept(value: newValue.map { Self.frozen($0) })
+            kept.withLock { $0 = new }
+        }
+    }
+    /// Unmanaged values stay what they are.
+    private static func frozen(_ value: T) -> T {
+        guard value.realm != nil else { return value }
+        guard let frozen = (value as? any _Freezable)?.freeze() as? T else { misuse("\(T.self) cannot be read on another thread") }
+        return frozen
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+
+/// `NSPredicate(format:)` where Foundation has none: the format travels inside a block predicate, and is read back by evaluating that with a probe.
+///
+///     results.filter(NSPredicate(format: "age > %@", 3))
+///
+/// Compound predicates are combined. Of other predicates the program's code would have to look at every object: they are misuse; `filter` with a
+/// closure does that.
+extension NSPredicate {
+    /// As `filter` of results takes it.
+    public convenience init(format predicateFormat: String, _ args: Any?...) {
+        self.init(format: predicateFormat, argumentArray: args.map { $0 as Any })
+    }
+    public convenience init(format predicateFormat: String, argumentArray arguments: [Any]?) {
+        nonisolated(unsafe) let carried = (predicateFormat, arguments ?? [])
+        self.init { probe, _ in
+            if let probe = probe as? Probe { probe.found = carried }
+            return true
+        }
+    }
+    /// The format and its arguments.
+    var carried: (format: String, arguments: [Any]) {
+        if let compound = self as? NSCompoundPredicate { return compound.combined }
+        let probe = Probe()
+        if evaluate(with: probe), let found = probe.found { return found }
+        misuse("Only predicates that were made with a format can be evaluated by the engine")
+    }
+}
+/// What a format predicate leaves its format in.
+private final class Probe {
+    var found: (String, [Any])?
+}
+extension NSCompoundPredicate {
+    fileprivate var combined: (format: String, arguments: [Any]) {
+        let parts = subpredicates.map(\.carried)
+        let arguments = parts.flatMap(\.arguments), texts = parts.map { "(\($0.format))" }
+        switch compoundPredicateType {
+        case .not: return ("NOT " + (texts.first ?? "(FALSEPREDICATE)"), arguments)
+        case .and: return (texts.isEmpty ? "TRUEPREDICATE" : texts.joined(separator: " AND "), arguments)
+        case .or: return (texts.isEmpty ? "FALSEPREDICATE" : texts.joined(separator: " OR "), arguments)
+        @unknown default: misuse("A compound predicate of an unknown kind")
+        }
+    }
+}
+extension FormatString {
+    init(_ predicate: NSPredicate) {
+        let (format, arguments) = predicate.carried
+        self.init(format, arguments)
+    }
+}
+
+extension RealmCollection {
+    /// The elements that meet a predicate.
+    public func filter(_ predicate: NSPredicate) -> Results<Element> { filtered(FormatString(predicate)) }
+    /// Index of the first element that meets a predicate.
+    public func index(matching predicate: NSPredicate) -> Int? { firstIndex(FormatString(predicate)) }
+}
+extension Map {
+    /// The values that meet a predicate.
+    public func filter(_ predicate: NSPredicate) -> Results<Value> {
+        let rows = rows(), query = FormatString(predicate)
+        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
+    }
+}

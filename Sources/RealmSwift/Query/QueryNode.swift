@@ -1,0 +1,131 @@
+import Foundation
+
+/// What a type-safe query consists of, and its text.
+indirect enum QueryNode {
+    /// A key path; `collection` is the number of its names up to the last one that leads to many values.
+    case path([String], collection: Int?)
+    /// What stands in brackets behind a path: a key, an index, or `*` for all.
+    case element(QueryNode, Any?)
+    /// `@count`, `@sum` and their like, of a collection or a property of its elements.
+    case aggregate(String, QueryNode)
+    case constant(Any?)
+    /// An operator of the query language with its two sides.
+    case comparison(String, QueryNode, QueryNode)
+    case between(QueryNode, Any, Any)
+    case and(QueryNode, QueryNode)
+    case or(QueryNode, QueryNode)
+    case not(QueryNode)
+    /// How many elements of one collection meet all conditions together.
+    case subquery(QueryNode)
+
+    /// As a format and its arguments.
+    var format: (String, [Any]) {
+        var printer = Printer()
+        printer.condition(self)
+        return (printer.text, printer.arguments)
+    }
+    /// The collection that the first comparison goes into.
+    fileprivate var collection: [String]? {
+        switch self {
+        case .path(let names, let n?): Array(names.prefix(n))
+        case .path(_, nil), .constant, .subquery: nil
+        case .element(let of, _), .aggregate(_, let of), .not(let of), .between(let of, _, _): of.collection
+        case .comparison(_, let a, let b), .and(let a, let b), .or(let a, let b): a.collection ?? b.collection
+        }
+    }
+}
+
+/// Writes a query as `NSPredicate` formats are written.
+private struct Printer {
+    var text = ""
+    var arguments: [Any] = []
+    /// Inside subqueries: the collection and the variable that stands for its elements.
+    private var variable: (path: [String], name: String)?
+    private var subqueries = 0
+
+    mutating func condition(_ node: QueryNode) {
+        switch node {
+        case .and(let a, let b): pair(a, "&&", b)
+        case .or(let a, let b): pair(a, "||", b)
+        case .not(let child):
+            // A property alone is no condition that could be negated.
+            if case .path = child { return comparison("==", child, .constant(false)) }
+            text += "NOT "
+            condition(child)
+        case .comparison(let sign, let a, let b): comparison(sign, a, b)
+        case .between(let value, let low, let high):
+            text += "("
+            quantifier(value)
+            operand(value)
+            text += " BETWEEN {%@, %@})"
+            arguments += [low, high]
+        case .path, .element: comparison("==", node, .constant(true))
+        case .constant, .aggregate, .subquery: operand(node)
+        }
+    }
+    private mutating func pair(_ a: QueryNode, _ sign: String, _ b: QueryNode) {
+        text += "("
+        condition(a)
+        text += " \(sign) "
+        condition(b)
+        text += ")"
+    }
+    private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode) {
+        text += "("
+        // What is looked for in a collection stands before it: the collection as a whole is meant.
+        if case .constant = a {} else { quantifier(a) }
+        operand(a)
+        text += " \(sign) "
+        operand(b)
+        text += ")"
+    }
+    private mutating func quantifier(_ node: QueryNode) {
+        switch node {
+        case .path(let names, let n?) where variable.map({ !names.prefix(n).elementsEqual($0.path) }) ?? true: text += "ANY "
+        case .element(let of, let step) where step is QueryAll: quantifier(of)
+        default: break
+        }
+    }
+    private mutating func operand(_ node: QueryNode) {
+        switch node {
+        case .path(let names, _): text += path(names)
+        case .element(let of, let step):
+            operand(of)
+            switch step {
+            case is QueryAll: text += "[*]"
+            case let i as Int: text += "[\(i)]"
+            default:
+                text += "[%@]"
+                arguments.append(step ?? NSNull())
+            }
+        case .aggregate(let kind, let of):
+            guard case .path(let names, let n?) = of, n < names.count else {
+                operand(of)
+                text += ".\(kind)"
+                return
+            }
+            text += path(Array(names.prefix(n))) + ".\(kind)." + names.dropFirst(n).joined(separator: ".")
+        case .constant(let value):
+            text += "%@"
+            arguments.append(value ?? NSNull())
+        case .subquery(let inner): subquery(inner)
+        case .comparison, .between, .and, .or, .not: condition(node)
+        }
+    }
+    private func path(_ names: [String]) -> String {
+        guard let variable, names.starts(with: variable.path) else { return names.joined(separator: ".") }
+        return ([variable.name] + names.dropFirst(variable.path.count)).joined(separator: ".")
+    }
+    private mutating func subquery(_ inner: QueryNode) {
+        guard let collection = inner.collection else { misuse("Subqueries must contain at least one collection.") }
+        subqueries += 1
+        let outer = variable, name = "$col\(subqueries)"
+        text += "SUBQUERY(\(path(collection)), \(name), "
+        variable = (collection, name)
+        condition(inner)
+        variable = outer
+        text += ").@count"
+    }
+}
+/// Every element of a collection inside a value of any type.
+struct QueryAll {}

@@ -1,0 +1,71 @@
+internal import CoreEngine
+import Foundation
+
+/// Realms of actors: used in the actor's functions, told there, written without blocking it.
+///
+///     actor Store {
+///         var realm: Realm?
+///         func open() async throws { realm = try await Realm(actor: self) }
+///         func add(_ name: String) async throws { try await realm?.asyncWrite { realm?.add(Person(value: ["name": name])) } }
+///     }
+extension Realm {
+    /// Kept for programs that say it: there is no server to download from.
+    @frozen public enum OpenBehavior: Sendable {
+        case never, once, always
+    }
+    /// Opens a Realm for an actor, whose function the caller is.
+    ///
+    /// - Throws: `Realm.Error`.
+    public init(
+        configuration: Configuration = .defaultConfiguration, actor: isolated any Actor, downloadBeforeOpen: OpenBehavior = .never
+    ) async throws {
+        core = try RealmCore.open(configuration, Confinement.scheduler(actor))
+    }
+    /// Opens a Realm for the main actor.
+    @MainActor public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior) async throws {
+        core = try RealmCore.open(configuration, Confinement.scheduler(MainActor.shared))
+    }
+    /// Opens a Realm for the actor whose function the caller is.
+    public static func open(
+        configuration: Configuration = .defaultConfiguration, _isolation actor: isolated any Actor = #isolation,
+        downloadBeforeOpen: OpenBehavior = .never
+    ) async throws -> Realm {
+        Realm(try RealmCore.open(configuration, Confinement.scheduler(actor)))
+    }
+
+    /// Runs `block` in a write transaction as soon as it is its turn, and returns when the changes are on the disk. The actor does other things
+    /// meanwhile.
+    ///
+    /// - Throws: what `block` throws, and then nothing was written; `Realm.Error`.
+    @discardableResult
+    public func asyncWrite<Result>(_isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result) async throws -> Result {
+        let engine = engine
+        try await waiting(actor) { done in
+            try engine.beginWriteAsync(notifyOnly: true) { error in done(error) }
+        }
+        let result: Result
+        do { result = try block() } catch {
+            if isInWriteTransaction { cancelWrite() }
+            throw error
+        }
+        // The block may have ended the write itself.
+        guard isInWriteTransaction else { return result }
+        try await waiting(actor) { done in try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) } }
+        return result
+    }
+    /// Waits for what is begun by `body` and told by its argument, once.
+    private func waiting(_ actor: isolated any Actor, _ body: (@escaping (EngineError?) -> Void) throws -> some Any) async throws {
+        do {
+            try await withCheckedThrowingContinuation(isolation: actor) { (c: CheckedContinuation<Void, any Swift.Error>) in
+                do {
+                    _ = try body { error in if let error { c.resume(throwing: error) } else { c.resume() } }
+                } catch { c.resume(throwing: error) }
+            }
+        } catch let e as EngineError { throw Realm.Error(e) }
+    }
+    /// Moves to the newest version.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    public func asyncRefresh(_isolation actor: isolated any Actor = #isolation) async -> Bool { refresh() }
+}

@@ -1,0 +1,73 @@
+internal import CoreEngine
+import Foundation
+
+/// Files of Realms: what is there, copies, the version of a schema.
+extension Realm {
+    /// Whether the file of a configuration is there.
+    public static func fileExists(for config: Configuration) throws -> Bool { FileManager.default.fileExists(atPath: try config.path) }
+    /// Deletes the file of a configuration with what belongs to it.
+    ///
+    /// - Returns: whether there was one.
+    /// - Throws: `Realm.Error.alreadyOpen` while the Realm is open anywhere.
+    @discardableResult
+    public static func deleteFiles(for config: Configuration) throws -> Bool {
+        do throws(EngineError) { return try Database.deleteFiles(path: try pathOf(config)) } catch { throw Realm.Error(error) }
+    }
+    private static func pathOf(_ config: Configuration) throws(EngineError) -> String {
+        do { return try config.path } catch { throw EngineError(.invalidArgument, "\(error)") }
+    }
+    /// Opens a Realm for its migration alone.
+    public static func performMigration(for configuration: Configuration = .defaultConfiguration) throws {
+        _ = try Realm(configuration: configuration)
+    }
+    /// Writes a copy without free space to a new file.
+    ///
+    /// - Parameter encryptionKey: 64 bytes that the copy is encrypted with; nil for a plain one.
+    public func writeCopy(toFile fileURL: URL, encryptionKey: Data? = nil) throws {
+        try writeCopy(configuration: Configuration(fileURL: fileURL, encryptionKey: encryptionKey, objectTypes: configuration.objectTypes))
+    }
+    /// Writes a copy to the file of a configuration, with its key.
+    public func writeCopy(configuration: Configuration) throws {
+        let target = try configuration.engine()
+        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch { throw Realm.Error(error) }
+    }
+
+    /// Opens (and migrates) a Realm in the background, then calls back on a queue with the Realm of that queue.
+    @discardableResult
+    public static func asyncOpen(
+        configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
+        callback: @escaping @Sendable (Result<Realm, Swift.Error>) -> Void
+    ) -> AsyncOpenTask {
+        let task = AsyncOpenTask()
+        DispatchQueue.global().async {
+            // Kept until the other is open, so that the file is migrated once.
+            let first = Result { try Realm(configuration: configuration, queue: DispatchQueue(label: "io.realm.open")) }
+            nonisolated(unsafe) let opened = first
+            callbackQueue.async {
+                defer { withExtendedLifetime(opened) {} }
+                guard !task.isCancelled else { return }
+                callback(opened.flatMap { _ in Result { try Realm(configuration: configuration, queue: callbackQueue) } })
+            }
+        }
+        return task
+    }
+    /// An open on its way.
+    public final class AsyncOpenTask: @unchecked Sendable {  // Behind a lock.
+        private let lock = NSLock()
+        private var hasEnded = false
+        /// The callback is not called any more.
+        public func cancel() { lock.withLock { hasEnded = true } }
+        var isCancelled: Bool { lock.withLock { hasEnded } }
+    }
+}
+/// The version of the schema in a file, read without a migration.
+public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {
+    guard FileManager.default.fileExists(atPath: fileURL.path) else {
+        throw Realm.Error(.fileNotFound, "There is no Realm at '\(fileURL.path)'", fileURL)
+    }
+    var c = RealmConfiguration(path: fileURL.path)
+    do {
+        if let encryptionKey { try encryptionKey.withUnsafeBytes { try c.setEncryptionKey($0) } }
+        return try EngineRealm.persistedSchemaVersion(c)
+    } catch let e as EngineError { throw Realm.Error(e) }
+}

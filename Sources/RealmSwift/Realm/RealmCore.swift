@@ -1,0 +1,154 @@
+internal import CoreEngine
+import Foundation
+import Synchronization
+
+/// What all copies of a `Realm` share: the engine's Realm, and the classes of the program in it.
+///
+/// Thread rule: that of the Realm, with the exceptions that the engine names; a frozen one is used on any thread.
+/// Sendable: what changes is the table of classes, behind a lock; the rest is guarded by the engine's door.
+final class RealmCore: @unchecked Sendable {
+    let realm: EngineRealm
+    let configuration: Realm.Configuration
+    private let classes = Mutex<[ObjectIdentifier: ManagedClass]>([:])
+    /// Classes without models, by their tables.
+    private let dynamicClasses = Mutex<[TableKey: ManagedClass]>([:])
+    /// The models of the Realm, by the names of their classes.
+    let types: [Name: ObjectBase.Type]
+    let isMigrating: Bool
+
+    init(_ realm: EngineRealm, _ configuration: Realm.Configuration, isMigrating: Bool = false) {
+        self.realm = realm
+        self.configuration = configuration
+        self.isMigrating = isMigrating
+        // In a migration models do not fit yet.
+        types = isMigrating ? [:] : Dictionary(configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Classes
+
+    /// A class of the program in this Realm; misuse when the Realm does not have it.
+    func managed(_ type: ObjectBase.Type) -> ManagedClass {
+        if let known = classes.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        guard let found = find(type) else {
+            misuse(
+                "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectClasses` / `objectTypes` array in your "
+                    + "configuration, add `\(type.className())` to the list of `objectTypes`.")
+        }
+        return found
+    }
+    private func find(_ type: ObjectBase.Type) -> ManagedClass? {
+        let info = ClassInfo.of(type)
+        guard let found = realm.schema[Name(info.name)], !found.key.isNull else { return nil }
+        let made = ManagedClass(self, info, found)
+        return classes.withLock { all in
+            if let first = all[ObjectIdentifier(type)] { return first }
+            all[ObjectIdentifier(type)] = made
+            return made
+        }
+    }
+    /// The object in a row, as an instance of its class.
+    func object(_ type: ObjectBase.Type, _ table: TableKey, _ key: ObjKey) -> ObjectBase? {
+        let managed = managed(type)
+        guard managed.table == table else { return nil }
+        return managed.object(key)
+    }
+    /// The object in a row, as an instance of its model, or without one.
+    func anyObject(_ table: TableKey, _ key: ObjKey) -> ObjectBase? {
+        guard let i = realm.schema.index(of: table), let type = types[realm.schema.classes[i].name] else { return dynamic(table, key) }
+        return object(type, table, key)
+    }
+    /// The object in a row, without a model.
+    func dynamic(_ table: TableKey, _ key: ObjKey) -> ObjectBase? { dynamicClass(of: table)?.object(key) }
+    func dynamicClass(of table: TableKey) -> ManagedClass? {
+        if let known = dynamicClasses.withLock({ $0[table] }) { return known }
+        guard let i = realm.schema.index(of: table) else { return nil }
+        let found = realm.schema.classes[i], made = ManagedClass(self, ClassInfo(found), found)
+        return dynamicClasses.withLock { all in
+            if let first = all[table] { return first }
+            all[table] = made
+            return made
+        }
+    }
+    func dynamicClass(named name: String) -> ManagedClass {
+        guard let table = realm.schema[Name(name)]?.key, let found = dynamicClass(of: table) else {
+            misuse("Object type '\(name)' is not managed by the Realm.")
+        }
+        return found
+    }
+    /// The write transaction that made an object, while it is open: a handle must not outlive its undoing.
+    @inline(__always) func birth(_ table: TableKey, _ key: ObjKey) -> Birth? {
+        guard realm.isWriting else { return nil }
+        return (try? realm.inside(.object) { () throws(EngineError) in realm.birth(table, key) }) ?? nil
+    }
+
+    /// What `body` finds out inside the Realm's door; false where the Realm is closed, or what it asks for is gone. Asking elsewhere than where the
+    /// Realm lives is misuse.
+    func isThere(_ body: () throws(EngineError) -> Bool) -> Bool {
+        do throws(EngineError) { return try realm.inside(.collection, body) } catch {
+            guard error.code == .wrongThread else { return false }
+            misuse(error)
+        }
+    }
+
+    // MARK: Open Realms
+
+    private struct Entry {
+        let path: String
+        let scheduler: any Scheduler
+        weak var core: RealmCore?
+    }
+    private static let open = Mutex<[Entry]>([])
+
+    /// The Realm of a configuration for a scheduler: one that is open already, or a new one.
+    static func open(_ configuration: Realm.Configuration, _ scheduler: any Scheduler) throws -> RealmCore {
+        var engine = try configuration.engine()
+        engine.scheduler = scheduler
+        if let known = cached(engine.path, scheduler) {
+            guard known.configuration.schemaVersion == configuration.schemaVersion else {
+                throw Realm.Error(
+                    .fail, "Realm at path '\(engine.path)' already opened with different schema version.", URL(fileURLWithPath: engine.path))
+            }
+            return known
+        }
+        do throws(EngineError) {
+            let made = RealmCore(try EngineRealm(engine), configuration)
+            open.withLock { all in
+                all.removeAll { $0.core == nil }
+                all.append(Entry(path: engine.path, scheduler: scheduler, core: made))
+            }
+            return made
+        } catch { throw Realm.Error(error) }
+    }
+    private static func cached(_ path: String, _ scheduler: any Scheduler) -> RealmCore? {
+        // Whoever lets go of the last reference to one closes a Realm: not under the lock.
+        let all = open.withLock { $0.filter { $0.path == path }.map { ($0.scheduler, $0.core) } }
+        return all.first { $0.0.isSame(as: scheduler) && $0.1.map { !$0.realm.isClosed } ?? false }?.1
+    }
+}
+
+/// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer to each other in a circle.
+final class Addition {
+    let update: Realm.UpdatePolicy
+    var known: [ObjectIdentifier: (TableKey, BornKey)] = [:]
+    /// Keeps those that are known alive: another object could get the same identity.
+    var kept: [ObjectBase] = []
+    /// Objects of `create`, which are copied when another Realm has them.
+    let isCopying: Bool
+
+    init(_ update: Realm.UpdatePolicy = .error, isCopying: Bool = false) {
+        self.update = update
+        self.isCopying = isCopying
+    }
+    /// Whether only values that differ are stored.
+    var onlyChanges: Bool { update == .modified }
+}
+
+extension Unmanaged {
+    /// Lends the object without counting references, as `borrow` of the engine; compiled here, where the types are known.
+    @inline(__always) func lending<R>(_ body: (Instance) throws(EngineError) -> R) throws(EngineError) -> R {
+        let result: Result<R, EngineError> = _withUnsafeGuaranteedRef { object in
+            do throws(EngineError) { return .success(try body(object)) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,146 @@
+internal import CoreEngine
+import Foundation
+
+/// An object without a model: its properties are read and written by their names.
+///
+///     for person in realm.dynamicObjects("Person") { print(person["name"] as Any, person.age as Any) }
+@dynamicMemberLookup
+public final class DynamicObject: Object {
+    public required init() {}
+    public subscript(dynamicMember member: String) -> Any? {
+        get { self[member] }
+        set { self[member] = newValue }
+    }
+    public override class func shouldIncludeInDefaultSchema() -> Bool { false }
+}
+
+extension ObjectBase {
+    /// A property that holds a list.
+    public final func dynamicList(_ propertyName: String) -> List<DynamicObject> {
+        guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
+        return List(collection(p.index, .list, dynamicElement(p)))
+    }
+    public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
+        guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
+        return MutableSet(collection(p.index, .set, dynamicElement(p)))
+    }
+    public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
+        guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
+        return Map(collection(p.index, .dictionary, dynamicElement(p)))
+    }
+    private func dynamicElement(_ p: PropertyInfo) -> _PropertyShape { _PropertyShape(p.shape.type) }
+}
+extension Realm {
+    /// All objects of a class, without its model.
+    public func dynamicObjects(_ typeName: String) -> Results<DynamicObject> {
+        let managed = core.dynamicClass(named: typeName)
+        return Results(
+            _Rows(
+                core,
+                must { () throws(EngineError) in
+                    try engine.inside(.results) { () throws(EngineError) in try ResultSet(engine, .table(managed.table)) }
+                }, managed))
+    }
+    public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
+        let managed = core.dynamicClass(named: typeName)
+        guard let i = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }
+        return must { () throws(EngineError) in
+            let value = try core.value(key, for: managed.info.properties[i], managed.info)
+            let found = try value.withMixed { (m) throws(EngineError) in
+                try engine.inside { () throws(EngineError) in try engine.find(managed.table, primaryKey: m) }
+            }
+            return found.map { unsafeDowncast(managed.object($0), to: DynamicObject.self) }
+        }
+    }
+    @discardableResult
+    public func dynamicCreate(_ typeName: String, value: Any = [String: Any](), update: UpdatePolicy = .error) -> DynamicObject {
+        let managed = core.dynamicClass(named: typeName)
+        let made = must { () throws(EngineError) in try core.create(managed, value, Addition(update, isCopying: true)) }
+        return unsafeDowncast(made, to: DynamicObject.self)
+    }
+}
+
+// MARK: Classes without models
+
+extension _Place {
+    /// The class that links at this place lead to, without its model.
+    var targetClass: ManagedClass? {
+        let (table, column): (TableKey, ColKey) =
+            switch target {
+            case .property(let t, _, let c): (t, c)
+            case .insertion(let p, _), .element(let p, _), .member(let p), .entry(let p, _): (p.table, p.column)
+            }
+        let schema = core.realm.schema
+        guard let i = schema.index(of: table), let p = schema.classes[i].properties.first(where: { $0.key == column }),
+            let found = schema[p.linkTarget]
+        else { return nil }
+        return core.dynamicClass(of: found.key)
+    }
+}
+extension ManagedClass {
+    /// The class and the property whose links linking objects are, without a model.
+    func origin(of index: Int16) -> (ManagedClass, ColKey)? {
+        let schema = core.realm.schema, name = Name(info.properties[Int(index)].column)
+        guard let i = schema.index(of: table), let p = schema.classes[i].computedProperties.first(where: { $0.name == name }),
+            let origin = schema[p.linkTarget], let link = origin.property(named: p.linkOrigin), let found = core.dynamicClass(of: origin.key)
+        else { return nil }
+        return (found, link.key)
+    }
+}
+
+extension ClassInfo {
+    /// What is known of a class from the file alone.
+    convenience init(_ schema: EngineObjectSchema) {
+        let properties = (schema.properties + schema.computedProperties).enumerated().compactMap { i, p -> PropertyInfo? in
+            let access = Self.access(p)
+            var shape = _PropertyShape(p.type, target: p.type == .object || p.isComputed ? DynamicObject.self : nil)
+            shape.isOptional = p.isNullable
+            shape.collection = p.collection
+            return PropertyInfo(
+                name: p.publicName.isEmpty ? p.name.text : p.publicName.text, column: p.name.text, index: Int16(i), offset: 0, access: access,
+                shape: shape, isPrimary: p.isPrimary, isIndexed: p.isIndexed, origin: p.linkOrigin.text)
+        }
+        self.init(dynamic: schema.name.text, isEmbedded: schema.kind == .embedded, properties)
+    }
+    private static func access(_ p: EngineProperty) -> any PropertyAccess.Type {
+        if p.isComputed { return Persisted<LinkingObjects<DynamicObject>>.self }
+        func access<T: RealmCollectionValue & _Persistable>(_: T.Type) -> any PropertyAccess.Type {
+            switch (p.collection, p.isNullable) {
+            case (.none, false): Persisted<T>.self
+            case (.none, true): Persisted<T?>.self
+            case (.list, false): Persisted<List<T>>.self
+            case (.list, true): Persisted<List<T?>>.self
+            case (.set, false): Persisted<MutableSet<T>>.self
+            case (.set, true): Persisted<MutableSet<T?>>.self
+            case (.dictionary, false): Persisted<Map<String, T>>.self
+            case (.dictionary, true): Persisted<Map<String, T?>>.self
+            }
+        }
+        switch p.type {
+        case .int: return access(Int.self)
+        case .bool: return access(Bool.self)
+        case .string: return access(String.self)
+        case .data: return access(Data.self)
+        case .date: return access(Date.self)
+        case .float: return access(Float.self)
+        case .double: return access(Double.self)
+        case .decimal: return access(Decimal128.self)
+        case .objectId: return access(ObjectId.self)
+        case .uuid: return access(UUID.self)
+        case .mixed:
+            switch p.collection {
+            case .none: return Persisted<AnyRealmValue>.self
+            case .list: return Persisted<List<AnyRealmValue>>.self
+            case .set: return Persisted<MutableSet<AnyRealmValue>>.self
+            case .dictionary: return Persisted<Map<String, AnyRealmValue>>.self
+            }
+        case .object, .linkingObjects:
+            switch p.collection {
+            case .none: return Persisted<DynamicObject?>.self
+            case .list: return Persisted<List<DynamicObject>>.self
+            case .set: return Persisted<MutableSet<DynamicObject>>.self
+            case .dictionary: return Persisted<Map<String, DynamicObject?>>.self
+            }
+        }
+    }
+}

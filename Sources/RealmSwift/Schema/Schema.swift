@@ -1,0 +1,125 @@
+internal import CoreEngine
+
+/// What a property holds. Numbers are those of Realm's own package.
+public enum PropertyType: Int, Sendable {
+    case int = 0, bool = 1, string = 2, data = 3, date = 4, float = 5, double = 6, object = 7, linkingObjects = 8, any = 9, objectId = 10
+    case decimal128 = 11, UUID = 12
+
+    init(_ type: EngineType) {
+        self =
+            switch type {
+            case .int: .int
+            case .bool: .bool
+            case .string: .string
+            case .data: .data
+            case .date: .date
+            case .float: .float
+            case .double: .double
+            case .object: .object
+            case .linkingObjects: .linkingObjects
+            case .mixed: .any
+            case .objectId: .objectId
+            case .decimal: .decimal128
+            case .uuid: .UUID
+            }
+    }
+    var text: String {
+        switch self {
+        case .any: "mixed"
+        case .linkingObjects: "linking objects"
+        case .objectId: "object id"
+        case .UUID: "uuid"
+        default: "\(self)"
+        }
+    }
+}
+
+/// A property of a class.
+public struct Property: CustomStringConvertible, Equatable, Sendable {
+    /// As the program names it.
+    public let name: String
+    /// As the file names it.
+    public let columnName: String
+    public let type: PropertyType
+    public let isArray: Bool
+    public let isSet: Bool
+    public let isMap: Bool
+    public let isIndexed: Bool
+    public let isOptional: Bool
+    let isPrimary: Bool
+    /// The class that links lead to.
+    public let objectClassName: String?
+
+    init(_ p: EngineProperty, name: String? = nil) {
+        self.name = name ?? (p.publicName.isEmpty ? p.name.text : p.publicName.text)
+        columnName = p.name.text
+        type = PropertyType(p.type)
+        isArray = p.collection == .list
+        isSet = p.collection == .set
+        isMap = p.collection == .dictionary
+        isIndexed = p.isIndexed || p.isPrimary
+        isOptional = p.isNullable
+        isPrimary = p.isPrimary
+        objectClassName = p.linkTarget.isEmpty ? nil : p.linkTarget.text
+    }
+    public var description: String {
+        """
+        \(name) {
+        \ttype = \(type.text);
+        \tobjectClassName = \(objectClassName ?? "(null)");
+        \tcolumnName = \(columnName);
+        \tindexed = \(isIndexed ? "YES" : "NO");
+        \tisPrimary = \(isPrimary ? "YES" : "NO");
+        \tarray = \(isArray ? "YES" : "NO");
+        \tset = \(isSet ? "YES" : "NO");
+        \tdictionary = \(isMap ? "YES" : "NO");
+        \toptional = \(isOptional ? "YES" : "NO");
+        }
+        """
+    }
+}
+
+/// A class with its properties.
+public struct ObjectSchema: CustomStringConvertible, Equatable {
+    public let className: String
+    public let properties: [Property]
+    public let isEmbedded: Bool
+    public var isAsymmetric: Bool { false }
+    /// The class of the program; `DynamicObject` where there is none.
+    public let objectClass: AnyClass
+    public var primaryKeyProperty: Property? { properties.first(where: \.isPrimary) }
+    public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
+
+    init(_ c: EngineObjectSchema, _ type: ObjectBase.Type, names: ClassInfo? = nil) {
+        className = c.name.text
+        isEmbedded = c.kind == .embedded
+        objectClass = type
+        properties = c.properties.map { p in
+            Property(p, name: names?.properties.first { Name($0.column) == p.name }?.name)
+        }
+    }
+    public static func == (a: ObjectSchema, b: ObjectSchema) -> Bool {
+        a.className == b.className && a.properties == b.properties && a.isEmbedded == b.isEmbedded
+    }
+    public var description: String {
+        let lines = properties.flatMap { $0.description.split(separator: "\n").map { "\t\($0)" } }
+        return "\(className)\(isEmbedded ? " (embedded)" : "") {\n" + lines.joined(separator: "\n") + "\n}"
+    }
+}
+
+/// The classes of a Realm.
+public struct Schema: CustomStringConvertible, Equatable {
+    public let objectSchema: [ObjectSchema]
+    public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
+
+    init(_ schema: EngineSchema, _ core: RealmCore) {
+        let types = core.types
+        objectSchema = schema.classes.map { c in
+            let type = types[c.name]
+            return ObjectSchema(c, type ?? DynamicObject.self, names: type.map { ClassInfo.of($0) })
+        }
+    }
+    public var description: String {
+        "Schema {\n" + objectSchema.flatMap { $0.description.split(separator: "\n").map { "\t\($0)" } }.joined(separator: "\n") + "\n}"
+    }
+}

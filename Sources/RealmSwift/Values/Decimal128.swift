@@ -1,0 +1,109 @@
+internal import CoreEngine
+import Foundation
+
+/// A decimal number of 34 digits, as IEEE 754 defines decimal128: exact for amounts of money.
+public struct Decimal128: Sendable, CustomStringConvertible {
+    var value: CoreEngine.Decimal128
+    init(_ value: CoreEngine.Decimal128) { self.value = value }
+
+    /// Zero.
+    public init() { value = CoreEngine.Decimal128(0) }
+    /// - Throws: `Realm.Error.invalidInput` for what is no number.
+    public init(string: String) throws {
+        guard let v = CoreEngine.Decimal128(text: string.utf8) else {
+            throw Realm.Error(.invalidInput, "'\(string)' is not a valid Decimal128")
+        }
+        value = v
+    }
+    public init(number: NSNumber) { value = CoreEngine.Decimal128(text: number.stringValue.utf8) ?? .nan }
+    /// From a number, or the text of one.
+    ///
+    /// - Throws: `Realm.Error.invalidInput` for anything else.
+    public init(value: Any) throws {
+        guard let v = Self._rlmConvert(value) else { throw Realm.Error(.invalidInput, "Cannot convert value '\(value)' to decimal128") }
+        self = v
+    }
+    public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
+    public init<T: BinaryInteger>(_ source: T) { value = CoreEngine.Decimal128(text: "\(source)".utf8) ?? .nan }
+
+    public var stringValue: String { value.description }
+    public var description: String { value.description }
+    public var doubleValue: Double { value.double }
+    public var decimalValue: Decimal { Decimal(string: value.description) ?? .nan }
+    public var isNaN: Bool { value.isNaN }
+    public var isSignaling: Bool { false }
+    public var isSignMinus: Bool { value.isNegative }
+    public var magnitude: Decimal128 { value.isNegative ? Decimal128(-value) : self }
+    /// The least and the greatest number.
+    public static var minimumValue: Decimal128 { Decimal128(-maximumValue.value) }
+    public static var maximumValue: Decimal128 { Decimal128(CoreEngine.Decimal128(text: "9999999999999999999999999999999999E6111".utf8) ?? .nan) }
+}
+
+extension Decimal128: Comparable, Hashable {
+    /// Numbers are equal when their values are, whatever their digits behind the point; what is no number equals itself, as in files.
+    public static func == (a: Decimal128, b: Decimal128) -> Bool { CoreEngine.Decimal128.compare(a.value, b.value) == 0 }
+    public static func < (a: Decimal128, b: Decimal128) -> Bool { CoreEngine.Decimal128.compare(a.value, b.value) < 0 }
+    public func hash(into hasher: inout Hasher) {
+        if value.isSpecial { return hasher.combine(value.isNaN ? 0 : (value.isNegative ? -1 : 1)) }
+        var (coefficient, exponent) = value.parts
+        guard coefficient != 0 else { return hasher.combine(2) }
+        while coefficient % 10 == 0 { (coefficient, exponent) = (coefficient / 10, exponent + 1) }
+        hasher.combine(coefficient)
+        hasher.combine(exponent)
+        hasher.combine(value.isNegative)
+    }
+}
+extension Decimal128: Numeric, SignedNumeric {
+    public init?<T: BinaryInteger>(exactly source: T) { self.init(source) }
+    public static func + (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value + b.value) }
+    public static func - (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value - b.value) }
+    public static func * (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value * b.value) }
+    public static func / (a: Decimal128, b: Decimal128) -> Decimal128 { Decimal128(a.value / b.value) }
+    public static func += (a: inout Decimal128, b: Decimal128) { a = a + b }
+    public static func -= (a: inout Decimal128, b: Decimal128) { a = a - b }
+    public static func *= (a: inout Decimal128, b: Decimal128) { a = a * b }
+    public static func /= (a: inout Decimal128, b: Decimal128) { a = a / b }
+    public static prefix func - (a: Decimal128) -> Decimal128 { Decimal128(-a.value) }
+}
+extension Decimal128: ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral, ExpressibleByStringLiteral {
+    public init(integerLiteral value: Int64) { self.value = CoreEngine.Decimal128(value) }
+    public init(floatLiteral value: Double) { self.init(value) }
+    /// Not a number for a text that is none.
+    public init(stringLiteral value: String) { self.value = CoreEngine.Decimal128(text: value.utf8) ?? .nan }
+}
+extension Decimal128: Codable {
+    public init(from decoder: any Decoder) throws {
+        let c = try decoder.singleValueContainer()
+        if let text = try? c.decode(String.self) { self = try Decimal128(string: text) } else { self.init(try c.decode(Double.self)) }
+    }
+    public func encode(to encoder: any Encoder) throws {
+        var c = encoder.singleValueContainer()
+        try c.encode(stringValue)
+    }
+}
+
+extension Decimal128: _Scalar {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.decimal) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> Decimal128? {
+        switch stored.value {
+        case .decimal(let v): Decimal128(v)
+        case .int(let v): Decimal128(v)
+        case .double(let v): Decimal128(v)
+        case .float(let v): Decimal128(Double(v))
+        default: nil
+        }
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.decimal(value), nil) }
+    public static func _rlmConvert(_ any: Any) -> Decimal128? {
+        switch any {
+        case let v as Decimal128: v
+        case let v as any BinaryInteger: Decimal128(v)
+        case let v as any BinaryFloatingPoint: Decimal128(Double(v))
+        case let v as Decimal: try? Decimal128(string: v.description)
+        case let v as String: try? Decimal128(string: v)
+        case let v as NSNumber: Decimal128(number: v)
+        case let v as AnyRealmValue: v.decimal128Value
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,217 @@
+internal import CoreEngine
+import Foundation
+
+/// Numbers, texts, bytes and times: between Swift's types and the engine's.
+///
+/// Each type says three things: its stored type, how a stored value becomes one, and what else may stand for one in a dictionary or an array.
+
+/// A type of which each value is one value of the file, and which has a value of its own for properties that were never set.
+public protocol _Scalar: RealmCollectionValue, _Persistable, _DefaultConstructible {}
+extension _Scalar {
+    public static func _rlmDefault() -> Self { Self() }
+    public static func _rlmStandIn(_ recording: _Recording) -> Self { Self() }
+}
+
+// MARK: Integers
+
+public protocol _RealmInteger: _Scalar, FixedWidthInteger, _PrimaryKey, _Indexable {}
+extension _RealmInteger {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.int) }
+    /// An integer that does not fit is cut, as in Realm: properties of small types take part of what the file has.
+    public static func _rlmLoad(_ stored: _StoredValue) -> Self? {
+        guard case .int(let v) = stored.value else { return nil }
+        return Self(truncatingIfNeeded: v)
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.int(Int64(truncatingIfNeeded: self)), nil) }
+    public static func _rlmConvert(_ any: Any) -> Self? {
+        switch any {
+        case let v as Self: v
+        case let v as Bool: v ? 1 : 0
+        case let v as any BinaryInteger: Self(exactly: v)
+        case let v as any BinaryFloatingPoint: Self(exactly: Double(v))
+        case let v as NSNumber: Self(exactly: v.int64Value)
+        case let v as AnyRealmValue: v.intValue.flatMap { Self(exactly: $0) }
+        default: nil
+        }
+    }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self { Self(truncatingIfNeeded: object.integer(index)) }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) { object.set(index, .int(Int64(truncatingIfNeeded: value))) }
+}
+extension Int: _RealmInteger {}
+extension Int8: _RealmInteger {}
+extension Int16: _RealmInteger {}
+extension Int32: _RealmInteger {}
+extension Int64: _RealmInteger {}
+
+// MARK: Other numbers
+
+extension Bool: _Scalar, _Indexable, _PrimaryKey {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.bool) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> Bool? {
+        if case .bool(let v) = stored.value { v } else { nil }
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.bool(self), nil) }
+    public static func _rlmConvert(_ any: Any) -> Bool? {
+        switch any {
+        case let v as Bool: v
+        case let v as any BinaryInteger: Int(exactly: v).flatMap { $0 == 0 ? false : ($0 == 1 ? true : nil) }
+        case let v as NSNumber: v.boolValue
+        case let v as AnyRealmValue: v.boolValue
+        default: nil
+        }
+    }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Bool {
+        guard case .bool(let v) = object.mixed(index) else { misuse("'\(object.propertyText(index))' holds no Bool") }
+        return v
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Bool) { object.set(index, .bool(value)) }
+}
+extension Double: _Scalar {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.double) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> Double? {
+        switch stored.value {
+        case .double(let v): v
+        case .float(let v): Double(v)
+        case .int(let v): Double(v)
+        case .decimal(let v): v.double
+        default: nil
+        }
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.double(self), nil) }
+    public static func _rlmConvert(_ any: Any) -> Double? {
+        switch any {
+        case let v as Double: v
+        case let v as any BinaryFloatingPoint: Double(v)
+        case let v as any BinaryInteger: Double(v)
+        case let v as NSNumber: v.doubleValue
+        case let v as AnyRealmValue: v.doubleValue ?? v.floatValue.map { Double($0) } ?? v.intValue.map { Double($0) }
+        default: nil
+        }
+    }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Double {
+        guard case .double(let v) = object.mixed(index) else { misuse("'\(object.propertyText(index))' holds no Double") }
+        return v
+    }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Double) { object.set(index, .double(value)) }
+}
+extension Float: _Scalar {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.float) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> Float? { Double._rlmLoad(stored).map { Float($0) } }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.float(self), nil) }
+    public static func _rlmConvert(_ any: Any) -> Float? { (any as? Float) ?? Double._rlmConvert(any).map { Float($0) } }
+}
+
+// MARK: Texts and bytes
+
+extension String: _Scalar, _PrimaryKey, _Indexable {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.string) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> String? {
+        if case .string(let v) = stored.value { v } else { nil }
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.string(self), nil) }
+    public static func _rlmConvert(_ any: Any) -> String? {
+        switch any {
+        case let v as String: v
+        case let v as Substring: String(v)
+        case let v as NSString: String(describing: v)
+        case let v as AnyRealmValue: v.stringValue
+        default: nil
+        }
+    }
+    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> String { object.string(index) }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: String) {
+        var value = value
+        value.withUTF8 { object.set(index, .string(UnsafeRawBufferPointer($0))) }
+    }
+}
+extension Data: _Scalar {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.data) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> Data? {
+        if case .data(let v) = stored.value { Data(v) } else { nil }
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.data(Array(self)), nil) }
+    public static func _rlmConvert(_ any: Any) -> Data? {
+        switch any {
+        case let v as Data: v
+        case let v as NSData: v as Data
+        case let v as AnyRealmValue: v.dataValue
+        default: nil
+        }
+    }
+}
+
+// MARK: Times
+
+extension Timestamp {
+    /// Seconds between 1970 and Foundation's reference date, from which a `Date` counts: nothing is lost by counting from there.
+    private static let reference: Int64 = 978_307_200
+
+    init(_ date: Date) {
+        let whole = date.timeIntervalSinceReferenceDate.rounded(.towardZero)
+        guard let seconds = Int64(exactly: whole), case (let sum, let overflow) = seconds.addingReportingOverflow(Self.reference), !overflow else {
+            self.init(seconds: date.timeIntervalSinceReferenceDate < 0 ? .min : .max, nanoseconds: 0)
+            return
+        }
+        var s = sum, ns = Int32(((date.timeIntervalSinceReferenceDate - whole) * 1e9).rounded())
+        // Both parts have one sign; between 1970 and 2001 they were counted from opposite sides.
+        if ns < 0 && s > 0 { (s, ns) = (s - 1, ns + 1_000_000_000) } else if ns > 0 && s < 0 { (s, ns) = (s + 1, ns - 1_000_000_000) }
+        if ns == 1_000_000_000 { (s, ns) = (s + 1, 0) } else if ns == -1_000_000_000 { (s, ns) = (s - 1, 0) }
+        self.init(seconds: s, nanoseconds: ns)
+    }
+    var date: Date {
+        let (s, overflow) = seconds.subtractingReportingOverflow(Self.reference)
+        return Date(timeIntervalSinceReferenceDate: (overflow ? Double(seconds) : Double(s)) + Double(nanoseconds) / 1e9)
+    }
+}
+extension Date: _Scalar, _Indexable {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.date) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> Date? {
+        if case .date(let v) = stored.value { v.date } else { nil }
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.date(Timestamp(self)), nil) }
+    public static func _rlmConvert(_ any: Any) -> Date? {
+        switch any {
+        case let v as Date: v
+        case let v as NSDate: v as Date
+        case let v as AnyRealmValue: v.dateValue
+        default: nil
+        }
+    }
+}
+
+// MARK: Identifiers
+
+extension UUID: _Scalar, _PrimaryKey, _Indexable {
+    public static var _rlmShape: _PropertyShape { _PropertyShape(.uuid) }
+    public static func _rlmLoad(_ stored: _StoredValue) -> UUID? {
+        guard case .uuid(let v) = stored.value else { return nil }
+        return v.foundation
+    }
+    public func _rlmValue() -> _StoredValue? { _StoredValue(.uuid(UUIDValue(self)), nil) }
+    public static func _rlmConvert(_ any: Any) -> UUID? {
+        switch any {
+        case let v as UUID: v
+        case let v as String: UUID(uuidString: v)
+        case let v as AnyRealmValue: v.uuidValue
+        default: nil
+        }
+    }
+}
+extension UUIDValue {
+    init(_ id: UUID) {
+        self = withUnsafeBytes(of: id.uuid) { b in
+            UUIDValue(high: b.loadUnaligned(as: UInt64.self).bigEndian, low: b.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian)
+        }
+    }
+    var foundation: UUID {
+        var bytes: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+        withUnsafeMutableBytes(of: &bytes) { b in
+            b.storeBytes(of: high.bigEndian, as: UInt64.self)
+            b.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+        return UUID(uuid: bytes)
+    }
+}
+extension Data: _CustomStorage {}
+extension Date: _CustomStorage {}
+extension UUID: _CustomStorage {}

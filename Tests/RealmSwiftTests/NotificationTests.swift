@@ -1,0 +1,221 @@
+import Foundation
+import RealmSwift
+import Synchronization
+import Testing
+
+struct NotificationTests {
+    private static let types: [ObjectBase.Type] = [Person.self, Dog.self, Address.self, Country.self]
+    private func open() throws -> (Realm, Folder) {
+        let folder = try Folder()
+        let realm = try Realm(configuration: folder.configuration(Self.types))
+        try realm.write { for i in 0..<3 { realm.create(Person.self, value: ["id": i, "name": "p\(i)", "dogs": [["name": "d\(i)"]]]) } }
+        return (realm, folder)
+    }
+
+    @Test func collections() throws {
+        let (realm, folder) = try open()
+        let all = realm.objects(Person.self).filter("age < 10")
+        var told: [String] = []
+        func text<C: RealmCollection>(_ change: RealmCollectionChange<C>) -> String {
+            switch change {
+            case .initial(let c): "initial \(c.count)"
+            case .update(let c, let d, let i, let m): "\(c.count) -\(d) +\(i) *\(m)"
+            case .error(let e): "\(e)"
+            }
+        }
+        let token = all.observe { told.append(text($0)) }
+        let names = all.observe(keyPaths: [\Person.name]) { told.append("names " + text($0)) }
+        let list = try #require(all.first).dogs.observe { told.append("list " + text($0)) }
+        realm.refresh()
+        #expect(told == ["initial 3", "names initial 3", "list initial 1"])
+        told = []
+        try realm.write {
+            all[1].age = 1
+            realm.create(Person.self, value: ["id": 9])
+            all[0].dogs.append(Dog("Bo"))
+        }
+        realm.refresh()
+        #expect(told == ["4 -[] +[3] *[0, 1]", "names 4 -[] +[3] *[]", "list 2 -[] +[1] *[]"])
+        told = []
+        try realm.write(withoutNotifying: [token, list]) { realm.delete(all[2]) }
+        realm.refresh()
+        #expect(told == ["names 3 -[2] +[] *[]"])
+        told = []
+        names.invalidate()
+        try realm.write { all[0].age = 50 }
+        realm.refresh()
+        #expect(told == ["2 -[0] +[] *[]"])
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
+    @Test func objects() throws {
+        let (realm, folder) = try open()
+        let p = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+        var told: [String] = []
+        func text(_ change: ObjectChange<Person>) -> String {
+            switch change {
+            case .change(let o, let properties):
+                "\(o.id): " + properties.map { "\($0.name) \($0.oldValue ?? "nil")→\($0.newValue ?? "nil")" }.joined(separator: ", ")
+            case .deleted: "deleted"
+            case .error(let e): "\(e)"
+            }
+        }
+        let token = p.observe { told.append(text($0)) }
+        let best = p.observe(keyPaths: [\.best?.name]) { told.append("best " + text($0)) }
+        realm.refresh()
+        #expect(told.isEmpty)
+        try realm.write {
+            p.age = 4
+            p.name = "new"
+            p.dogs.removeAll()
+        }
+        realm.refresh()
+        #expect(told == ["1: age 0→4, name p1→new, dogs nil→nil"])
+        told = []
+        try realm.write { p.best = realm.object(ofType: Person.self, forPrimaryKey: 2) }
+        realm.refresh()
+        try realm.write { p.best?.name = "other" }
+        realm.refresh()
+        #expect(told.filter { $0.hasPrefix("best") }.count == 2 && told.count == 3)
+        told = []
+        try realm.write { realm.delete(p) }
+        realm.refresh()
+        #expect(told == ["deleted", "best deleted"])
+        withExtendedLifetime((token, best)) {}
+        _ = folder
+    }
+    @Test func maps() throws {
+        let (realm, folder) = try open()
+        let p = try #require(realm.objects(Person.self).first)
+        var told: [String] = []
+        let token = p.scores.observe { change in
+            switch change {
+            case .initial(let m): told.append("initial \(m.count)")
+            case .update(_, let d, let i, let m): told.append("-\(d) +\(i) *\(m)")
+            case .error(let e): told.append("\(e)")
+            }
+        }
+        realm.refresh()
+        try realm.write { (p.scores["a"], p.scores["b"]) = (1, 2) }
+        realm.refresh()
+        try realm.write { (p.scores["a"], p.scores["b"], p.scores["c"]) = (nil, 3, 4) }
+        realm.refresh()
+        #expect(told == ["initial 0", "-[] +[\"a\", \"b\"] *[]", "-[\"a\"] +[\"c\"] *[\"b\"]"])
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
+    @Test func onAQueue() throws {
+        let (realm, folder) = try open()
+        let queue = DispatchQueue(label: "observers"), told = Mutex<[String]>([]), arrived = DispatchSemaphore(value: 0)
+        let all = realm.objects(Person.self)
+        let token = all.observe(on: queue) { change in
+            dispatchPrecondition(condition: .onQueue(queue))
+            told.withLock {
+                switch change {
+                case .initial(let c): $0.append("initial \(c.count)")
+                case .update(let c, _, let i, _): $0.append("\(c.count) +\(i) \(c[i[0]].name)")
+                case .error(let e): $0.append("\(e)")
+                }
+            }
+            arrived.signal()
+        }
+        #expect(arrived.wait(timeout: .now() + 20) == .success)
+        try realm.write { realm.create(Person.self, value: ["id": 7, "name": "new"]) }
+        #expect(arrived.wait(timeout: .now() + 20) == .success)
+        #expect(told.withLock { $0 } == ["initial 3", "4 +[3] new"])
+        token.invalidate()
+        _ = folder
+    }
+    @Test func aRealmOfAQueue() throws {
+        let folder = try Folder(), configuration = folder.configuration(Self.types)
+        let queue = DispatchQueue(label: "owner"), done = DispatchSemaphore(value: 0), result = Mutex<[String]>([])
+        try queue.sync {
+            let realm = try Realm(configuration: configuration, queue: queue)
+            #expect(try Realm(configuration: configuration, queue: queue) == realm)
+            realm.writeAsync {
+                realm.create(Person.self, value: ["id": 1, "name": "async"])
+            } onComplete: { error in
+                dispatchPrecondition(condition: .onQueue(queue))
+                result.withLock { $0 = ["\(error == nil)", realm.objects(Person.self).first?.name ?? ""] }
+                done.signal()
+            }
+        }
+        #expect(done.wait(timeout: .now() + 20) == .success && result.withLock { $0 } == ["true", "async"])
+    }
+    @Test func frozenObjectsGoAnywhere() throws {
+        struct Carried<T>: @unchecked Sendable { let value: T }
+        let (realm, folder) = try open()
+        let p = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1)), all = realm.objects(Person.self)
+        let frozen = Carried(value: (p.freeze(), all.freeze(), p.dogs.freeze()))
+        #expect(frozen.value.0.isFrozen && !p.isFrozen && frozen.value.0.freeze() === frozen.value.0)
+        let seen = Mutex<[String]>([])
+        try realm.write {
+            p.name = "later"
+            p.dogs.removeAll()
+            realm.create(Person.self, value: [99])
+        }
+        let message = misuse {
+            let (object, rows, dogs) = frozen.value
+            seen.withLock { $0 = [object.name, "\(rows.count)", dogs[0].name, "\(object.dogs.count)"] }
+            let live = object.thaw()
+            seen.withLock { $0.append(live?.name ?? "") }
+            object.age = 1
+        }
+        #expect(seen.withLock { $0 } == ["p1", "3", "d1", "1", "later"] && message?.contains("outside of a write transaction") == true)
+        #expect(frozen.value.0.thaw()?.isSameObject(as: p) == true && frozen.value.0 == p.freeze() || p.name == "later")
+        _ = folder
+    }
+    @Test func referencesLeadToOtherThreads() throws {
+        let (realm, folder) = try open()
+        let p = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1)),
+            gone = try #require(realm.object(ofType: Person.self, forPrimaryKey: 2))
+        let reference = ThreadSafeReference(to: p), list = ThreadSafeReference(to: p.dogs), deleted = ThreadSafeReference(to: gone)
+        let results = ThreadSafeReference(to: realm.objects(Person.self).filter("id > 0"))
+        let wrapped = ThreadSafe(wrappedValue: p), configuration = realm.configuration, seen = Mutex<[String]>([])
+        try realm.write { realm.delete(gone) }
+        let message = misuse {
+            let realm = try Realm(configuration: configuration)
+            let (p, dogs) = (realm.resolve(reference), realm.resolve(list))
+            seen.withLock { $0 = [p?.name ?? "", dogs?[0].name ?? "", "\(realm.resolve(results)?.count ?? -1)", "\(realm.resolve(deleted) == nil)"] }
+            try realm.write { p?.age = 44 }
+            seen.withLock { $0.append("\(wrapped.wrappedValue?.age ?? -1)") }
+            _ = realm.resolve(reference)
+        }
+        #expect(seen.withLock { $0 } == ["p1", "d1", "1", "true", "44"] && message?.contains("once") == true)
+        realm.refresh()
+        #expect(p.age == 44 && reference.isInvalidated)
+        _ = folder
+    }
+}
+
+private class Card: Projection<Person> {
+    @Projected(\Person.name) var headline
+    @Projected(\Person.best?.name) var bestName
+    @Projected(\Person.age) var age
+}
+struct ProjectionTests {
+    @Test func projections() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ida", "best": ["id": 2, "name": "Al"]]) }
+        let card = try #require(realm.objects(Card.self).first)
+        #expect(card.headline == "Ida" && card.bestName == "Al" && card.rootObject == ida && card == Card(projecting: ida) && card.realm == realm)
+        var told: [String] = []
+        let token = card.observe { change in
+            if case .change(let c, let p) = change { told.append("\(c.headline) \(p.map(\.name))") } else { told.append("deleted") }
+        }
+        realm.refresh()
+        try realm.write {
+            card.headline = "Eve"
+            ida.dogs.append(Dog("Rex"))
+        }
+        realm.refresh()
+        try realm.write { ida.best?.name = "Ed" }
+        realm.refresh()
+        #expect(told == ["Eve [\"headline\"]", "Eve [\"bestName\"]"] && card.freeze().headline == "Eve" && card.freeze().isFrozen)
+        try realm.write { realm.delete(ida) }
+        realm.refresh()
+        #expect(told.last == "deleted" && card.isInvalidated)
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
+}

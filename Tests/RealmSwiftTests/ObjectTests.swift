@@ -1,0 +1,266 @@
+import Foundation
+import RealmSwift
+import Testing
+
+struct ObjectTests {
+    private func values() -> Everything {
+        let e = Everything()
+        (e.int, e.int8, e.int16, e.int32, e.int64) = (-5, .min, .max, .min, .max)
+        (e.bool, e.float, e.double, e.string) = (true, 1.5, -.infinity, "ä\u{0}🐶")
+        (e.data, e.date) = (Data([0, 1, 255]), Date(timeIntervalSince1970: 1_700_000_000.125))
+        (e.decimal, e.objectId, e.uuid) = ("1.50", ObjectId("00112233445566778899aabb") ?? ObjectId(), UUID())
+        (e.any, e.color, e.level, e.point) = (.string("x"), .blue, .high, Point(x: 3, y: -4))
+        (e.optInt, e.optInt8, e.optBool, e.optFloat, e.optDouble, e.optString) = (0, 1, false, 0, 0, "")
+        (e.optData, e.optDate, e.optDecimal) = (Data(), Date(timeIntervalSince1970: -1.5), -3)
+        (e.optObjectId, e.optUUID, e.optColor, e.optLevel) = (.generate(), UUID(), .red, .low)
+        (e.optPoint, e.optEven) = (Point(x: 1, y: 2), Even(persistedValue: 4))
+        e.ints.append(objectsIn: [3, 1, 2])
+        e.optStrings.append(objectsIn: ["a", nil])
+        e.dates.append(e.date)
+        e.colors.append(objectsIn: [.green, .green])
+        e.points.insert(objectsIn: [Point(x: 1, y: 1), Point(x: 1, y: 1), Point(x: 0, y: 1)])
+        e.anys.append(objectsIn: [.none, .int(1), .fromArray([.bool(true), .fromDictionary(["k": .double(2)])])])
+        e.uuids.insert(e.uuid)
+        e.decimals["a"] = 2
+        (e.optDoubles["x"], e.optDoubles["none"]) = (1.25, .some(nil))
+        e.anyMap["list"] = .fromArray([.string("in")])
+        return e
+    }
+    private func check(_ a: Everything, _ b: Everything) {
+        #expect(a.int == b.int && a.int8 == b.int8 && a.int16 == b.int16 && a.int32 == b.int32 && a.int64 == b.int64)
+        #expect(a.bool == b.bool && a.float == b.float && a.double == b.double && a.string == b.string)
+        #expect(a.data == b.data && a.date == b.date && a.decimal == b.decimal && a.objectId == b.objectId && a.uuid == b.uuid)
+        #expect(a.any == b.any && a.color == b.color && a.level == b.level && a.point == b.point)
+        #expect(a.optInt == b.optInt && a.optInt8 == b.optInt8 && a.optBool == b.optBool && a.optFloat == b.optFloat)
+        #expect(a.optDouble == b.optDouble && a.optString == b.optString && a.optData == b.optData && a.optDate == b.optDate)
+        #expect(a.optDecimal == b.optDecimal && a.optObjectId == b.optObjectId && a.optUUID == b.optUUID && a.optColor == b.optColor)
+        #expect(a.optLevel == b.optLevel && a.optPoint == b.optPoint && a.optEven?.value == b.optEven?.value)
+        #expect(Array(a.ints) == Array(b.ints) && Array(a.optStrings) == Array(b.optStrings) && Array(a.dates) == Array(b.dates))
+        #expect(Array(a.colors) == Array(b.colors) && Set(a.points) == Set(b.points) && Set(a.uuids) == Set(b.uuids))
+        #expect(
+            Dictionary(uniqueKeysWithValues: a.decimals.asKeyValueSequence()) == Dictionary(uniqueKeysWithValues: b.decimals.asKeyValueSequence()))
+        #expect(a.optDoubles["x"] == b.optDoubles["x"] && a.optDoubles["none"] == b.optDoubles["none"] && a.optDoubles.count == b.optDoubles.count)
+        #expect(a.anys.count == b.anys.count && a.anys[1] == b.anys[1])
+        #expect(a.anys[2].listValue?[0] == b.anys[2].listValue?[0])
+        #expect(a.anys[2].listValue?[1].dictionaryValue?["k"] == b.anys[2].listValue?[1].dictionaryValue?["k"])
+        #expect(a.anyMap["list"]?.listValue?[0] == b.anyMap["list"]?.listValue?[0])
+    }
+
+    @Test func everyTypeIsStored() throws {
+        let (realm, folder) = try makeRealm(Everything.self)
+        let managed = values(), plain = values()
+        plain.id = managed.id
+        (plain.objectId, plain.uuid, plain.optObjectId, plain.optUUID) = (managed.objectId, managed.uuid, managed.optObjectId, managed.optUUID)
+        plain.uuids.removeAll()
+        plain.uuids.insert(plain.uuid)
+        try realm.write { realm.add(managed) }
+        #expect(managed.realm == realm && plain.realm == nil)
+        check(managed, plain)
+        let found = try #require(realm.object(ofType: Everything.self, forPrimaryKey: managed.id))
+        check(found, plain)
+        #expect(found == managed && found.hashValue == managed.hashValue && found !== managed && plain != managed)
+        // Once more through setters, of an object that is managed from the start.
+        try realm.write {
+            let copy = realm.create(Everything.self, value: plain, update: .all)
+            check(copy, plain)
+        }
+        _ = folder
+    }
+    @Test func propertiesThatWereNeverSet() throws {
+        let (realm, folder) = try makeRealm(Everything.self)
+        let e = try realm.write { realm.create(Everything.self, value: ["id": ObjectId.generate()]) }
+        #expect(e.int == 0 && !e.bool && e.double == 0 && e.string == "" && e.data == Data() && abs(e.date.timeIntervalSinceNow) < 3600)
+        #expect(e.decimal == 0 && e.any == .none && ObjectId().stringValue == String(repeating: "0", count: 24))
+        // Identifiers are new in every object, so that a primary key may be left to them.
+        let other = Everything()
+        #expect(
+            other.objectId != e.objectId && other.id != Everything().id && other.id == other.id && other.uuid != e.uuid && other.uuid == other.uuid)
+        #expect(e.color == .red && e.level == .low && e.point == Point(x: 0, y: 0))
+        #expect(e.optInt == nil && e.optString == nil && e.optColor == nil && e.optPoint == nil && e.optEven == nil && e.optDate == nil)
+        #expect(e.ints.isEmpty && e.points.isEmpty && e.anyMap.isEmpty)
+        _ = folder
+    }
+    @Test func anObjectIsOneInstanceBeforeAndAfter() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = Person(value: ["id": 1, "name": "Ida"]), rex = Dog("Rex", 3)
+        let dogs = ida.dogs
+        dogs.append(rex)
+        ida.best = ida
+        ida.address = Address(value: ["street": "Long", "country": ["name": "Utopia"]])
+        ida.isSelected = true
+        #expect(ida.realm == nil && !ida.isInvalidated)
+        try realm.write { realm.add(ida) }
+        #expect(rex.realm == realm && dogs.realm == realm && ida.dogs === dogs && dogs[0].name == "Rex")
+        #expect(ida.best?.name == "Ida" && ida.address?.country?.name == "Utopia" && ida.isSelected)
+        #expect(rex.owners.count == 1 && rex.owners[0] == ida)
+        try realm.write {
+            dogs.append(Dog("Bo"))
+            ida.age += 1
+            ida.address?.street = "Short"
+            ida.former.append(Address(value: ["Old"]))
+            ida.friends["me"] = ida
+        }
+        #expect(dogs.count == 2 && ida.age == 1 && ida.address?.street == "Short" && ida.former[0].street == "Old" && ida.friends["me"] == ida)
+        try realm.write { realm.delete(ida) }
+        #expect(ida.isInvalidated && ida.realm == nil && dogs.isInvalidated && rex.owners.isEmpty && realm.objects(Dog.self).count == 2)
+        _ = folder
+    }
+    @Test func updatePolicies() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        try realm.write {
+            realm.create(Person.self, value: ["id": 1, "name": "Ida", "age": 7, "dogs": [["name": "Rex"]]])
+            realm.create(Person.self, value: ["id": 1, "age": 8], update: .modified)
+        }
+        let ida = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+        #expect(ida.name == "Ida" && ida.age == 8 && ida.dogs.count == 1)
+        try realm.write {
+            realm.create(Person.self, value: ["id": 2, "best": ["id": 1, "age": 9]], update: .modified)
+            realm.add(Person(value: ["id": 3, "name": "Al"]), update: .all)
+            realm.add(Person(value: ["id": 3, "age": 1]), update: .all)
+        }
+        #expect(ida.age == 9 && ida.name == "Ida" && realm.objects(Person.self).count == 3)
+        #expect(realm.object(ofType: Person.self, forPrimaryKey: 3)?.name == "nobody")
+        #expect(realm.object(ofType: Person.self, forPrimaryKey: 2)?.best == ida)
+        _ = folder
+    }
+    @Test func aWriteThatThrowsLeavesNothing() throws {
+        struct Refused: Error {}
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = Person(value: [1, "Ida"])
+        #expect(throws: Refused.self) {
+            try realm.write {
+                realm.add(ida)
+                throw Refused()
+            }
+        }
+        #expect(ida.isInvalidated && realm.isEmpty && !realm.isInWriteTransaction)
+        // Another object gets the row of the one that never was.
+        try realm.write { realm.create(Person.self, value: [2, "Al"]) }
+        #expect(ida.isInvalidated)
+        _ = folder
+    }
+    @Test func inheritedProperties() throws {
+        let (realm, folder) = try makeRealm(Base.self, Derived.self)
+        try realm.write {
+            realm.add(Derived(value: ["key": "a", "first": 1, "second": "two"]))
+            realm.add(Base(value: ["b", 2] as [Any]))
+        }
+        let d = try #require(realm.objects(Derived.self).first)
+        #expect(d.key == "a" && d.first == 1 && d.second == "two" && realm.objects(Base.self).count == 1)
+        #expect(d.objectSchema.properties.map(\.name) == ["key", "first", "second"] && d.objectSchema.primaryKeyProperty?.name == "key")
+        _ = folder
+    }
+    @Test func namesInTheFile() throws {
+        let (realm, folder) = try makeRealm(Renamed.self)
+        try realm.write {
+            let a = realm.create(Renamed.self, value: ["id": 1, "title": "x"])
+            realm.create(Renamed.self, value: ["id": 2, "title": "y", "other": a])
+        }
+        #expect(realm.schema["Renamed"]?["title"]?.columnName == "name")
+        #expect(realm.objects(Renamed.self).filter("other.title == 'x'").first?.id == 2)
+        #expect(realm.objects(Renamed.self).sorted(by: \.title, ascending: false).first?.id == 2)
+        _ = folder
+    }
+    @Test func classesAreFound() throws {
+        class Local: Object { @Persisted var n: Int }
+        class Hidden: Object {
+            @Persisted var n: Int
+            override class func shouldIncludeInDefaultSchema() -> Bool { false }
+        }
+        let folder = try Folder()
+        let realm = try Realm(configuration: Realm.Configuration(fileURL: folder.url.appendingPathComponent("all.realm")))
+        let names = Set(realm.schema.objectSchema.map(\.className))
+        #expect(names.isSuperset(of: ["Person", "Dog", "Address", "Country", "Everything", "Base", "Derived", "Renamed", "Local"]))
+        #expect(!names.contains("Hidden") && !names.contains("Object") && !names.contains("DynamicObject"))
+    }
+    @Test func byName() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = Person(value: ["id": 1, "name": "Ida"])
+        #expect(ida["name"] as? String == "Ida" && ida["best"] == nil)
+        ida["age"] = 4
+        try realm.write { realm.add(ida) }
+        #expect(ida.value(forKey: "age") as? Int == 4)
+        try realm.write {
+            ida["best"] = ida
+            ida.setValue("Eve", forKey: "name")
+            ida["best"] = nil
+            ida["best"] = ida
+        }
+        #expect(ida.value(forKeyPath: "best.best.name") as? String == "Eve")
+        _ = folder
+    }
+    @Test func frozenValuesOfEnumsThatTheProgramDoesNotKnow() throws {
+        let folder = try Folder()
+        let url = folder.url.appendingPathComponent("e.realm")
+        let id = ObjectId.generate()
+        do {
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Everything.self]))
+            try realm.write {
+                let e = realm.dynamicCreate("Everything", value: ["id": id])
+                e["optColor"] = "violet"
+                e["optEven"] = 3
+            }
+            let e = try #require(realm.object(ofType: Everything.self, forPrimaryKey: id))
+            #expect(e.optColor == nil && e.optEven == nil)
+        }
+        let message = misuse {
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: url, objectTypes: [Everything.self]))
+            try realm.write { realm.dynamicObject(ofType: "Everything", forPrimaryKey: id)?["color"] = "violet" }
+            _ = realm.objects(Everything.self)[0].color
+        }
+        #expect(message?.contains("Everything.color") == true)
+    }
+}
+
+struct MisuseTests {
+    private static let types: [ObjectBase.Type] = [Person.self, Dog.self, Address.self, Country.self]
+    private func check(_ part: String, _ body: @escaping @Sendable (Realm, Person) throws -> Void) throws {
+        let folder = try Folder()
+        let file = folder.url.appendingPathComponent("m.realm")
+        let message = misuse {
+            let realm = try Realm(configuration: Realm.Configuration(fileURL: file, objectTypes: Self.types))
+            let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ida", "dogs": [["name": "Rex"]]]) }
+            try body(realm, ida)
+        }
+        #expect(message?.contains(part) == true, "\(message ?? "no misuse")")
+        _ = folder
+    }
+    @Test func writingOutsideOfATransaction() throws {
+        try check("outside of a write transaction") { _, ida in ida.age = 3 }
+        try check("outside of a write transaction") { _, ida in ida.dogs.removeAll() }
+        try check("outside of a write transaction") { realm, _ in realm.add(Person(value: [2])) }
+        try check("outside of a write transaction") { realm, ida in realm.delete(ida) }
+    }
+    @Test func whatIsGone() throws {
+        try check("invalidated") { realm, ida in
+            try realm.write { realm.delete(ida) }
+            _ = ida.name
+        }
+        try check("existing primary key value '1'") { realm, _ in try realm.write { realm.add(Person(value: [1])) } }
+        try check("Index 1 is out of bounds (must be less than 1)") { _, ida in _ = ida.dogs[1] }
+        try check("Index 7 is out of bounds (must be less than 1)") { realm, _ in _ = realm.objects(Person.self)[7] }
+        try check("Index -1 is out of bounds") { realm, _ in _ = realm.objects(Person.self).filter("age == 0")[-1] }
+        try check("Primary key can't be changed") { realm, ida in try realm.write { ida.id = 9 } }
+    }
+    @Test func otherThreads() throws {
+        struct Carried<T>: @unchecked Sendable { let value: T }
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "dogs": [["name": "Rex"]]]) }
+        let object = Carried(value: ida), list = Carried(value: ida.dogs), rows = Carried(value: realm.objects(Person.self))
+        #expect(misuse { _ = object.value.name }?.contains("incorrect thread") == true)
+        #expect(misuse { _ = object.value.age }?.contains("incorrect thread") == true)
+        #expect(misuse { _ = list.value[0] }?.contains("incorrect thread") == true)
+        #expect(misuse { _ = list.value.count }?.contains("incorrect thread") == true)
+        #expect(misuse { _ = rows.value.count }?.contains("incorrect thread") == true)
+        #expect(misuse { _ = rows.value[0] }?.contains("incorrect thread") == true)
+        #expect(misuse { for _ in rows.value {} }?.contains("incorrect thread") == true)
+        #expect(ida.dogs[0].name == "Rex")
+        _ = folder
+    }
+    @Test func wrongNamesAndTypes() throws {
+        try check("Invalid property name 'nome'") { _, ida in _ = ida["nome"] }
+        try check("Invalid value 'x'") { realm, ida in try realm.write { ida["age"] = "x" } }
+        try check("is not managed by the Realm") { realm, _ in _ = realm.objects(Base.self) }
+        try check("already in a write transaction") { realm, _ in try realm.write { try realm.write {} } }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import RealmSwift
+import Synchronization
+import Testing
+
+/// A folder that goes with the test.
+final class Folder: Sendable {
+    let url: URL
+    init() throws {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("realmswift-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    }
+    deinit { try? FileManager.default.removeItem(at: url) }
+    func configuration(_ types: [ObjectBase.Type], name: String = "test") -> Realm.Configuration {
+        Realm.Configuration(fileURL: url.appendingPathComponent("\(name).realm"), objectTypes: types)
+    }
+}
+/// A Realm in a folder of its own.
+func makeRealm(_ types: ObjectBase.Type...) throws -> (Realm, Folder) {
+    let folder = try Folder()
+    return (try Realm(configuration: folder.configuration(types)), folder)
+}
+
+/// What misuse says. `body` runs on a thread of its own, which never goes on behind the misuse; nil where there was none.
+func misuse(_ body: @escaping @Sendable () throws -> Void) -> String? {
+    Misuses.install()
+    let done = DispatchSemaphore(value: 0), message = Mutex<String?>(nil)
+    let reporter = Reporter { text in
+        message.withLock { $0 = text }
+        done.signal()
+    }
+    let thread = Thread {
+        Thread.current.threadDictionary["reporter"] = reporter
+        do { try body() } catch { Issue.record("\(error)") }
+        done.signal()
+    }
+    thread.start()
+    done.wait()
+    return message.withLock { $0 }
+}
+private final class Reporter: Sendable {
+    let tell: @Sendable (String) -> Void
+    init(_ tell: @escaping @Sendable (String) -> Void) { self.tell = tell }
+}
+private enum Misuses {
+    static func install() {
+        RealmMisuse.handler = { text in
+            // Misuse elsewhere ends the tests, as it ends programs.
+            guard let reporter = Thread.current.threadDictionary["reporter"] as? Reporter else { return }
+            reporter.tell(text)
+            while true { Thread.sleep(forTimeInterval: 3600) }
+        }
+    }
+}
