@@ -217,7 +217,7 @@ def test_a_query_may_be_long(crowd):
         assert asking.get("crowd.realm", "class", "Person", where=many)["total"] == 0
 
 
-NAMES = ["a/b", "a.json", ".", "..", "~", "~x", "-", "a b", "<script>alert(1)</script>", "%2e", "ü\u202e", "a?b#c", "\u200b", "'\"&", "a\\b", "CON", "x" * 57]
+NAMES = ["a/b", "a.json", ".", "..", "~", "~x", "-", "a b", "<script>alert(1)</script>", "%2e", "ü\u202e", "a?b#c", "\u200b", "'\"&", "a\\b", "CON", "x" * 57, "line\nline\r\n"]
 
 
 def test_classes_and_properties_of_any_name(tmp_path):

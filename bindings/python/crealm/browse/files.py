@@ -207,12 +207,12 @@ class File:
                 return database.freeze()
         except CorruptFileError as error:
             if not secret.is_given and "encrypted" in error.message and not isinstance(error, WrongKeyError):
-                raise NeedsKey(_without_path(error.message, self.path), path=self.path) from None
+                raise NeedsKey(without_path(error.message, self.path), path=self.path) from None
             raise
         except WrongKeyError as error:
             if secret.is_given:
                 raise
-            raise NeedsKey(_without_path(error.message, self.path), path=self.path) from None
+            raise NeedsKey(without_path(error.message, self.path), path=self.path) from None
 
     def _give_back(self, snapshot: Snapshot) -> None:
         with self._lock:
@@ -273,7 +273,7 @@ def _size(path: str) -> int:
         return 0
 
 
-def _without_path(message: str, path: str) -> str:
+def without_path(message: str, path: str) -> str:
     """What the library says, without the path that the page shows anyway."""
     _, separator, rest = message.partition(f"'{path}': ")
     return rest[:1].upper() + rest[1:] if separator else message

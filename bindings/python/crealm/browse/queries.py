@@ -14,7 +14,7 @@ from ..database import Database
 from ..errors import Error, NoSuchProperty, QueryError
 from ..schema import ClassSchema, Prop
 from .cells import TABLE, Cell, fault, readable
-from .files import Snapshot
+from .files import Snapshot, without_path
 from .work import Job
 
 _KEPT = 12  # Queries of one snapshot.
@@ -139,7 +139,7 @@ def explained(answer: Found, job: Job) -> Dict[str, Any]:
 
 def described(error: Error) -> Dict[str, Any]:
     """An error for people. Of a query: "position" and "end", in characters of the text, of the word that is wrong, where that is known."""
-    message = error.message
+    message = error.message if error.path is None else without_path(error.message, error.path)
     said: Dict[str, Any] = {"kind": type(error).__name__, "message": message}
     if error.hint:
         said["hint"] = error.hint

@@ -43,7 +43,13 @@ class Browser:
             Route("/{path:path}", self._get, methods=["GET"]),
             Route("/{path:path}", self._post, methods=["POST"]),
         ]
-        self.app = Starlette(routes=routes, lifespan=self._lifespan)
+        self._routes = Starlette(routes=routes, lifespan=self._lifespan)
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        """For ASGI. Routes are chosen by the path as it was sent: decoded, a name might have line ends and slashes in it."""
+        if "raw_path" in scope:
+            scope = {**scope, "path": scope["raw_path"].decode("latin-1").partition("?")[0]}
+        await self._routes(scope, receive, send)
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
