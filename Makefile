@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench bench-python install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench bench-python install clean tidy
 
 all: lib
 
@@ -91,6 +91,11 @@ test-swift:
 test-python: lib
 	@Scripts/need.sh python3 pytest
 	@$(PYTHON) -m pytest -q bindings/python/tests
+
+##   make test-browse                journeys through the pages of `crealm browse`, in a real web client; pictures in .build/browse
+test-browse: lib
+	@Scripts/need.sh python3 pytest
+	@Scripts/test-browse.sh
 
 ##   make wheel                      the Python package for pip, with the library inside, in .build/wheel; and its sdist
 wheel:

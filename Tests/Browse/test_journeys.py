@@ -2,6 +2,7 @@
 host, or executed that is a value of a file (see `Walk.end`)."""
 
 import json
+import time
 
 import crealm
 import pytest
@@ -335,3 +336,32 @@ CHECKS = """() => {
 
 def test_fixtures_are_there():
     assert FIXTURES.is_dir()
+
+
+def test_another_program_writes(walk, files, tmp_path):
+    path = tmp_path / "living.realm"
+    samples.town(path, 50)
+    pages = [walk(path) for _ in range(3)]
+    for at in pages[:2]:
+        at.go("/living.realm/class/Person?sort=id+asc")
+    pages[2].go("/living.realm/class/Person/3")
+    pages[0].page.wait_for_timeout(1000)  # The first look is made before anything is written.
+    with crealm.open(path) as db:
+        with db.write():
+            db["Person"].get(3).name = "Changed Name"
+            db["Person"].create(50, name="New Name")
+        began = time.monotonic()
+        for at in pages[:2]:
+            at.until("document.querySelector('#main').textContent.includes('Changed Name') && document.querySelector('.total').textContent === '51 objects'")
+        pages[2].until("document.querySelector('h1').textContent === 'Changed Name'")
+        assert time.monotonic() - began < 5
+        assert pages[0].page.locator(".cell.changed").count() >= 1 and "51" in pages[0].text("#side")
+        pages[0].picture("live")
+        for number in range(10):
+            with db.write():
+                db["Person"].get(0).name = f"Round {number}"
+        pages[0].until("document.querySelector('#main').textContent.includes('Round 9')")
+    pages[1].page.click("#side >> text=Log")
+    pages[1].page.wait_for_selector("table.plain")
+    assert "+1" in pages[1].text("#main")
+    pages[1].picture("log")

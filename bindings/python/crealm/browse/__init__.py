@@ -16,6 +16,7 @@ The rooms; each uses those above it:
     cells       values as JSON that loses nothing
     files       the files that are open, and their snapshots
     queries     conditions and orders on a class: counts, pages of rows, explanations, errors with their place
+    live        what happens to a file while pages show it
     api         the answer to each address, as JSON
     guard       who may ask
     server      the application, and running it

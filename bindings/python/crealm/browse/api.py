@@ -13,6 +13,8 @@
     /FILE/space                           where the bytes are
     /FILE/check                           the result of a full check
     /FILE/versions                        which versions are in use, and by whom
+    /FILE/log                             the versions that were seen since pages watch the file
+    /FILE/events                          server-sent events, without `.json`; see `live`
 
 with `.json` behind the path. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the
 snapshot that it is about. An error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in

@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, quote
 import uvicorn
 from starlette.applications import Starlette
 from starlette.requests import Request
-from starlette.responses import FileResponse, Response
+from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -21,7 +21,8 @@ from ..errors import DataError, Error
 from . import addresses, api
 from .files import Files
 from .guard import Guard
-from .work import Job, Workers
+from .live import Watch
+from .work import Job, Workers, nobody_leaves
 
 STATIC = Path(__file__).parent / "static"
 _SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
@@ -37,6 +38,7 @@ class Browser:
         self.files = files
         self._seconds = seconds
         self._workers = Workers()
+        self._watches = {name: Watch(file, self._run_plain) for name, file in files}
         self._is_over = False
         routes = [
             Mount("/-/static", StaticFiles(directory=STATIC)),
@@ -75,12 +77,20 @@ class Browser:
             options = _options(request)
         except (ValueError, DataError) as error:
             return _json(api.failure(DataError(f"The address cannot be read: {error}")), 400)
+        if list(address.parts[1:]) in (["events"], ["log"]) and address.parts[0] in self._watches:
+            return self._watched(address)
         if "raw" in options:
             return await self._content(request, address.parts, options)
         if address.is_json:
             parts = [] if list(address.parts) == ["-", "files"] else address.parts
             return await self._answer(request, lambda job: api.answer(api.Ask(self.files, parts, options, job)), address.parts)
-        return FileResponse(STATIC / "shell.html", media_type="text/html", headers={"cache-control": "no-store"})
+        return _shell()
+
+    def _watched(self, address: addresses.Address) -> Response:
+        watch = self._watches[address.parts[0]]
+        if address.parts[1] == "events":
+            return StreamingResponse(watch.events(), media_type="text/event-stream")
+        return _json({"log": list(watch.log)}, 200) if address.is_json else _shell()
 
     async def _content(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
         try:
@@ -114,6 +124,15 @@ class Browser:
             return self._is_over or await request.is_disconnected()
 
         return await self._workers.run(make, seconds=seconds or self._seconds, is_gone=is_gone)
+
+
+    async def _run_plain(self, function: Callable[[], Any]) -> Any:
+        return await self._workers.run(lambda job: function(), seconds=60, is_gone=nobody_leaves)
+
+
+def _shell() -> Response:
+    """The page, which is the same at every address."""
+    return FileResponse(STATIC / "shell.html", media_type="text/html", headers={"cache-control": "no-store"})
 
 
 def _raw_path(request: Request) -> str:

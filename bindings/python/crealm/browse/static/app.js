@@ -38,7 +38,7 @@ function route(at) {
     way.push([className, path(name, "class", className)], [`#${key}`, path(name, "class", className, key)], [`← ${source}.${property}`, path(...at)]);
     return [value.showLinks, way];
   }
-  const shows = { schema: schema.show, space: space.show, check: space.showCheck, versions: space.showVersions }[kind];
+  const shows = { schema: schema.show, space: space.show, check: space.showCheck, versions: space.showVersions, log: space.showLog }[kind];
   return [shows && !rest.length ? shows : nothing, [...way, [kind, path(...at)]]];
 }
 
@@ -48,6 +48,8 @@ async function nothing() {
 
 /** What a view may do with the page around it. */
 const page = {
+  /** What the log of this page has: the newest first. */
+  heard: [],
   /** Goes to an address. replaces: it takes the place of the one that is shown. */
   go(href, replaces = false) {
     history[replaces ? "replaceState" : "pushState"](null, "", href);
@@ -117,11 +119,41 @@ function drawTools() {
   put(tools, overview && location.pathname !== "/" && h("span", { class: "faint", title: `version ${overview.version} of the file` }, `v${overview.version}`), h("a", { href, class: "quiet", title: "This page as JSON", target: "_blank", rel: "noopener" }, "JSON"));
 }
 
+// What happens to the file meanwhile
+
+let source = null; // Of events, of the file `source.file`.
+
+function listen(file) {
+  if (source?.file === file) return;
+  source?.close();
+  source = null;
+  if (file === undefined) return;
+  source = new EventSource(path(file, "events"));
+  source.file = file;
+  source.addEventListener("version", (event) => moved(file, JSON.parse(event.data)));
+  source.addEventListener("problem", (event) => say(JSON.parse(event.data).message));
+}
+
+/** Another version: the side, and what is shown, are asked for again. */
+async function moved(file, news) {
+  if (overview === null || overview.name !== file || overview.version === news.version) return;
+  page.schemas.delete(file);
+  if (news.classes) page.heard.unshift(news);
+  overview = await ask([file]);
+  fillSide(parts(location.pathname), news.classes);
+  drawTools();
+  say(`Version ${news.version}`);
+  view?.renew?.(news);
+}
+
+window.addEventListener("pagehide", () => source?.close());
+
 // The side
 
 async function drawSide(at) {
   if (!at.length) {
     overview = null;
+    listen(undefined);
     document.body.classList.add("alone");
     put(side);
     return;
@@ -134,13 +166,15 @@ async function drawSide(at) {
   }
   fillSide(at);
   drawTools();
+  listen(at[0]);
 }
 
-function fillSide(at) {
+/** changes: what came and went in a class, to be marked. */
+function fillSide(at, changes = {}) {
   const [name, kind, current] = at;
-  const entry = (one) => h("li", {}, h("a", { href: path(name, "class", one.name), class: "entry", "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined }, isolated(one.name), countOf(one)));
+  const entry = (one) => h("li", {}, h("a", { href: path(name, "class", one.name), class: "entry", "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined }, isolated(one.name), countOf(one, Object.hasOwn(changes, one.name))));
   const group = (title, classes) => classes.length > 0 && [h("h2", {}, title), h("ul", { class: "classes" }, classes.map(entry))];
-  const pages = [["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"]];
+  const pages = [["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"], ["Log", "log"]];
   const filter = h("input", { type: "search", placeholder: "Find a class", "aria-label": "Find a class", oninput: () => sift(filter.value) });
   const wanted = side.querySelector("input")?.value ?? "";
   put(
@@ -157,8 +191,8 @@ function fillSide(at) {
   side.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
 }
 
-function countOf(one) {
-  return one.count.t === "error" ? h("span", { class: "fault", title: one.count.message }, "⚠") : h("span", { class: "count" }, grouped(one.count.v));
+function countOf(one, isChanged) {
+  return one.count.t === "error" ? h("span", { class: "fault", title: one.count.message }, "⚠") : h("span", { class: isChanged ? "count changed" : "count" }, grouped(one.count.v));
 }
 
 function sift(text) {

@@ -129,6 +129,7 @@ export class Grid {
     const range = this.element.scrollHeight - this.element.clientHeight;
     if (!this.isScaled) this.top = this.element.scrollTop / ROW;
     else if (Math.abs(this.element.scrollTop - this.expected) > 1) this.top = range > 0 ? (this.element.scrollTop / range) * this.furthest : 0;
+    this.expected = this.element.scrollTop;
     this.draw();
   }
 

@@ -3,10 +3,17 @@
 import { path } from "./address.js";
 import { ask } from "./api.js";
 import { picture, Place, rendered } from "./cells.js";
-import { counted, grouped, h, isolated } from "./dom.js";
+import { counted, grouped, h, isolated, put } from "./dom.js";
 import { tree } from "./tree.js";
 
-export async function show([file, , className, key]) {
+export async function show(at) {
+  const holder = h("div", {});
+  const fill = async () => put(holder, await made(at));
+  await fill();
+  return { element: holder, renew: fill };
+}
+
+async function made([file, , className, key]) {
   const found = await ask([file, "class", className, key]);
   const place = new Place(file, "class", className, key);
   const title = found.label ?? `#${key}`;
@@ -14,7 +21,7 @@ export async function show([file, , className, key]) {
     h("header", {}, h("h1", {}, isolated(title)), h("p", { class: "faint" }, isolated(className), ` #${key}`, found.embedded && ", embedded")),
     properties(found.properties, place),
     backlinks(found, file));
-  return { element };
+  return element;
 }
 
 /** The properties of an object, also of an embedded one. */

@@ -69,7 +69,9 @@ class Objects {
     this.explaining?.abort();
   }
 
-  renew() {
+  /** Another version of the file: the classes may be others, too. */
+  async renew() {
+    await schemaOf(this.page, this.file);
     this.grid?.renew();
   }
 

@@ -2,7 +2,7 @@
 
 import { path } from "./address.js";
 import { ask } from "./api.js";
-import { counted, grouped, h, isolated, sized } from "./dom.js";
+import { counted, grouped, h, isolated, put, sized } from "./dom.js";
 
 export async function show([file]) {
   const found = await ask([file, "space"]);
@@ -38,4 +38,25 @@ export async function showVersions([file]) {
   const element = h("section", { class: "sheet" }, h("h1", {}, "Versions in use"), h("p", { class: "faint" }, `The newest version is ${found.version}.`),
     rows.length ? h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ["Version", "Since", "Process", "Thread", "Held back"].map((text) => h("th", { scope: "col", class: "numeric" }, text)))), h("tbody", {}, rows)) : h("p", { class: "empty" }, "No program has the file open."));
   return { element };
+}
+
+/** The versions that were seen since pages watch the file, the newest first. */
+export async function showLog([file]) {
+  const body = h("div", {});
+  const fill = async () => {
+    const { log } = await ask([file, "log"]);
+    const entries = log.reverse().map((one) => h("tr", {},
+      h("td", { class: "numeric" }, grouped(one.version)), h("td", { class: "faint" }, new Date(1000 * one.time).toLocaleTimeString()),
+      h("td", {}, changes(file, one.classes))));
+    put(body, entries.length ? h("table", { class: "plain" }, h("thead", {}, h("tr", {}, ["Version", "Seen", "Objects"].map((text) => h("th", { scope: "col" }, text)))), h("tbody", {}, entries)) : h("p", { class: "empty" }, "Nothing has been written since this page was opened."));
+  };
+  await fill();
+  return { element: h("section", { class: "sheet" }, h("h1", {}, "Log"), h("p", { class: "faint" }, "Versions that were seen since a page watches the file."), body), renew: fill };
+}
+
+function changes(file, classes) {
+  const found = Object.entries(classes).map(([name, one]) => h("span", { class: "change" }, h("a", { href: path(file, "class", name) }, isolated(name)), " ",
+    one.inserted > 0 && h("span", { class: "sound" }, `+${grouped(one.inserted)} `), one.deleted > 0 && h("span", { class: "fault" }, `−${grouped(one.deleted)} `),
+    h("span", { class: "count" }, one.count === null ? "removed" : grouped(one.count))));
+  return found.length ? found : h("span", { class: "faint" }, "values changed");
 }
