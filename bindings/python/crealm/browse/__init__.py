@@ -16,6 +16,9 @@ The rooms; each uses those above it:
     cells       values as JSON that loses nothing
     files       the files that are open, and their snapshots
     queries     conditions and orders on a class: counts, pages of rows, explanations, errors with their place
+    facets      which values a property has, and how often
+    drawing     where classes and links are in a picture of the schema
+    downloads   what is shown, as a file
     live        what happens to a file while pages show it
     api         the answer to each address, as JSON
     guard       who may ask

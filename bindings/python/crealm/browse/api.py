@@ -9,14 +9,17 @@
     /FILE/class/CLASS/KEY/PROPERTY/…      a value: the elements of a collection, from=0, count=100; all of a text or of bytes, likewise
     /FILE/links/CLASS/KEY/FROM/PROPERTY   the objects of class FROM whose PROPERTY links to an object
     /FILE/explain/CLASS                   how a query finds its objects: where=, sort=
+    /FILE/facets/CLASS/PROPERTY           the values of a property, how often each is there, a histogram: where=
     /FILE/schema                          the classes, as `crealm schema --json` prints them, with counts
+    /FILE/drawing                         the same as boxes and lines of a picture
     /FILE/space                           where the bytes are
     /FILE/check                           the result of a full check
     /FILE/versions                        which versions are in use, and by whom
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
-with `.json` behind the path. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the
+with `.json` behind the path. Without it /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class) gives the objects
+as a file, and …/PROPERTY?raw= a text or bytes as they are. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the
 snapshot that it is about. An error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in
 a query.
 """
@@ -45,9 +48,13 @@ from ..errors import (
 )
 from ..objects import Object
 from ..schema import ClassSchema, Prop
+from . import drawing as drawings
 from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
+from .downloads import Download
+from .downloads import download as made_download
+from .facets import facets as facets_of
 from .files import File, Files, NeedsKey, Snapshot, secret_of
-from .queries import Question, described, explained, found, property_of, rows
+from .queries import Question, described, explained, found, is_speakable, property_of, rows
 from .work import Job
 
 Json = Dict[str, Any]
@@ -128,7 +135,7 @@ def _route(parts: Sequence[str]) -> Answer:
     if kind == "class":
         found = {2: objects, 3: one_object}.get(count, value if count > 3 else None)
     else:
-        found = {("links", 5): links, ("explain", 2): explain, ("schema", 1): schema, ("space", 1): space, ("check", 1): check, ("versions", 1): versions}.get(
+        found = {("links", 5): links, ("explain", 2): explain, ("facets", 3): facets, ("drawing", 1): drawing, ("schema", 1): schema, ("space", 1): space, ("check", 1): check, ("versions", 1): versions}.get(
             (kind, count))
     if found is None:
         raise NoSuchPage("There is nothing at this address")
@@ -172,6 +179,14 @@ def schema(ask: Ask, snapshot: Snapshot) -> Json:
     return {"schemaVersion": found["version"], "classes": found["classes"]}
 
 
+def drawing(ask: Ask, snapshot: Snapshot) -> Json:
+    database = snapshot.database
+    found = drawings.drawing(database.schema)
+    for box in found["boxes"]:
+        box["count"] = readable(lambda: len(database[box["class"]]))
+    return found
+
+
 # ------------------------------------------------------------------------------------------------
 # Objects of a class
 # ------------------------------------------------------------------------------------------------
@@ -185,12 +200,7 @@ def column(declared: ClassSchema, name: str, schemas: Mapping[str, ClassSchema])
     facts = {
         "name": name, "type": str(prop), "collection": prop.collection, "optional": prop.optional, "indexed": prop.indexed, "fulltext": prop.fulltext,
         "primaryKey": declared.primary_key == name, "target": prop.type if prop.is_link else None, "embedded": is_inside}  # fmt: skip
-    return {**facts, "sortable": prop.collection is None and not is_inside and not _is_unspeakable(name)}
-
-
-def _is_unspeakable(name: str) -> bool:
-    """Whether the query language cannot name a property."""
-    return not name or name.startswith("@") or any(letter in name for letter in '.[]"\\')
+    return {**facts, "sortable": prop.collection is None and not is_inside and is_speakable(name)}
 
 
 def _question(ask: Ask, declared: ClassSchema) -> Question:
@@ -218,6 +228,22 @@ def objects(ask: Ask, snapshot: Snapshot) -> Json:
         "class": declared.name, "embedded": declared.embedded, "primaryKey": declared.primary_key, "label": label_property(declared),
         "total": total, "from": first, "columns": [column(declared, name, schemas) for name in names],
         "rows": rows(answer, ask.job, first, end - first, names)}  # fmt: skip
+
+
+def facets(ask: Ask, snapshot: Snapshot) -> Json:
+    declared, name = _declared(ask, snapshot), ask.parts[3]
+    answer = found(snapshot, _question(ask, declared)._replace(order=()), ask.job)
+    return {"class": declared.name, **facets_of(answer, name, ask.option("where"), ask.job)}
+
+
+def download(ask: Ask) -> Download:
+    """The objects that a table shows, in the format that is asked for."""
+    if len(ask.parts) != 3 or ask.parts[1] != "class":
+        raise NoSuchPage("There is nothing to be downloaded at this address")
+    with ask.file.snapshot() as snapshot:
+        question = _question(ask, _declared(ask, snapshot))
+        is_whole = not question.condition.strip() and not question.order
+        return made_download(found(snapshot, question, ask.job), ask.option("download"), is_whole, ask.job)
 
 
 def explain(ask: Ask, snapshot: Snapshot) -> Json:

@@ -113,6 +113,11 @@ def property_of(schema: ClassSchema, name: str) -> Prop:
         raise NoSuchProperty(f"{schema.name} has no property {name!r}") from None
 
 
+def is_speakable(name: str) -> bool:
+    """Whether the query language can name a property."""
+    return bool(name) and not name.startswith("@") and not any(letter in name for letter in '.[]"\\')
+
+
 def _row(answer: Found, index: int, properties: Sequence[Tuple[str, Prop]]) -> Dict[str, Any]:
     try:
         obj = answer.rows[index]

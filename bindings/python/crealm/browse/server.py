@@ -12,6 +12,7 @@ from urllib.parse import parse_qs, quote
 
 import uvicorn
 from starlette.applications import Starlette
+from starlette.background import BackgroundTask
 from starlette.requests import Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
@@ -26,7 +27,7 @@ from .work import Job, Workers, nobody_leaves
 
 STATIC = Path(__file__).parent / "static"
 _SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
-_LONG = {"check": 3600.0, "space": 600.0}
+_LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0}
 _MOST_BODY = 1 << 20
 _PARAMETERS = 500  # Of one address: columns of a wide class.
 
@@ -81,6 +82,8 @@ class Browser:
             return self._watched(address)
         if "raw" in options:
             return await self._content(request, address.parts, options)
+        if "download" in options:
+            return await self._download(request, address.parts, options)
         if address.is_json:
             parts = [] if list(address.parts) == ["-", "files"] else address.parts
             return await self._answer(request, lambda job: api.answer(api.Ask(self.files, parts, options, job)), address.parts)
@@ -98,8 +101,16 @@ class Browser:
         except Error as error:
             return _json(api.failure(error), api.status_of(error))
         is_shown = "inline" in options and found.media.startswith("image/")
-        place = "inline" if is_shown else f"attachment; filename*=UTF-8''{quote(found.name, safe='')}"
+        place = "inline" if is_shown else _attached(found.name)
         return Response(found.content, media_type=found.media, headers={"content-disposition": place})
+
+    async def _download(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
+        try:
+            found = await self._run(request, lambda job: api.download(api.Ask(self.files, parts, options, job)), _LONG["download"])
+        except Error as error:
+            return _json(api.failure(error), api.status_of(error))
+        headers = {"content-disposition": _attached(found.name), "cache-control": "no-store"}
+        return FileResponse(found.path, media_type=found.media, headers=headers, background=BackgroundTask(found.remove))
 
     async def _post(self, request: Request) -> Response:
         address = addresses.decode(_raw_path(request))
@@ -133,6 +144,10 @@ class Browser:
 def _shell() -> Response:
     """The page, which is the same at every address."""
     return FileResponse(STATIC / "shell.html", media_type="text/html", headers={"cache-control": "no-store"})
+
+
+def _attached(name: str) -> str:
+    return f"attachment; filename*=UTF-8''{quote(name.encode('utf-8', 'replace'), safe='')}"
 
 
 def _raw_path(request: Request) -> str:

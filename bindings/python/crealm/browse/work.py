@@ -41,6 +41,11 @@ class Job:
             with self._lock:
                 self._database = None
 
+    def check(self) -> None:
+        """Interrupted where the work shall end: for what takes long in many calls."""
+        if self._is_stopped:
+            raise Interrupted("The call was interrupted")
+
     def stop(self) -> None:
         """Ends the call that is running, and those to come. It may have to be said again: a call that begins just now does not hear it."""
         with self._lock:
