@@ -365,3 +365,73 @@ def test_another_program_writes(walk, files, tmp_path):
     pages[1].page.wait_for_selector("table.plain")
     assert "+1" in pages[1].text("#main")
     pages[1].picture("log")
+
+
+def test_twenty_pages_watch(walk, files, tmp_path, client, servers):
+    """More pages than the web client has connections: each shows what was written."""
+    path = tmp_path / "watched.realm"
+    samples.town(path, 30)
+    at = walk(path)
+    pages = [at.page, *(at.page.context.new_page() for _ in range(19))]
+    for page in pages:
+        page.goto(at.server.base + "/watched.realm/class/Person")
+        page.wait_for_selector(".row")
+    at.page.wait_for_timeout(1000)
+    with crealm.open(path) as db, db.write():
+        db["Person"].get(2).name = "Seen By All"
+    at.until("document.querySelector('#main').textContent.includes('Seen By All')")
+    for page in pages:
+        page.get_by_text("Seen By All").first.wait_for()
+    pages[0].close()  # Whoever listened: another page does from now on.
+    pages[1].wait_for_timeout(500)
+    with crealm.open(path) as db, db.write():
+        db["Person"].get(3).name = "Still Seen"
+    for page in pages[1:]:
+        page.get_by_text("Still Seen").first.wait_for()
+    at.page = pages[1]
+
+
+def test_facets_narrow(walk, files):
+    at = walk(files / "town.realm")
+    at.go("/town.realm/class/Person")
+    for _ in range(6):
+        at.page.keyboard.press("ArrowRight")
+    at.page.keyboard.press("f")
+    at.page.wait_for_selector(".facet .value")
+    name = at.text(".facet h2")
+    label, count = at.page.locator(".facet .value").first.inner_text().split()
+    at.picture("facet")
+    at.page.locator(".facet .value").first.click()
+    at.until("(count) => document.querySelector('.total').textContent === `${count} objects`", count)
+    assert at.page.input_value("#where") == f"{name} == {label}"
+    at.page.keyboard.press("Escape")
+
+
+def test_taking_away(walk, files):
+    at = walk(files / "town.realm")
+    at.go("/town.realm/class/Pet?where=kind%20%3D%3D%20'dog'")
+    at.page.click("summary >> text=Download")
+    with at.page.expect_download() as found:
+        at.page.click(".menu .pop a >> text=CSV")
+    with crealm.open(files / "town.realm", mode="immutable") as db:
+        count = len(db["Pet"].where("kind == 'dog'"))
+    assert len(found.value.path().read_text().splitlines()) == count + 1 and found.value.suggested_filename == "Pet.csv"
+
+
+def test_a_damaged_file(walk, files, tmp_path):
+    """What can be shown is shown, and the fault has a name."""
+    path = tmp_path / "damaged.realm"
+    samples.town(path, 300)
+    damaged = bytearray(path.read_bytes())
+    for place in range(8192, len(damaged) - 4096, 4096):
+        damaged[place : place + 40] = bytes(40)
+    path.write_bytes(damaged)
+    at = walk(path)
+    at.expected.append("the server responded with a status of 4")
+    at.page.wait_for_selector("h1")
+    for page in ("class/Person", "class/Trip", "class/Person/3", "schema", "check", "space"):
+        at.go(f"/damaged.realm/{page}")
+        assert at.page.locator(".row, [role=alert], h1").count()
+    at.go("/damaged.realm/check")
+    assert at.page.locator(".fault, [role=alert]").count()
+    at.picture("damaged")

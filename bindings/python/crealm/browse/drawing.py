@@ -11,7 +11,7 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Sequence, Set
 
 from ..schema import ClassSchema
 
-_WIDTH, _GAP, _BETWEEN = 200, 26, 120  # Of a box; below it; beside it.
+_WIDTH, _GAP, _BETWEEN = 236, 26, 110  # Of a box; below it; beside it.
 _HEAD, _ROW, _FOOT = 30, 19, 8
 _SWEEPS = 8
 _MOST_ROWS = 14  # Links that a box names.

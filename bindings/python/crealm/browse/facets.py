@@ -22,6 +22,7 @@ from .queries import Found, is_speakable, property_of
 from .work import Job
 
 _MOST = 20  # Values that are listed.
+_MOST_OBJECTS = 2_000_000  # Of more than this, the first ones stand for all.
 _BARS = 24  # Of a histogram.
 _NUMBERS = (int, float, Float32, Decimal)
 _PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
@@ -34,15 +35,17 @@ def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
     prop = property_of(answer.schema, name)
     if prop.collection is not None or prop.type is Any or "." in name:
         raise NotSupportedError(f"The values of {name!r} are not counted: it is {prop}")
+    objects = answer.count(job)
+    rows = answer.rows if objects <= _MOST_OBJECTS else answer.rows.limit(_MOST_OBJECTS)
     with job.during(answer.database):
-        groups = answer.rows.group_by(value=name).agg(n=count())
+        groups = rows.group_by(value=name).agg(n=count())
     path = _escaped(name) if is_speakable(name) and not _has_order(condition) else None
     known = [(group["value"], group["n"]) for group in groups if group["value"] is not None]
     total = sum(group["n"] for group in groups)
     nulls = total - sum(number for _, number in known)
     common = sorted(known, key=lambda entry: -entry[1])[:_MOST]
     return {
-        "property": name, "type": str(prop), "total": total, "distinct": len(known), "nulls": nulls, "whereNull": _both(condition, path and f"{path} == NULL"),
+        "property": name, "type": str(prop), "total": total, "objects": objects, "distinct": len(known), "nulls": nulls, "whereNull": _both(condition, path and f"{path} == NULL"),
         "values": [
             {"cell": _cell(value, prop), "count": number, "where": _both(condition, _equal(path, value, prop))} for value, number in common],
         "histogram": _histogram(known, prop, path, condition)}  # fmt: skip

@@ -12,6 +12,7 @@ import * as value from "./value.js";
 import * as schema from "./schema.js";
 import * as space from "./space.js";
 import * as keys from "./keys.js";
+import { heard } from "./events.js";
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");
@@ -121,17 +122,12 @@ function drawTools() {
 
 // What happens to the file meanwhile
 
-let source = null; // Of events, of the file `source.file`.
+let listening = null; // To which file, and how to end it.
 
 function listen(file) {
-  if (source?.file === file) return;
-  source?.close();
-  source = null;
-  if (file === undefined) return;
-  source = new EventSource(path(file, "events"));
-  source.file = file;
-  source.addEventListener("version", (event) => moved(file, JSON.parse(event.data)));
-  source.addEventListener("problem", (event) => say(JSON.parse(event.data).message));
+  if (listening?.file === file) return;
+  listening?.end();
+  listening = file === undefined ? null : { file, end: heard(file, (kind, data) => (kind === "version" ? moved(file, data) : say(data.message))) };
 }
 
 /** Another version: the side, and what is shown, are asked for again. */
@@ -146,7 +142,7 @@ async function moved(file, news) {
   view?.renew?.(news);
 }
 
-window.addEventListener("pagehide", () => source?.close());
+window.addEventListener("pagehide", () => listen(undefined));
 
 // The side
 
@@ -210,10 +206,11 @@ function sift(text) {
 document.addEventListener("click", (event) => {
   const link = event.target.closest?.("a[href]");
   if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
-  if (link.target || link.hasAttribute("download") || link.origin !== location.origin) return;
-  if (link.hash && link.pathname === location.pathname) return;
+  const to = new URL(link.getAttribute("href"), location.href);
+  if (link.getAttribute("target") || link.hasAttribute("download") || to.origin !== location.origin) return;
+  if (to.hash && to.pathname === location.pathname) return;
   event.preventDefault();
-  if (link.href !== location.href) page.go(link.href);
+  if (to.href !== location.href) page.go(to.href);
   main.focus({ preventScroll: true });
 });
 

@@ -16,13 +16,18 @@ function filled(element, attributes, children) {
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  element.append(...nodes(children));
   return element;
+}
+
+/** Children in lists of lists, without those that are nothing. */
+function nodes(children) {
+  return children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false);
 }
 
 /** Replaces what is in an element. */
 export function put(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== undefined && child !== null && child !== false));
+  element.replaceChildren(...nodes(children));
   return element;
 }
 

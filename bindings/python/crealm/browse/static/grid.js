@@ -12,7 +12,7 @@ const WIDTHS = { least: 48, usual: 150, most: 900 };
 /**
  * columns: [{ name, title, sortable, numeric, type, width }]
  * source(first, count, signal): { total, version, rows: [{ id, href, place(column), cells }] }
- * events: sorted(column, adds), resized(widths), filled(answer), failed(error)
+ * events: sorted(column, adds), counted(column), resized(widths), filled(answer), failed(error)
  */
 export class Grid {
   constructor(columns, source, { label, order = [], widths = new Map(), ...events }) {
@@ -204,8 +204,9 @@ export class Grid {
     const inside = column.sortable
       ? h("button", { type: "button", class: "quiet", tabindex: -1, title: `Sort by ${column.name} (with Shift: also by it)`, onclick: (event) => this.events.sorted?.(column, event.shiftKey) }, title, sign)
       : h("span", { class: "unsortable" }, title);
+    const values = column.countable && h("button", { type: "button", class: "quiet values", tabindex: -1, title: `Values of ${column.name} (f)`, "aria-label": `Values of ${column.name}`, onclick: () => this.events.counted?.(column) }, "≡");
     const grip = h("span", { class: "grip", role: "separator", "aria-hidden": "true", onpointerdown: (event) => this.grip(event, index), ondblclick: () => this.fit(index) });
-    return h("div", { class: column.numeric ? "cell numeric" : "cell", role: "columnheader", "aria-colindex": index + 1, "aria-sort": way ?? undefined, title: column.type }, inside, grip);
+    return h("div", { class: column.numeric ? "cell numeric" : "cell", role: "columnheader", "aria-colindex": index + 1, "aria-sort": way ?? undefined, title: column.type }, inside, values, grip);
   }
 
   setWidths() {
@@ -249,6 +250,9 @@ export class Grid {
     if (event.key in moves) {
       event.preventDefault();
       this.activate(...moves[event.key]);
+    } else if (event.key === "f" && !event.ctrlKey && !event.metaKey && this.columns[column].countable) {
+      event.preventDefault();
+      this.events.counted?.(this.columns[column]);
     } else if (event.key === "Enter") {
       const cell = this.rows.get(row)?.children[column];
       const link = cell?.querySelector("a") ?? this.rows.get(row)?.querySelector("a");

@@ -4,6 +4,7 @@ import { address, path } from "./address.js";
 import { ask, Refusal } from "./api.js";
 import { isNumeric, Place } from "./cells.js";
 import { counted, grouped, h, isolated, put, say } from "./dom.js";
+import { panel } from "./facet.js";
 import { Grid } from "./grid.js";
 import { QueryBox } from "./query.js";
 
@@ -44,7 +45,8 @@ class Objects {
     this.count = h("span", { class: "total", role: "status" });
     this.how = h("span", { class: "faint how" });
     this.holder = h("div", { class: "holder" });
-    this.element = h("section", { class: "objects" }, h("div", { class: "bar" }, this.box.element, this.columnMenu()), this.holder, h("div", { class: "foot" }, this.count, this.how));
+    this.aside = h("div", { class: "aside", hidden: true });
+    this.element = h("section", { class: "objects" }, h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.takeAway()), h("div", { class: "beside" }, this.holder, this.aside),  h("div", { class: "foot" }, this.count, this.how));
     await this.fill();
     return this;
   }
@@ -67,6 +69,7 @@ class Objects {
   close() {
     this.grid?.close();
     this.explaining?.abort();
+    this.facets?.close();
   }
 
   /** Another version of the file: the classes may be others, too. */
@@ -81,6 +84,7 @@ class Objects {
     this.where = text;
     this.page.note(this.options);
     await this.fill();
+    if (this.facets) this.facet(this.facetOf);
   }
 
   /** A new table, once its first page is there: until then the old one stays. */
@@ -132,11 +136,12 @@ class Objects {
 
   makeGrid() {
     const properties = new Map(this.declared.properties.map((one) => [one.name, one]));
-    const columns = this.chosen.map((name) => ({ name, type: typeText(properties.get(name)), sortable: isSortable(properties.get(name), name, this), numeric: isNumeric(typeText(properties.get(name))), width: widthOf(properties.get(name)) }));
+    const columns = this.chosen.map((name) => ({ name, type: typeText(properties.get(name)), sortable: isSortable(properties.get(name), name, this), numeric: isNumeric(typeText(properties.get(name))), countable: isCountable(properties.get(name), name, this), width: widthOf(properties.get(name)) }));
     const key = { name: "\u0000key", title: "#", width: 72, numeric: true, type: "the key of the object", render: (cell) => h("a", { href: cell.href, class: "key" }, cell.text) };
     return new Grid([key, ...columns], (from, count, signal) => ask([this.file, "class", this.name], { ...this.request(), from, count }, signal).then((answer) => this.paged(answer)), {
       label: `Objects of ${this.name}`, order: this.order, widths: new Map(JSON.parse(sessionStorage.getItem(this.stored) ?? "[]")),
       sorted: (column, adds) => this.sort(column.name, adds),
+      counted: (column) => this.facet(column.name),
       resized: (widths) => sessionStorage.setItem(this.stored, JSON.stringify([...widths])),
       filled: (answer) => this.tellIfNew(answer),
       failed: (error) => this.page.failed(error),
@@ -154,6 +159,38 @@ class Objects {
       return { id: row.key, place: (column) => place.inside(column.name), cells: [{ t: "int", v: row.key, href: place.href, text: String(row.key) }, ...row.cells] };
     });
     return { total: answer.total, version: answer.version, rows };
+  }
+
+  // Facets
+
+  facet(name) {
+    this.unfacet();
+    this.facets = panel(this.file, this.name, name, this.where, (where) => { this.box.use(where); }, () => { this.unfacet(); this.grid.element.focus(); });
+    this.facetOf = name;
+    put(this.aside, this.facets.element);
+    this.aside.hidden = false;
+  }
+
+  unfacet() {
+    this.facets?.close();
+    this.facets = null;
+    put(this.aside);
+    this.aside.hidden = true;
+  }
+
+  // Taking away
+
+  takeAway() {
+    const menu = h("details", { class: "menu" }, h("summary", {}, "Download"));
+    const fill = () => {
+      const isWhole = !this.where && !this.order.length;
+      const entry = (kind, title) => h("li", {}, h("a", { href: address(path(this.file, "class", this.name), { where: this.where, sort: this.options.sort, download: kind }), download: true, class: "entry" }, title));
+      put(list, [["csv", "CSV"], ["json", "JSON"], ["ndjson", "NDJSON"]].map((one) => entry(...one)), isWhole && [["parquet", "Parquet"], ["sqlite", "SQLite"]].map((one) => entry(...one)));
+    };
+    const list = h("ul", { class: "pop" });
+    menu.append(list);
+    menu.addEventListener("toggle", () => menu.open && fill());
+    return menu;
   }
 
   sort(name, adds) {
@@ -191,6 +228,10 @@ function typeText(property) {
   const base = property.type === "link" ? property.class : property.type;
   const element = property.optional && property.type !== "link" && property.type !== "Any" ? `Optional[${base}]` : base;
   return property.collection === null ? element : property.collection === "dict" ? `dict[str, ${element}]` : `${property.collection}[${element}]`;
+}
+
+function isCountable(property, name, objects) {
+  return isSortable(property, name, objects) && property.type !== "Any";
 }
 
 function isSortable(property, name, { page, file }) {

@@ -2,19 +2,67 @@
 
 import { path } from "./address.js";
 import { ask } from "./api.js";
-import { counted, grouped, h, isolated, put, sized } from "./dom.js";
+import { counted, grouped, h, isolated, put, sized, svg } from "./dom.js";
+import { squarified } from "./treemap.js";
+
+const WIDTH = 1000, HEIGHT = 420, TITLE = 18;
 
 export async function show([file]) {
   const found = await ask([file, "space"]);
   const rows = found.parts.slice(0, 200).map((part) => h("tr", {},
-    h("th", { scope: "row" }, part.class === null ? h("span", {}, part.kind) : h("a", { href: path(file, "class", part.class) }, isolated(part.class), part.property !== null && [".", isolated(part.property)])),
+    h("th", { scope: "row" }, part.class === null ? part.kind : h("a", { href: path(file, "class", part.class) }, isolated(nameOf(part)))),
     h("td", { class: "faint" }, part.class === null ? "" : part.kind),
     h("td", { class: "numeric", title: `${grouped(part.bytes)} bytes` }, sized(part.bytes)),
-    h("td", {}, h("meter", { min: 0, max: found.total || 1, value: part.bytes, "aria-label": `${percent(part.bytes, found.total)} of the file` }))));
-  const element = h("section", { class: "sheet" }, h("h1", {}, "Space"),
+    h("td", { class: "numeric faint" }, percent(part.bytes, found.total))));
+  const element = h("section", { class: "sheet wide" }, h("h1", {}, "Space"),
     h("p", {}, `${sized(found.total)}, ${sized(found.free)} of them free. Compacting would leave ${sized(found.total - found.free)}.`),
-    h("table", { class: "plain" }, h("tbody", {}, rows)));
+    found.total > 0 && treemap(file, found),
+    h("table", { class: "plain" }, h("thead", {}, h("tr", {}, [["Part", ""], ["Kind", ""], ["Size", "numeric"], ["Share", "numeric"]].map(([text, kind]) => h("th", { scope: "col", class: kind || undefined }, text)))), h("tbody", {}, rows)));
   return { element };
+}
+
+function nameOf(part) {
+  return part.property === null ? part.class : `${part.class}.${part.property}`;
+}
+
+/** An area for each class, and in it one for each of its parts. */
+function treemap(file, found) {
+  const groups = new Map();
+  for (const part of found.parts) {
+    if (!part.bytes) continue;
+    const name = part.class ?? `\u0000${part.kind}`; // What is of no class is a group of its own; no class is called like that.
+    if (!groups.has(name)) groups.set(name, { title: part.class ?? part.kind, class: part.class, parts: [], bytes: 0 });
+    groups.get(name).parts.push(part);
+    groups.get(name).bytes += part.bytes;
+  }
+  const sorted = [...groups.values()].sort((a, b) => b.bytes - a.bytes);
+  const places = squarified(sorted.map((group) => group.bytes), 0, 0, WIDTH, HEIGHT);
+  return svg("svg", { class: "treemap", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "Where the bytes are; the table below says the same" }, sorted.map((group, index) => area(file, group, places[index], found.total)));
+}
+
+function area(file, group, place, total) {
+  const hasTitle = place.h > 2 * TITLE && place.w > 50 && group.class !== null;
+  const top = hasTitle ? TITLE : 0;
+  const inner = squarified(group.parts.map((part) => part.bytes), place.x + 1, place.y + top, Math.max(0, place.w - 2), Math.max(0, place.h - top - 1));
+  const parts = group.parts.map((part, index) => leaf(part, inner[index], total));
+  const title = hasTitle && svg("text", { x: place.x + 6, y: place.y + 13, class: "class" }, clipped(group.title, place.w - 10));
+  const content = [svg("rect", { ...rect(place), class: "group" }), parts, title];
+  return group.class === null ? svg("g", {}, content) : svg("a", { href: path(file, "class", group.class), "aria-label": `${group.title}, ${sized(group.bytes)}` }, content);
+}
+
+function leaf(part, place, total) {
+  const text = part.property ?? part.kind;
+  const label = place.w > 34 && place.h > 15 && svg("text", { x: place.x + 5, y: place.y + 13 }, clipped(text, place.w - 8));
+  return svg("g", { class: `part ${part.kind}` }, svg("rect", rect(place)), label, svg("title", {}, `${part.class === null ? part.kind : nameOf(part)}, ${part.kind}: ${sized(part.bytes)}, ${percent(part.bytes, total)}`));
+}
+
+function rect({ x, y, w, h: height }) {
+  return { x: x.toFixed(1), y: y.toFixed(1), width: Math.max(0, w - 1).toFixed(1), height: Math.max(0, height - 1).toFixed(1) };
+}
+
+function clipped(text, width) {
+  const most = Math.floor(width / 6.4), letters = Array.from(text.replace(/[\p{C}\u2028\u2029]/gu, "�"));
+  return letters.length > most ? letters.slice(0, Math.max(0, most - 1)).join("") + "…" : letters.join("");
 }
 
 function percent(part, whole) {
