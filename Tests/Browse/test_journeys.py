@@ -435,3 +435,50 @@ def test_a_damaged_file(walk, files, tmp_path):
     at.go("/damaged.realm/check")
     assert at.page.locator(".fault, [role=alert]").count()
     at.picture("damaged")
+
+
+def test_comparing_with_a_remembered_version(walk, files, tmp_path):
+    path = tmp_path / "compared.realm"
+    samples.town(path, 20)
+    at = walk(path)
+    at.page.click("#side >> text=Compare")
+    at.page.click("button >> text=Remember this version")
+    at.page.wait_for_selector(".card")
+    with crealm.open(path) as db, db.write():
+        db["Person"].get(4).name = "Another Name"
+        db["Person"].get(5).delete()
+    at.page.wait_for_timeout(1200)
+    at.page.locator(".card").first.click()
+    at.page.wait_for_selector(".changes .after")
+    assert "Another Name" in at.text(".changes") and "removed" in at.text(".counts")
+    at.picture("compare")
+
+
+def test_what_is_large(walk, files, tmp_path):
+    """200 classes, one with 300 properties, a text of 16 MB, a list of a million elements."""
+    path = tmp_path / "large.realm"
+    classes = [crealm.ClassSchema(f"C{number:03}", {"n": int, "next": f"C{(number + 7) % 198:03}"}) for number in range(198)]
+    wide = crealm.ClassSchema("Wide", {f"p{number:03}": int for number in range(300)})
+    deep = crealm.ClassSchema("Deep", {"text": str, "numbers": list[int]})
+    with crealm.open(path, schema=[*classes, wide, deep]) as db, db.write():
+        for number in range(120):
+            db["Wide"].create(p000=number, p299=number)
+        db["Deep"].create(text="\u00e9" * 8_000_000, numbers=range(1_000_000))
+    at = walk(path)
+    assert at.page.locator("#side .classes li").count() == 200
+    at.page.fill("#side input", "wide")
+    assert at.page.locator("#side .classes li:visible").count() == 1
+    at.page.click("#side >> text=Wide")
+    at.page.wait_for_selector(".row")
+    assert at.page.locator("[role=columnheader]").count() == 41
+    at.go("/large.realm/class/Deep")
+    assert at.text(".total") == "1 object"
+    at.go("/large.realm/class/Deep/0/numbers")
+    at.page.evaluate("document.querySelector('.grid').focus()")
+    at.page.keyboard.press("Control+End")
+    at.until("document.querySelector('.cell.active')?.textContent === '999999'")
+    at.go("/large.realm/class/Deep/0/text")
+    assert "8,000,000 characters" in at.text("#main header")
+    at.go("/large.realm/schema")
+    assert at.page.locator(".box").count() == 200
+    at.picture("large-schema")

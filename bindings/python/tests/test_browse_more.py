@@ -133,3 +133,35 @@ def test_the_picture_of_a_large_schema():
     with Asking(path) as asking:
         found = asking.get(path.name, "drawing")
         assert len(found["boxes"]) == 97 and all(box["count"]["t"] == "int" for box in found["boxes"])
+
+
+def test_comparing(tmp_path):
+    """With a version that was remembered, against what was changed; with another file."""
+    paths = tmp_path / "one.realm", tmp_path / "two.realm"
+    for path in paths:
+        with crealm.open(path, schema=[ALL, crealm.ClassSchema("Keyed", {"id": int, "n": int}, primary_key="id")]) as db, db.write():
+            for number in range(6):
+                db["Keyed"].create(number, n=number)
+    with Asking(*paths) as asking:
+        assert asking.get("one.realm", "compare")["files"] == ["two.realm"]
+        version = asking.client.post("/one.realm/remember", json={}).json()["remembered"]
+        assert asking.get("one.realm", "compare")["remembered"] == [version]
+        assert asking.get("one.realm", "compare", "version", version)["total"] == 0
+        with crealm.open(paths[0]) as db, db.write():
+            db["Keyed"].get(1).n = 100
+            db["Keyed"].get(2).delete()
+            db["Keyed"].create(7, n=7)
+        wanted = {"Keyed": {"changed": 1, "removed": 1, "added": 1}}
+        for place in (["version", version], ["file", "two.realm"]):
+            found = asking.get("one.realm", "compare", *place)
+            assert found["counts"] == wanted and found["total"] == 3 and found["schema"] == []
+            changed = next(one for one in found["changes"] if one["kind"] == "changed")
+            assert changed["values"] == [{"property": "n", "before": "1", "after": "100"}] and changed["identity"] == "1"
+            assert asking.get("one.realm", "class", "Keyed", changed["key"])["properties"][0]["cell"]["v"] == 1
+        for place in (["version", "999"], ["version", "x"], ["file", "nope"], ["what", "1"]):
+            assert asking.error("one.realm", "compare", *place, status=404)
+        for _ in range(6):
+            with crealm.open(paths[0]) as db, db.write():
+                db["Keyed"].get(1).n += 1
+            asking.client.post("/one.realm/remember", json={})
+        assert len(asking.get("one.realm", "compare")["remembered"]) == 4

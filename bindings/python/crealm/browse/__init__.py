@@ -18,6 +18,7 @@ The rooms; each uses those above it:
     queries     conditions and orders on a class: counts, pages of rows, explanations, errors with their place
     facets      which values a property has, and how often
     drawing     where classes and links are in a picture of the schema
+    comparing   what two versions differ in
     downloads   what is shown, as a file
     live        what happens to a file while pages show it
     api         the answer to each address, as JSON

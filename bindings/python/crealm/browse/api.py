@@ -15,6 +15,8 @@
     /FILE/space                           where the bytes are
     /FILE/check                           the result of a full check
     /FILE/versions                        which versions are in use, and by whom
+    /FILE/compare                         what the newest version can be compared with: versions that POST /FILE/remember kept, other files
+    /FILE/compare/version/N, …/file/NAME  what changed from there to here
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
@@ -50,6 +52,7 @@ from ..objects import Object
 from ..schema import ClassSchema, Prop
 from . import drawing as drawings
 from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
+from .comparing import compared
 from .downloads import Download
 from .downloads import download as made_download
 from .facets import facets as facets_of
@@ -135,7 +138,7 @@ def _route(parts: Sequence[str]) -> Answer:
     if kind == "class":
         found = {2: objects, 3: one_object}.get(count, value if count > 3 else None)
     else:
-        found = {("links", 5): links, ("explain", 2): explain, ("facets", 3): facets, ("drawing", 1): drawing, ("schema", 1): schema, ("space", 1): space, ("check", 1): check, ("versions", 1): versions}.get(
+        found = {("links", 5): links, ("explain", 2): explain, ("facets", 3): facets, ("drawing", 1): drawing, ("schema", 1): schema, ("space", 1): space, ("check", 1): check, ("versions", 1): versions, ("compare", 1): comparable, ("compare", 3): compare}.get(
             (kind, count))
     if found is None:
         raise NoSuchPage("There is nothing at this address")
@@ -425,6 +428,29 @@ def versions(ask: Ask, snapshot: Snapshot) -> Json:
         "versions": [
             {"version": one.version, "since": one.since.isoformat(), "process": one.process_id, "thread": one.thread_id, "heldBytes": one.held_bytes}
             for one in snapshot.database.versions()]}  # fmt: skip
+
+
+def comparable(ask: Ask, snapshot: Snapshot) -> Json:
+    """What the newest version can be compared with."""
+    return {"remembered": sorted(ask.file.remembered()), "files": [name for name, _ in ask.files if name != ask.parts[0]]}
+
+
+def compare(ask: Ask, snapshot: Snapshot) -> Json:
+    """With a version that was remembered, or with another file: what changed from there to here."""
+    kind, other = ask.parts[2], ask.parts[3]
+    if kind == "version" and other.isascii() and other.isdigit() and len(other) < 20:
+        database = ask.file.remembered().get(int(other))
+        if database is None:
+            raise NoSuchPage(f"Version {other} is not remembered")
+        return {"with": f"version {other}", **compared(database, snapshot.database, ask.job)}
+    if kind != "file":
+        raise NoSuchPage("There is nothing at this address")
+    with ask._replace(parts=[other]).file.snapshot() as there:
+        return {"with": other, **compared(there.database, snapshot.database, ask.job)}
+
+
+def remember(ask: Ask) -> Json:
+    return {"remembered": ask.file.remember()}
 
 
 # ------------------------------------------------------------------------------------------------

@@ -32,6 +32,7 @@ from ..opening import open as open_database
 WAYS = {"snapshot": "snapshot", "shared": "r", "immutable": "immutable"}
 SMALL = 256 << 20
 IDLE = 20.0
+REMEMBERED = 4  # Versions of one file.
 _HEADER = 64  # Bytes of a file that every commit may change.
 _FRESH = 0.05  # Seconds in which a second commit may leave the time of the file as it is.
 
@@ -101,6 +102,7 @@ class File:
         self.problem: Optional[Error] = None  # Why there is no newer snapshot than the one that is shown.
         self._way = way
         self._current: Optional[Snapshot] = None
+        self._remembered: Dict[int, Database] = {}
         self._used_at = 0.0
         self._lock = threading.Lock()  # Of `_current` and the numbers of users.
         self._opening = threading.Lock()
@@ -137,6 +139,22 @@ class File:
         finally:
             self._give_back(found)
 
+    def remember(self) -> int:
+        """Keeps the newest version, to be compared with later ones: its number. Where the file is read in its place, its space is not used again."""
+        with self.snapshot() as snapshot:
+            version = snapshot.version
+            with self._lock:
+                while len(self._remembered) >= REMEMBERED:
+                    self._remembered.pop(min(self._remembered)).close()
+                if version not in self._remembered:
+                    self._remembered[version] = snapshot.frozen_again()
+        return version
+
+    def remembered(self) -> Dict[int, Database]:
+        """The versions that are kept, by their numbers."""
+        with self._lock:
+            return dict(self._remembered)
+
     def unlock(self, secret: Secret) -> None:
         """Another key, once it has opened the file; else the error says what is wrong with it."""
         with self._opening:
@@ -152,6 +170,10 @@ class File:
 
     def close(self) -> None:
         self._replace(None)
+        with self._lock:
+            remembered, self._remembered = self._remembered, {}
+        for database in remembered.values():
+            database.close()
 
     # Inside
 

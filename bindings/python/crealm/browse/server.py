@@ -27,7 +27,7 @@ from .work import Job, Workers, nobody_leaves
 
 STATIC = Path(__file__).parent / "static"
 _SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
-_LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0}
+_LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0, "compare": 600.0}
 _MOST_BODY = 1 << 20
 _PARAMETERS = 500  # Of one address: columns of a wide class.
 
@@ -113,18 +113,26 @@ class Browser:
         return FileResponse(found.path, media_type=found.media, headers=headers, background=BackgroundTask(found.remove))
 
     async def _post(self, request: Request) -> Response:
-        address = addresses.decode(_raw_path(request))
-        if len(address.parts) != 2 or address.parts[1] != "key":
+        try:
+            parts = list(addresses.decode(_raw_path(request)).parts)
+        except ValueError as error:
+            return _json(api.failure(DataError(f"The address cannot be read: {error}")), 400)
+        if len(parts) != 2 or parts[1] not in ("key", "remember"):
             return _json(api.failure(api.NoSuchPage("Nothing can be sent to this address")), 404)
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _json(api.failure(DataError("What is sent is JSON")), 415)
         body = await _body(request)
         if body is None:
             return _json(api.failure(DataError("This is too long")), 413)
-        return await self._answer(request, lambda job: api.unlock(api.Ask(self.files, address.parts, {}, job), _parsed(body)), address.parts)
+
+        def done(job: Job) -> Any:
+            ask = api.Ask(self.files, parts, {}, job)
+            return api.unlock(ask, _parsed(body)) if parts[1] == "key" else api.remember(ask)
+
+        return await self._answer(request, done, parts)
 
     async def _answer(self, request: Request, make: Callable[[Job], Any], parts: Sequence[str]) -> Response:
-        seconds = _LONG.get(parts[1], self._seconds) if len(parts) == 2 else self._seconds
+        seconds = _LONG.get(parts[1], self._seconds) if len(parts) > 1 else self._seconds
         try:
             return _json(await self._run(request, make, seconds), 200)
         except Error as error:

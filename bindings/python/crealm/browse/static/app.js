@@ -11,6 +11,7 @@ import * as object from "./object.js";
 import * as value from "./value.js";
 import * as schema from "./schema.js";
 import * as space from "./space.js";
+import * as compare from "./compare.js";
 import * as keys from "./keys.js";
 import { heard } from "./events.js";
 
@@ -39,6 +40,7 @@ function route(at) {
     way.push([className, path(name, "class", className)], [`#${key}`, path(name, "class", className, key)], [`← ${source}.${property}`, path(...at)]);
     return [value.showLinks, way];
   }
+  if (kind === "compare" && (!rest.length || rest.length === 2)) return [compare.show, [...way, [kind, path(name, kind)], ...(rest.length ? [[rest[1], path(...at)]] : [])]];
   const shows = { schema: schema.show, space: space.show, check: space.showCheck, versions: space.showVersions, log: space.showLog }[kind];
   return [shows && !rest.length ? shows : nothing, [...way, [kind, path(...at)]]];
 }
@@ -170,7 +172,7 @@ function fillSide(at, changes = {}) {
   const [name, kind, current] = at;
   const entry = (one) => h("li", {}, h("a", { href: path(name, "class", one.name), class: "entry", "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined }, isolated(one.name), countOf(one, Object.hasOwn(changes, one.name))));
   const group = (title, classes) => classes.length > 0 && [h("h2", {}, title), h("ul", { class: "classes" }, classes.map(entry))];
-  const pages = [["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"], ["Log", "log"]];
+  const pages = [["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"], ["Log", "log"], ["Compare", "compare"]];
   const filter = h("input", { type: "search", placeholder: "Find a class", "aria-label": "Find a class", oninput: () => sift(filter.value) });
   const wanted = side.querySelector("input")?.value ?? "";
   put(

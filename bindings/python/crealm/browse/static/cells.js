@@ -30,7 +30,7 @@ const RENDER = {
   float: (cell) => h("span", { class: "number" }, numeral(cell.v)),
   float32: (cell) => h("span", { class: "number" }, cell.text ?? numeral(cell.v)),
   decimal: (cell) => h("span", { class: "number" }, cell.v),
-  string: (cell) => [isolated(cell.v, { class: "text" }), cell.cut && h("span", { class: "faint" }, ` … ${counted(cell.length, "character")}`)],
+  string: (cell) => (cell.v === "" ? h("span", { class: "faint", title: "an empty text" }, "“”") : [isolated(cell.v, { class: "text" }), cell.cut && h("span", { class: "faint" }, ` … ${counted(cell.length, "character")}`)]),
   binary: (cell) => h("span", { class: "bytes" }, h("span", { class: "faint" }, sized(cell.size)), " ", cell.hex, cell.hex.length < 2 * cell.size && "…"),
   date: (cell) => h("time", { class: "number", datetime: cell.v, title: local(cell) }, cell.v.slice(0, -1).replace("T", " "), h("span", { class: "faint" }, " UTC")),
   uuid: (cell) => h("span", { class: "code" }, cell.v),

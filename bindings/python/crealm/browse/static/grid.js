@@ -190,7 +190,7 @@ export class Grid {
     const column = this.columns[at];
     const isActive = row === this.active.row && at === this.active.column;
     const marks = [column.numeric && "numeric", isActive && "active", this.changed.get(row)?.[at] && "changed"].filter(Boolean).join(" ");
-    const attributes = { role: "gridcell", id: `cell-${row}-${at}`, class: marks ? `cell ${marks}` : "cell", "aria-colindex": at + 1, "data-row": row, "data-column": at };
+    const attributes = { role: "gridcell", id: `cell-${row}-${at}`, class: marks ? `cell ${marks}` : "cell", "aria-colindex": at + 1, "data-row": row, "data-column": at, title: cell && !cell.href ? plain(cell).slice(0, 400) : undefined };
     return h("div", attributes, cell ? (column.render ? column.render(cell, data) : rendered(cell, data.place(column))) : "");
   }
 
