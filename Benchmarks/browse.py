@@ -29,7 +29,9 @@ class Server:
     def __init__(self, file, *options):
         self.began = time.perf_counter()
         # As it is installed: with the modules compiled.
-        environment = {**os.environ, "PYTHONPATH": str(ROOT / "bindings/python"), "PYTHONPYCACHEPREFIX": str(CACHE.name), "PYTHONDONTWRITEBYTECODE": ""}
+        environment = {
+            **os.environ, "PYTHONPATH": str(ROOT / "bindings/python"), "PYTHONPYCACHEPREFIX": str(CACHE.name), "PYTHONDONTWRITEBYTECODE": "",
+        }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "crealm", "browse", "--no-open", *options, str(file)], stdout=subprocess.PIPE, text=True, env=environment)
         address, self.token = self.process.stdout.readline().strip().split("/?token=")

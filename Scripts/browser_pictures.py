@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""The pictures of docs/python/browser.md and the README, of a file made for them.   browser_pictures.py (with the Python of Scripts/test-browse.sh)"""
+"""The pictures of docs/python/browser.md and the README, of a file made for them.
+
+    .build/venv/bin/python Scripts/browser_pictures.py      what it needs, Scripts/test-browse.sh installs
+"""
 
 import os
 import pathlib
@@ -7,13 +10,16 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from urllib.parse import urlencode
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bindings/python"), str(ROOT / "Tests/Browse")]
 import samples  # noqa: E402
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-TABLE = "/town.realm/class/Person?where=active+%3D%3D+true+AND+address.city+IN+%7B%27Oslo%27%2C+%27Lisboa%27%2C+%27Kyoto%27%7D&sort=born+desc&column=id&column=name&column=born&column=height&column=friends&column=address"
+COLUMNS = ["id", "name", "born", "height", "friends", "address"]
+WHERE = "active == true AND address.city IN {'Oslo', 'Lisboa', 'Kyoto'}"
+TABLE = "/town.realm/class/Person?" + urlencode({"where": WHERE, "sort": "born desc", "column": COLUMNS}, doseq=True)
 PICTURES = {
     "browser-table": ("light", TABLE, "document.querySelectorAll('.grid-head .values')[3].click()"),
     "browser-schema": ("dark", "/town.realm/schema", None),

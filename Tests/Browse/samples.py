@@ -25,7 +25,8 @@ TOWN = [
     crealm.ClassSchema("Pet", {"_id": crealm.ObjectId, "name": str, "kind": str, "weight": Decimal, "owner": "Person"}, primary_key="_id"),
     crealm.ClassSchema("Address", {"street": str, "city": str, "zip": Optional[str], "geo": list[float]}, embedded=True),
     crealm.ClassSchema("Trip", {
-        "key": UUID, "who": "Person", "with": list["Person"], "km": float, "at": datetime, "log": crealm.Prop(str, fulltext=True)}, primary_key="key"),
+        "key": UUID, "who": "Person", "with": list["Person"], "km": float, "at": datetime, "log": crealm.Prop(str, fulltext=True)},
+        primary_key="key"),
 ]  # fmt: skip
 
 
@@ -50,7 +51,8 @@ def town(path: Any, people: int = 1200) -> None:
         for number in range(2 * people // 3):
             owner = numbers.choice(everybody)
             owner.pets.append(db["Pet"].create(
-                crealm.ObjectId(struct.pack(">IQ", 1700000000 + 3600 * number, number)), name=numbers.choice("Rex Bo Luna Misty Kit Pip Otto".split()),
+                crealm.ObjectId(struct.pack(">IQ", 1700000000 + 3600 * number, number)),
+                name=numbers.choice("Rex Bo Luna Misty Kit Pip Otto".split()),
                 kind=numbers.choice(["dog", "cat", "parrot"]), weight=Decimal(numbers.randrange(100, 4000)) / 100, owner=owner))  # fmt: skip
         for _ in range(3 * people):
             db["Trip"].create(
@@ -60,10 +62,13 @@ def town(path: Any, people: int = 1200) -> None:
 
 def _person(numbers: random.Random, number: int) -> Any:
     return {
-        "name": f"{numbers.choice(FIRST)} {numbers.choice(LAST)}", "born": datetime(1940, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=numbers.randrange(2 * 10**9)),
-        "email": None if numbers.random() < 0.2 else f"p{number}@example.org", "height": None if numbers.random() < 0.1 else round(numbers.gauss(1.72, 0.1), 2),
+        "name": f"{numbers.choice(FIRST)} {numbers.choice(LAST)}",
+        "born": datetime(1940, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=numbers.randrange(2 * 10**9)),
+        "email": None if numbers.random() < 0.2 else f"p{number}@example.org",
+        "height": None if numbers.random() < 0.1 else round(numbers.gauss(1.72, 0.1), 2),
         "active": numbers.random() < 0.7, "tags": set(numbers.sample(["chess", "sea", "jazz", "maps", "tea", "ski"], numbers.randrange(4))),
-        "address": {"street": f"{numbers.choice(LAST)} street {numbers.randrange(99)}", "city": numbers.choice(CITIES), "zip": str(numbers.randrange(1000, 9999)),
+        "address": {"street": f"{numbers.choice(LAST)} street {numbers.randrange(99)}", "city": numbers.choice(CITIES),
+                    "zip": str(numbers.randrange(1000, 9999)),
                     "geo": [round(numbers.uniform(40, 65), 4), round(numbers.uniform(-9, 30), 4)]},
         "notes": {"lang": numbers.choice(["no", "pt", "de"]), "visits": numbers.randrange(40)}, "extra": numbers.choice(EXTRAS),
         "photo": picture(24, number) if number % 5 == 0 else None}  # fmt: skip
@@ -71,12 +76,17 @@ def _person(numbers: random.Random, number: int) -> Any:
 
 # Each would do something where it is taken for more than a text.
 HOSTILE = [
-    "<script>hit()</script>", "<img src=x onerror=hit()>", "\"><svg onload=hit()>", "'-hit()-'", "javascript:hit()", "</script><script>hit()</script>", "<!--", "]]>",
+    "<script>hit()</script>", "<img src=x onerror=hit()>", "\"><svg onload=hit()>", "'-hit()-'", "javascript:hit()",
+    "</script><script>hit()</script>", "<!--", "]]>",
     "<a href=//evil.example>x</a>", "<style>*{display:none}</style>", "<base href=//evil.example>", "<iframe srcdoc='<script>parent.hit()</script>'>",
-    "{{7*7}}", "${hit()}", "`${hit()}`", "__proto__", "constructor", "toString", "hasOwnProperty", "prototype", "then", "length", "0", "-1", "NaN", "null", "undefined",
-    "\u202eright to left", "\u2066isolated", "a\u200bb", "\ufeffmark", "\0nul", "\x1b[31mred", "line\nline\r\nline", "tab\there", "\u2028separator", "\u0301combining", "ﷺ" * 20,
-    "..", ".", "../../etc/passwd", "a/b", "a\\b", "%2e%2e", "?a=b", "#fragment", "a&b", "a;b", "a b", " ", "~", "~~", "//evil.example", "http://evil.example/",
-    "data:text/html,<script>hit()</script>", "on\u0000error", "😀", "👩‍👩‍👧", "נא", "مرحبا", "x" * 5000, "=HYPERLINK(\"//evil.example\")", "@import '//evil.example'", "url(//evil.example)",
+    "{{7*7}}", "${hit()}", "`${hit()}`", "__proto__", "constructor", "toString", "hasOwnProperty", "prototype", "then",
+    "length", "0", "-1", "NaN", "null", "undefined",
+    "\u202eright to left", "\u2066isolated", "a\u200bb", "\ufeffmark", "\0nul", "\x1b[31mred", "line\nline\r\nline", "tab\there", "\u2028separator",
+    "\u0301combining", "ﷺ" * 20,
+    "..", ".", "../../etc/passwd", "a/b", "a\\b", "%2e%2e", "?a=b", "#fragment", "a&b", "a;b", "a b", " ", "~", "~~",
+    "//evil.example", "http://evil.example/",
+    "data:text/html,<script>hit()</script>", "on\u0000error", "😀", "👩‍👩‍👧", "נא", "مرحبا", "x" * 5000,
+    "=HYPERLINK(\"//evil.example\")", "@import '//evil.example'", "url(//evil.example)",
 ]  # fmt: skip
 
 
@@ -99,7 +109,8 @@ def crowd(path: Any, count: int) -> None:
     numbers = random.Random(9)
     with crealm.open(path, schema=[schema]) as db:
         for first in range(0, count, 100_000):
-            rows = ({"id": number, "sensor": f"s{number * 7919 % 1000:03}", "value": numbers.gauss(20, 5), "at": START + timedelta(seconds=number), "note": None}
+            rows = ({"id": number, "sensor": f"s{number * 7919 % 1000:03}", "value": numbers.gauss(20, 5),
+                     "at": START + timedelta(seconds=number), "note": None}
                     for number in range(first, min(first + 100_000, count)))  # fmt: skip
             with db.write():
                 db.add_many("Reading", rows)

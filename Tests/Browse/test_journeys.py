@@ -3,6 +3,7 @@ host, or executed that is a value of a file (see `Walk.end`)."""
 
 import json
 import time
+from pathlib import Path
 
 import crealm
 import pytest
@@ -174,7 +175,10 @@ def test_trees_and_pages_of_values(walk, files):
     assert at.text(".dump").startswith("00000000  89 50 4e 47")
 
 
-@pytest.mark.parametrize("name, class_name", [("full-1", "All"), ("nested-1", "All"), ("deep-full", "All"), ("f23-dotnet-97-classes-nohistory", None), ("f10-swift-all-types", "IOSAllTypes")])
+@pytest.mark.parametrize(
+    "name, class_name",
+    [("full-1", "All"), ("nested-1", "All"), ("deep-full", "All"), ("f23-dotnet-97-classes-nohistory", None), ("f10-swift-all-types", "IOSAllTypes")],
+)
 def test_files_of_other_engines(walk, files, name, class_name):
     path = files / f"{name}.realm"
     if not path.exists():
@@ -236,10 +240,15 @@ def test_a_million_objects(walk, crowd):
     at.go("/crowd.realm/class/Reading")
     assert at.text(".total") == f"{CROWD:,} objects"
     for share in (0.25, 0.5, 0.999, 1, 0):
-        at.page.evaluate("(share) => { const grid = document.querySelector('.grid'); grid.scrollTop = share * (grid.scrollHeight - grid.clientHeight); }", share)
+        at.page.evaluate(
+            "(share) => { const grid = document.querySelector('.grid'); grid.scrollTop = share * (grid.scrollHeight - grid.clientHeight); }",
+            share,
+        )
         at.until("""(wanted) => { const rows = [...document.querySelectorAll('.row')].map((row) => Number(row.getAttribute('aria-rowindex')) - 2).sort((a, b) => a - b);
             return !document.querySelector('.row.waits') && Math.abs(rows[rows.length >> 1] - wanted) < 2500; }""", share * CROWD)
-        rows = at.page.locator(".row").evaluate_all("rows => rows.map((row) => [Number(row.getAttribute('aria-rowindex')) - 2, row.children[1].textContent])")
+        rows = at.page.locator(".row").evaluate_all(
+            "rows => rows.map((row) => [Number(row.getAttribute('aria-rowindex')) - 2, row.children[1].textContent])",
+        )
         assert all(int(text) == index for index, text in rows) and len(rows) < 60
     at.picture("million")
     at.page.evaluate("document.querySelector('.grid').focus()")
@@ -312,26 +321,7 @@ def test_accessible_names(walk, files):
         assert found == [], path
 
 
-CHECKS = """() => {
-  const faults = [];
-  const named = (element) => (element.getAttribute('aria-label') || element.textContent || element.title || element.alt || '').trim() || (element.id && document.querySelector(`label[for="${element.id}"]`)) || element.closest('label');
-  for (const element of document.querySelectorAll('a[href], button, input, textarea, img, meter, [role=grid], nav, summary'))
-    if (!named(element)) faults.push(`no name: ${element.outerHTML.slice(0, 80)}`);
-  const ids = [...document.querySelectorAll('[id]')].map((element) => element.id);
-  for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`twice: ${id}`);
-  const levels = [...document.querySelectorAll('#main h1, #main h2, #main h3')].map((element) => Number(element.tagName[1]));
-  levels.forEach((level, at) => { if (level > (at ? levels[at - 1] : 0) + 1 && at) faults.push(`heading ${level} after ${levels[at - 1]}`); });
-  const light = (text) => { const [r, g, b] = text.match(/[\\d.]+/g).map(Number).map((one) => (one / 255 <= 0.04045 ? one / 255 / 12.92 : ((one / 255 + 0.055) / 1.055) ** 2.4)); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
-  const ground = (element) => { for (let at = element; at; at = at.parentElement) { const colour = getComputedStyle(at).backgroundColor; if (!/, 0\\)$|transparent/.test(colour)) return colour; } return 'rgb(255, 255, 255)'; };
-  for (const element of document.querySelectorAll('#top *, #side *, #main *')) {
-    if (![...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim()) || element.closest('.mirror') || !element.checkVisibility()) continue;
-    const [a, b] = [light(getComputedStyle(element).color), light(ground(element))].sort((x, y) => y - x);
-    if ((a + 0.05) / (b + 0.05) < 4.5) faults.push(`contrast ${((a + 0.05) / (b + 0.05)).toFixed(2)}: ${element.outerHTML.slice(0, 80)}`);
-  }
-  for (const grid of document.querySelectorAll('[role=grid]'))
-    for (const row of grid.querySelectorAll('[role=row]')) if (![...row.children].every((cell) => ['gridcell', 'columnheader'].includes(cell.getAttribute('role')))) faults.push('a row with something else than cells');
-  return JSON.stringify(faults);
-}"""
+CHECKS = (Path(__file__).parent / "checks.js").read_text(encoding="utf-8")
 
 
 def test_fixtures_are_there():
@@ -352,7 +342,9 @@ def test_another_program_writes(walk, files, tmp_path):
             db["Person"].create(50, name="New Name")
         began = time.monotonic()
         for at in pages[:2]:
-            at.until("document.querySelector('#main').textContent.includes('Changed Name') && document.querySelector('.total').textContent === '51 objects'")
+            at.until(
+                "document.querySelector('#main').textContent.includes('Changed Name') && document.querySelector('.total').textContent === '51 objects'",
+            )
         pages[2].until("document.querySelector('h1').textContent === 'Changed Name'")
         assert time.monotonic() - began < 5
         assert pages[0].page.locator(".cell.changed").count() >= 1 and "51" in pages[0].text("#side")

@@ -54,7 +54,10 @@ def test_every_object_of_a_fixture(path):
             assert wrong == []
 
 
-@pytest.mark.parametrize("path", fixtures("ops/full-2.realm", "ops/nested-2.realm", "sdk/f22-dotnet-mixed-collections.realm"), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    fixtures("ops/full-2.realm", "ops/nested-2.realm", "sdk/f22-dotnet-mixed-collections.realm"), ids=lambda path: path.stem,
+)
 def test_objects_and_all_elements_of_collections(path):
     with Asking(path) as asking:
         seen = 0
@@ -100,7 +103,9 @@ def test_backlinks_lead_back():
                 values = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) and "$link" not in value else [value]
                 for one in values:
                     if isinstance(one, dict) and "$link" in one and prop not in ("m", "l_m", "h_m", "e_m"):
-                        wanted.setdefault(("Str", one["$link"][1]) if one["$link"][0] == "Str" else tuple(one["$link"]), []).append((class_name, prop, obj["$key"]))
+                        wanted.setdefault(
+                            ("Str", one["$link"][1]) if one["$link"][0] == "Str" else tuple(one["$link"]), [],
+                        ).append((class_name, prop, obj["$key"]))
     with Asking(path) as asking:
         keys = [obj["$key"] for obj in classes["Str"]["objects"]]
         some = [key for key in keys if ("Str", key) in wanted][:20]
@@ -173,7 +178,9 @@ def test_long_values_come_in_parts(crowd):
 
 
 @pytest.mark.parametrize("where, word", [
-    ("age > 3 AND (name ==", ""), ("agee > 3", "agee"), ("name == 'agee' AND friend.agee == 1", "agee"), ("age >> 3", ">"), ("friend.zz == 1 OR age > 1", "zz"),
+    ("age > 3 AND (name ==", ""), ("agee > 3", "agee"), (
+        "name == 'agee' AND friend.agee == 1", "agee"
+    ), ("age >> 3", ">"), ("friend.zz == 1 OR age > 1", "zz"),
     ("", None), ("age == 'x'", None), ("name TEXT 'x'", None), ("\0", ""), ("(" * 5000, ""), ("age == 1 SORT(zz ASC)", "zz"), ("ä ö ü", "ö"),
 ])  # fmt: skip
 def test_errors_of_queries_have_their_place(crowd, where, word):
@@ -217,7 +224,10 @@ def test_a_query_may_be_long(crowd):
         assert asking.get("crowd.realm", "class", "Person", where=many)["total"] == 0
 
 
-NAMES = ["a/b", "a.json", ".", "..", "~", "~x", "-", "a b", "<script>alert(1)</script>", "%2e", "ü\u202e", "a?b#c", "\u200b", "'\"&", "a\\b", "CON", "x" * 57, "line\nline\r\n"]
+NAMES = [
+    "a/b", "a.json", ".", "..", "~", "~x", "-", "a b", "<script>alert(1)</script>", "%2e", "ü\u202e", "a?b#c",
+    "\u200b", "'\"&", "a\\b", "CON", "x" * 57, "line\nline\r\n",
+]
 
 
 def test_classes_and_properties_of_any_name(tmp_path):
@@ -252,7 +262,9 @@ def test_every_name_has_an_address():
 @pytest.mark.parametrize("parts", [
     ["nothing"], ["crowd.realm", "class", "Nobody"], ["crowd.realm", "class", "Person", "99999999"], ["crowd.realm", "class", "Person", "x"],
     ["crowd.realm", "class", "Person", "9" * 30], ["crowd.realm", "class", "Person", "-1"], ["crowd.realm", "class", "Person", "0", "nope"],
-    ["crowd.realm", "class", "Big", "0", "numbers", "3000"], ["crowd.realm", "class", "Big", "0", "numbers", "-1"], ["crowd.realm", "class", "Big", "0", "pairs", "zz"],
+    [
+        "crowd.realm", "class", "Big", "0", "numbers", "3000",
+    ], ["crowd.realm", "class", "Big", "0", "numbers", "-1"], ["crowd.realm", "class", "Big", "0", "pairs", "zz"],
     ["crowd.realm", "links", "Person", "0", "Person", "name"], ["crowd.realm", "links", "Person", "0", "Person"], ["crowd.realm", "what"],
     ["crowd.realm", "class", "Person", "0", "name", "x"], ["..", "..", "etc", "passwd"], ["crowd.realm", "class"],
 ])  # fmt: skip
@@ -261,7 +273,10 @@ def test_addresses_that_lead_nowhere(crowd, parts):
         assert asking.error(*parts, status=404)["message"]
 
 
-@pytest.mark.parametrize("options", [{"from": "-1"}, {"from": "x"}, {"count": "1e3"}, {"count": "٣"}, {"from": "9" * 40}, {"sort": "nope"}, {"sort": "age desc desc"}])
+@pytest.mark.parametrize(
+    "options",
+    [{"from": "-1"}, {"from": "x"}, {"count": "1e3"}, {"count": "٣"}, {"from": "9" * 40}, {"sort": "nope"}, {"sort": "age desc desc"}],
+)
 def test_options_that_mean_nothing(crowd, options):
     with Asking(crowd) as asking:
         assert asking.error("crowd.realm", "class", "Person", **options)["message"]
@@ -300,7 +315,9 @@ def test_what_others_write_is_seen(tmp_path, way):
     with Asking(path, way=way) as asking:
         first = asking.get("living.realm", "class", "Person", where="age >= 0")
         copy = tmp_path / "other.py"
-        copy.write_text("import crealm, sys\nwith crealm.open(sys.argv[1]) as db:\n    with db.write(): db['Person'].create(int(sys.argv[2]), name='Bob')\n")
+        copy.write_text(
+            "import crealm, sys\nwith crealm.open(sys.argv[1]) as db:\n    with db.write(): db['Person'].create(int(sys.argv[2]), name='Bob')\n",
+        )
         for number in range(2, 4):
             subprocess.run([sys.executable, str(copy), str(path), str(number)], check=True)
             found = asking.get("living.realm", "class", "Person", where="age >= 0")

@@ -47,6 +47,12 @@ def test_the_token_is_needed(asking):
         assert ask(asking, path).status_code == 401
 
 
+def test_people_are_told_in_a_page(asking):
+    found = ask(asking, "/people.realm?<script>", accept="text/html,*/*")
+    assert found.status_code == 401 and found.headers["content-type"].startswith("text/html") and "<script" not in found.text
+    assert "crealm browse" in found.text and SECRET not in found.text
+
+
 def test_the_first_address_becomes_a_cookie(asking):
     found = ask(asking, f"/people.realm?where=a&token={asking.guard.token}&where=b")
     assert found.status_code == 303 and found.headers["location"] == "/people.realm?where=a&where=b"
@@ -75,7 +81,13 @@ def test_the_first_address_leads_nowhere_else(asking, where):
     assert location.startswith("/") and not location.startswith("//") and "evil.example" not in location.split("/")[1:2]
 
 
-@pytest.mark.parametrize("host", ["evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"127.0.0.1:{PORT}.evil.example", "", f"localhost:{PORT}@evil", f"0.0.0.0:{PORT}"])
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example", f"evil.example:{PORT}", "127.0.0.1", "127.0.0.1:1", f"127.0.0.1:{PORT}.evil.example",
+        "", f"localhost:{PORT}@evil", f"0.0.0.0:{PORT}",
+    ],
+)
 def test_names_that_are_not_this_servers(asking, host):
     found = ask(asking, token=asking.guard.token, host=host)
     assert found.status_code == 421 and SECRET not in found.text
@@ -86,7 +98,10 @@ def test_names_that_are(asking, host):
     assert ask(asking, token=asking.guard.token, host=host).status_code == 200
 
 
-ORIGINS = ["http://evil.example", "null", "https://127.0.0.1:8123", f"http://localhost:{PORT}", "http://127.0.0.1", "file://", f"{BASE}.evil.example", "\x00"]
+ORIGINS = [
+    "http://evil.example", "null", "https://127.0.0.1:8123", f"http://localhost:{PORT}", "http://127.0.0.1",
+    "file://", f"{BASE}.evil.example", "\x00",
+]
 
 
 @pytest.mark.parametrize("origin, method", list(itertools.product(ORIGINS, ["GET", "POST"])))
@@ -145,5 +160,8 @@ def test_tricks_with_paths(asking, path):
 
 def test_what_a_query_says_is_data(asking):
     for where in ("name == '<script>'", "</script>", "\u2028", "\x1b[2J"):
-        found = asking.client.get(PAGE, params={"where": where}, headers={"host": f"127.0.0.1:{PORT}", "authorization": f"Bearer {asking.guard.token}"})
+        found = asking.client.get(
+            PAGE, params={"where": where},
+            headers={"host": f"127.0.0.1:{PORT}", "authorization": f"Bearer {asking.guard.token}"},
+        )
         assert found.headers["content-type"] == "application/json" and isinstance(json.loads(found.text), dict)

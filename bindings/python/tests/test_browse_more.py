@@ -18,7 +18,8 @@ import crealm
 from crealm.browse.drawing import drawing, links_of
 
 ALL = crealm.ClassSchema("All", {
-    "i": Optional[int], "b": bool, "f": crealm.Float32, "g": Optional[float], "s": Optional[str], "d": bytes, "t": datetime, "dec": Decimal, "u": UUID, "o": crealm.ObjectId,
+    "i": Optional[int], "b": bool, "f": crealm.Float32, "g": Optional[float], "s": Optional[str], "d": bytes,
+    "t": datetime, "dec": Decimal, "u": UUID, "o": crealm.ObjectId,
     "link": "All", "two words": int, "l": list[int], "m": Any, "a.b": int}, primary_key=None)  # fmt: skip
 TEXTS = ["a", "", "it's", 'say "x"', "both ' and \"", "back\\slash", "new\nline", "é", "\u202e", None]
 
@@ -33,8 +34,9 @@ def mixed(tmp_path_factory):
             moment = datetime(1960, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=numbers.randrange(10**9), microseconds=numbers.randrange(3))
             made.append(db["All"].create(
                 i=numbers.choice([None, numbers.randrange(-50, 50)]), b=numbers.random() < 0.3, f=numbers.choice([0.1, 1.5, -2.25, 1e-20]),
-                g=numbers.choice([None, float("inf"), numbers.gauss(0, 10), 0.0]), s=numbers.choice(TEXTS), d=numbers.choice([b"", b"\0\xff", b"x"]), t=moment,
-                dec=Decimal(numbers.randrange(40)) / 8, u=UUID(int=numbers.randrange(3)), o=crealm.ObjectId(bytes(11) + bytes([numbers.randrange(4)])),
+                g=numbers.choice([None, float("inf"), numbers.gauss(0, 10), 0.0]), s=numbers.choice(TEXTS), d=numbers.choice([b"", b"\0\xff", b"x"]),
+                t=moment,                 dec=Decimal(numbers.randrange(40)) / 8, u=UUID(int=numbers.randrange(3)),
+                o=crealm.ObjectId(bytes(11) + bytes([numbers.randrange(4)])),
                 link=numbers.choice([None, *made[:5]]) if made else None, l=[1], m=3, **{"two words": numbers.randrange(3), "a.b": 1}))  # fmt: skip
     return path
 
@@ -111,7 +113,8 @@ def test_boxes_never_overlap():
         names = [f"C{number}" for number in range(numbers.randrange(1, 40))]
         schemas = {}
         for name in names:
-            links = {f"l{number}": numbers.choice([other, list[other]]) for number, other in enumerate(numbers.sample(names, numbers.randrange(min(4, len(names)))))}
+            targets = numbers.sample(names, numbers.randrange(min(4, len(names))))
+            links = {f"l{number}": numbers.choice([other, list[other]]) for number, other in enumerate(targets)}
             schemas[name] = crealm.ClassSchema(name, {"id": int, **links}, primary_key=numbers.choice([None, "id"]))
         found = _drawn(schemas)
         links = [link for name, declared in schemas.items() for link in links_of(name, declared, schemas)]

@@ -21,8 +21,8 @@
     /FILE/events                          server-sent events, without `.json`; see `live`
 
 with `.json` behind the path. Without it /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class) gives the objects
-as a file, and …/PROPERTY?raw= a text or bytes as they are. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the
-snapshot that it is about. An error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in
+as a file, and …/PROPERTY?raw= a text or bytes as they are. Names are encoded as `addresses` says, values are `cells`. Every answer about a file
+has "version", the number of the snapshot that it is about. An error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in
 a query.
 """
 
@@ -106,8 +106,8 @@ class Ask(NamedTuple):
 Answer = Callable[[Ask, Snapshot], Json]
 
 _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
-    (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404), (InvalidatedError, 404),
-    (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
+    (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
+    (InvalidatedError, 404),     (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
 
 
 def status_of(error: Error) -> int:
@@ -135,14 +135,18 @@ def _route(parts: Sequence[str]) -> Answer:
     if not parts:
         return overview
     kind, count = parts[0], len(parts)
-    if kind == "class":
-        found = {2: objects, 3: one_object}.get(count, value if count > 3 else None)
-    else:
-        found = {("links", 5): links, ("explain", 2): explain, ("facets", 3): facets, ("drawing", 1): drawing, ("schema", 1): schema, ("space", 1): space, ("check", 1): check, ("versions", 1): versions, ("compare", 1): comparable, ("compare", 3): compare}.get(
-            (kind, count))
+    found = value if kind == "class" and count > 3 else _routes().get((kind, count))
     if found is None:
         raise NoSuchPage("There is nothing at this address")
     return found
+
+
+def _routes() -> Mapping[Tuple[str, int], Answer]:
+    """By the first part behind the file, and how many there are."""
+    return {
+        ("class", 2): objects, ("class", 3): one_object, ("links", 5): links, ("facets", 3): facets, ("explain", 2): explain,
+        ("schema", 1): schema, ("drawing", 1): drawing, ("space", 1): space, ("check", 1): check, ("versions", 1): versions,
+        ("compare", 1): comparable, ("compare", 3): compare}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------
@@ -301,8 +305,8 @@ def links(ask: Ask, snapshot: Snapshot) -> Json:
     linking = obj.backlinks(source, name)
     first, end = ask.range(len(linking))
     return {
-        "class": obj.class_name, "key": obj.object_key, "label": label_of(obj), "source": source, "property": name, "total": len(linking), "from": first,
-        "items": [link(linking[index]) for index in range(first, end)]}  # fmt: skip
+        "class": obj.class_name, "key": obj.object_key, "label": label_of(obj), "source": source, "property": name,
+        "total": len(linking), "from": first, "items": [link(linking[index]) for index in range(first, end)]}  # fmt: skip
 
 
 def _leads_to(declared: ClassSchema, name: str, target: str) -> bool:

@@ -45,4 +45,18 @@ def _shown(change: Change) -> Json:
 
 
 def _text(value: Any) -> str:
-    return cut(json.dumps(value, ensure_ascii=False), _WIDTH)
+    return cut(json.dumps(_plain(value), ensure_ascii=False), _WIDTH)
+
+
+def _plain(value: Any) -> Any:
+    """JSON for people: a link is class and key, what needs a mark goes without it."""
+    if isinstance(value, list):
+        return [_plain(element) for element in value]
+    if not isinstance(value, dict):
+        return value
+    marks = list(value)
+    if marks in (["$primaryKey", "$class"], ["$ref", "$class"]):
+        return f"{value['$class']} {_plain(value[marks[0]])}"
+    if len(marks) == 1 and marks[0].startswith("$") and marks[0] != "$dict":
+        return value[marks[0]]
+    return {name: _plain(element) for name, element in value.items()}

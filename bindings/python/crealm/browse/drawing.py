@@ -122,8 +122,8 @@ def _box(name: str, schemas: Schemas) -> Json:
     key = [{"name": declared.primary_key, "type": str(declared.properties[declared.primary_key]), "target": None}] if declared.primary_key else []
     rows = [*key, *({"name": link.property, "type": str(declared.properties[link.property]), "target": link.target} for link in links)]
     more = len(declared.properties) - len(rows)
-    return {
-        "class": name, "embedded": declared.embedded, "x": 0, "y": 0, "w": _WIDTH, "h": _HEAD + _ROW * (len(rows) + bool(more)) + _FOOT, "rows": rows, "more": more}  # fmt: skip
+    height = _HEAD + _ROW * (len(rows) + bool(more)) + _FOOT
+    return {"class": name, "embedded": declared.embedded, "x": 0, "y": 0, "w": _WIDTH, "h": height, "rows": rows, "more": more}
 
 
 def _placed(columns: Sequence[Sequence[str]], alone: Sequence[str], schemas: Schemas) -> Dict[str, Json]:

@@ -45,7 +45,8 @@ def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
     nulls = total - sum(number for _, number in known)
     common = sorted(known, key=lambda entry: -entry[1])[:_MOST]
     return {
-        "property": name, "type": str(prop), "total": total, "objects": objects, "distinct": len(known), "nulls": nulls, "whereNull": _both(condition, path and f"{path} == NULL"),
+        "property": name, "type": str(prop), "total": total, "objects": objects, "distinct": len(known),
+        "nulls": nulls, "whereNull": _both(condition, path and f"{path} == NULL"),
         "values": [
             {"cell": _cell(value, prop), "count": number, "where": _both(condition, _equal(path, value, prop))} for value, number in common],
         "histogram": _histogram(known, prop, path, condition)}  # fmt: skip
@@ -136,9 +137,11 @@ def _histogram(known: Sequence[Tuple[Any, int]], prop: Prop, path: Optional[str]
     counts = [0] * (len(bounds) - 1)
     for number, many in finite:
         counts[_bar(number, bounds)] += many
+    last = len(counts) - 1
+    wheres = [_both(condition, _between(path, first, end, prop, index == last)) for index, (first, end) in enumerate(zip(bounds, bounds[1:]))]
     return [
-        {"from": _shown(first, is_time), "to": _shown(end, is_time), "count": many, "where": _both(condition, _between(path, first, end, prop, index == len(counts) - 1))}
-        for index, (first, end, many) in enumerate(zip(bounds, bounds[1:], counts))]  # fmt: skip
+        {"from": _shown(first, is_time), "to": _shown(end, is_time), "count": many, "where": where}
+        for first, end, many, where in zip(bounds, bounds[1:], counts, wheres)]  # fmt: skip
 
 
 def _bounds(low: float, high: float, prop: Prop) -> List[float]:

@@ -67,11 +67,11 @@ class Guard:
         head = _Head(scope)
         refused = self._refusal(head)
         if refused is not None:
-            await _refuse(send, *refused)
+            await _refuse(send, head, *refused)
         elif head.method in _READING and "token" in head.query:
             await self._exchange(head, send)
         elif not self._is_known(head):
-            await _refuse(send, 401, "Open the address that `crealm browse` printed: it has the token that this page needs.")
+            await _refuse(send, head, 401, "Open the address that `crealm browse` printed: it has the token that this page needs.")
         else:
             await self._app(scope, receive, _with_headers(send))
 
@@ -96,7 +96,7 @@ class Guard:
         is_good = _same(given, self.token) or given in self._once
         self._once.discard(given)
         if not is_good:
-            await _refuse(send, 401, "This token is not the right one, or was used before.")
+            await _refuse(send, head, 401, "This token is not the right one, or was used before.")
             return
         query = urlencode(head.query, doseq=True)
         cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
@@ -156,12 +156,18 @@ def _with_headers(send: Send) -> Send:
     return sent
 
 
-async def _refuse(send: Send, status: int, text: str) -> None:
+async def _refuse(send: Send, head: _Head, status: int, text: str) -> None:
+    """A sentence for people, or as JSON. Nothing of the request is in it."""
+    if "text/html" in head.one("accept"):
+        page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>CRealm</title><p>{text.replace("`", "")}</p></html>'
+        await _respond(send, status, {"content-type": "text/html; charset=utf-8"}, page.encode())
+        return
     body = json.dumps({"error": {"kind": "Refused", "message": text}}).encode()
     await _respond(send, status, {"content-type": "application/json"}, body)
 
 
 async def _respond(send: Send, status: int, headers: Dict[str, str], body: bytes) -> None:
     fields = {**HEADERS, "cache-control": "no-store", "content-length": str(len(body)), **headers}
-    await send({"type": "http.response.start", "status": status, "headers": [(name.encode(), value.encode("latin-1")) for name, value in fields.items()]})
+    encoded = [(name.encode(), value.encode("latin-1")) for name, value in fields.items()]
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
     await send({"type": "http.response.body", "body": body})

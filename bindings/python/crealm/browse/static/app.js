@@ -37,10 +37,16 @@ function route(at) {
   }
   if (kind === "links" && rest.length === 4) {
     const [className, key, source, property] = rest;
-    way.push([className, path(name, "class", className)], [`#${key}`, path(name, "class", className, key)], [`← ${source}.${property}`, path(...at)]);
+    way.push(
+      [className, path(name, "class", className)], [`#${key}`, path(name, "class", className, key)],
+      [`← ${source}.${property}`, path(...at)],
+    );
     return [value.showLinks, way];
   }
-  if (kind === "compare" && (!rest.length || rest.length === 2)) return [compare.show, [...way, [kind, path(name, kind)], ...(rest.length ? [[rest[1], path(...at)]] : [])]];
+  if (kind === "compare" && (!rest.length || rest.length === 2)) return [
+    compare.show,
+    [...way, [kind, path(name, kind)], ...(rest.length ? [[rest[1], path(...at)]] : [])],
+  ];
   const shows = { schema: schema.show, space: space.show, check: space.showCheck, versions: space.showVersions, log: space.showLog }[kind];
   return [shows && !rest.length ? shows : nothing, [...way, [kind, path(...at)]]];
 }
@@ -105,21 +111,40 @@ function failed(error) {
     put(main, keys.form(at[0], error.error, () => { overview = null; show(); }));
     return;
   }
-  const said = error instanceof Refusal ? error.error : { kind: error.name, message: error instanceof TypeError ? "The server does not answer. Is `crealm browse` still running?" : String(error.message) };
+  const said = error instanceof Refusal ? error.error : {
+    kind: error.name,
+    message: error instanceof TypeError ? "The server does not answer. Is `crealm browse` still running?" : String(error.message),
+  };
   say(said.message);
-  put(main, h("section", { class: "problem", role: "alert" }, h("h1", {}, "This cannot be shown"), h("p", {}, isolated(said.message)), said.hint && h("p", { class: "faint" }, said.hint), h("p", { class: "faint code" }, said.kind)));
+  put(
+    main,
+    h(
+      "section", { class: "problem", role: "alert" }, h("h1", {}, "This cannot be shown"), h("p", {}, isolated(said.message)),
+      said.hint && h("p", { class: "faint" }, said.hint), h("p", { class: "faint code" }, said.kind),
+    ),
+  );
 }
 
 // The way
 
 function drawWay(way) {
-  const items = way.map(([text, href], index) => h("li", {}, index === way.length - 1 ? h("span", { "aria-current": "page" }, isolated(text)) : h("a", { href }, isolated(text))));
+  const items = way.map(([text, href], index) => h(
+    "li", {},
+    index === way.length - 1 ? h("span", { "aria-current": "page" }, isolated(text)) : h("a", { href }, isolated(text)),
+  ));
   put(crumbs, h("ol", {}, h("li", {}, h("a", { href: "/", class: "brand" }, "crealm")), items));
 }
 
 function drawTools() {
   const href = location.pathname === "/" ? "/-/files.json" : location.pathname + ".json" + location.search;
-  put(tools, overview && location.pathname !== "/" && h("span", { class: "faint", title: `version ${overview.version} of the file` }, `v${overview.version}`), h("a", { href, class: "quiet", title: "This page as JSON", target: "_blank", rel: "noopener" }, "JSON"));
+  put(
+    tools,
+    overview && location.pathname !== "/" && h(
+      "span",
+      { class: "faint", title: `version ${overview.version} of the file` }, `v${overview.version}`,
+    ),
+    h("a", { href, class: "quiet", title: "This page as JSON", target: "_blank", rel: "noopener" }, "JSON"),
+  );
 }
 
 // What happens to the file meanwhile
@@ -129,7 +154,10 @@ let listening = null; // To which file, and how to end it.
 function listen(file) {
   if (listening?.file === file) return;
   listening?.end();
-  listening = file === undefined ? null : { file, end: heard(file, (kind, data) => (kind === "version" ? moved(file, data) : say(data.message))) };
+  listening = file === undefined ? null : {
+    file,
+    end: heard(file, (kind, data) => (kind === "version" ? moved(file, data) : say(data.message))),
+  };
 }
 
 /** Another version: the side, and what is shown, are asked for again. */
@@ -170,10 +198,26 @@ async function drawSide(at) {
 /** changes: what came and went in a class, to be marked. */
 function fillSide(at, changes = {}) {
   const [name, kind, current] = at;
-  const entry = (one) => h("li", {}, h("a", { href: path(name, "class", one.name), class: "entry", "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined }, isolated(one.name), countOf(one, Object.hasOwn(changes, one.name))));
+  const entry = (one) => h(
+    "li", {},
+    h(
+      "a",
+      {
+        href: path(name, "class", one.name), class: "entry",
+        "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined,
+      },
+      isolated(one.name), countOf(one, Object.hasOwn(changes, one.name)),
+    ),
+  );
   const group = (title, classes) => classes.length > 0 && [h("h2", {}, title), h("ul", { class: "classes" }, classes.map(entry))];
-  const pages = [["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"], ["Log", "log"], ["Compare", "compare"]];
-  const filter = h("input", { type: "search", placeholder: "Find a class", "aria-label": "Find a class", oninput: () => sift(filter.value) });
+  const pages = [
+    ["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"],
+    ["Log", "log"], ["Compare", "compare"],
+  ];
+  const filter = h(
+    "input",
+    { type: "search", placeholder: "Find a class", "aria-label": "Find a class", oninput: () => sift(filter.value) },
+  );
   const wanted = side.querySelector("input")?.value ?? "";
   put(
     side,
@@ -182,7 +226,13 @@ function fillSide(at, changes = {}) {
     group("Embedded", overview.classes.filter((one) => one.embedded)),
     !overview.classes.length && h("p", { class: "empty" }, "This file has no classes."),
     h("h2", {}, "File"),
-    h("ul", {}, pages.map(([title, part]) => h("li", {}, h("a", { href: part ? path(name, part) : path(name), class: "entry", "aria-current": kind === part ? "page" : undefined }, title)))),
+    h(
+      "ul", {},
+      pages.map(([title, part]) => h(
+        "li", {},
+        h("a", { href: part ? path(name, part) : path(name), class: "entry", "aria-current": kind === part ? "page" : undefined }, title),
+      )),
+    ),
   );
   filter.value = wanted;
   sift(wanted);
@@ -190,7 +240,9 @@ function fillSide(at, changes = {}) {
 }
 
 function countOf(one, isChanged) {
-  return one.count.t === "error" ? h("span", { class: "fault", title: one.count.message }, "⚠") : h("span", { class: isChanged ? "count changed" : "count" }, grouped(one.count.v));
+  return one.count.t === "error" ? h("span", { class: "fault", title: one.count.message }, "⚠") : h(
+    "span", { class: isChanged ? "count changed" : "count" }, grouped(one.count.v),
+  );
 }
 
 function sift(text) {

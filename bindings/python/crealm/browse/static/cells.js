@@ -30,16 +30,31 @@ const RENDER = {
   float: (cell) => h("span", { class: "number" }, numeral(cell.v)),
   float32: (cell) => h("span", { class: "number" }, cell.text ?? numeral(cell.v)),
   decimal: (cell) => h("span", { class: "number" }, cell.v),
-  string: (cell) => (cell.v === "" ? h("span", { class: "faint", title: "an empty text" }, "“”") : [isolated(cell.v, { class: "text" }), cell.cut && h("span", { class: "faint" }, ` … ${counted(cell.length, "character")}`)]),
-  binary: (cell) => h("span", { class: "bytes" }, h("span", { class: "faint" }, sized(cell.size)), " ", cell.hex, cell.hex.length < 2 * cell.size && "…"),
-  date: (cell) => h("time", { class: "number", datetime: cell.v, title: local(cell) }, cell.v.slice(0, -1).replace("T", " "), h("span", { class: "faint" }, " UTC")),
+  string: (cell) => (cell.v === "" ? h("span", { class: "faint", title: "an empty text" }, "“”") : [
+    isolated(cell.v, { class: "text" }),
+    cell.cut && h("span", { class: "faint" }, ` … ${counted(cell.length, "character")}`),
+  ]),
+  binary: (cell) => h(
+    "span", { class: "bytes" }, h("span", { class: "faint" }, sized(cell.size)), " ", cell.hex,
+    cell.hex.length < 2 * cell.size && "…",
+  ),
+  date: (cell) => h(
+    "time", { class: "number", datetime: cell.v, title: local(cell) }, cell.v.slice(0, -1).replace("T", " "),
+    h("span", { class: "faint" }, " UTC"),
+  ),
   uuid: (cell) => h("span", { class: "code" }, cell.v),
   objectId: (cell) => h("span", { class: "code", title: `made ${cell.time}` }, cell.v),
   link: (cell, place) => link(cell, place),
-  object: (cell, place) => h("span", { class: "inside" }, "{ ", separated(cell.fields.map(([name, field]) => entry(name, field, place))), cell.more && ", …", " }"),
+  object: (cell, place) => h(
+    "span", { class: "inside" }, "{ ",
+    separated(cell.fields.map(([name, field]) => entry(name, field, place))), cell.more && ", …", " }",
+  ),
   list: (cell, place) => several(cell, place, "[", "]", cell.items.map((item) => rendered(item, place))),
   set: (cell, place) => several(cell, place, "{", "}", cell.items.map((item) => rendered(item, place))),
-  dict: (cell, place) => several(cell, place, "{", "}", cell.items.map((item) => (Array.isArray(item) ? entry(...item, place) : rendered(item, place)))),
+  dict: (cell, place) => several(
+    cell, place, "{", "}",
+    cell.items.map((item) => (Array.isArray(item) ? entry(...item, place) : rendered(item, place))),
+  ),
   error: (cell) => h("span", { class: "fault", title: cell.message }, "⚠ ", cell.message),
 };
 
@@ -56,7 +71,10 @@ export function isNumeric(type) {
 /** The picture of a cell that is one. */
 export function picture(cell, place) {
   if (!cell.media) return null;
-  return h("img", { class: "picture", src: address(place.href, { raw: "1", inline: "1" }), alt: `Picture of ${sized(cell.size)}`, loading: "lazy" });
+  return h(
+    "img",
+    { class: "picture", src: address(place.href, { raw: "1", inline: "1" }), alt: `Picture of ${sized(cell.size)}`, loading: "lazy" },
+  );
 }
 
 /** A cell as plain text, for the title of a narrow column and for those who hear the page. */
@@ -81,7 +99,10 @@ function local(cell) {
 
 function link(cell, place) {
   const target = place.object(cell.class, cell.key);
-  return h("a", { href: target.href, class: "link" }, isolated(cell.label ?? String(cell.key)), h("span", { class: "faint" }, " ", shown(cell.class)));
+  return h(
+    "a", { href: target.href, class: "link" }, isolated(cell.label ?? String(cell.key)),
+    h("span", { class: "faint" }, " ", shown(cell.class)),
+  );
 }
 
 function entry(name, cell, place) {
@@ -91,7 +112,10 @@ function entry(name, cell, place) {
 function several(cell, place, open, close, items) {
   if (!cell.count) return h("span", { class: "faint" }, open + close);
   const rest = cell.count > items.length && items.length > 0;
-  return h("span", { class: "inside" }, h("span", { class: "faint" }, grouped(cell.count)), ` ${open} `, separated(items), rest && ", …", !items.length && "…", ` ${close}`);
+  return h(
+    "span", { class: "inside" }, h("span", { class: "faint" }, grouped(cell.count)), ` ${open} `, separated(items),
+    rest && ", …", !items.length && "…", ` ${close}`,
+  );
 }
 
 function separated(items) {

@@ -35,7 +35,10 @@ export async function show([name]) {
 
 function upgrade(file) {
   if (file.encrypted || file.format === null || file.format >= 24) return null;
-  return h("p", { class: "notice" }, `This file has format ${file.format}. It is shown as it lies; whatever writes to it makes it format 24 first, which older programs cannot read.`);
+  return h(
+    "p", { class: "notice" },
+    `This file has format ${file.format}. It is shown as it lies; whatever writes to it makes it format 24 first, which older programs cannot read.`,
+  );
 }
 
 function classes(file) {

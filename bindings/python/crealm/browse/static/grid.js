@@ -34,7 +34,10 @@ export class Grid {
   }
 
   build(label) {
-    this.head = h("div", { class: "grid-head", role: "row", "aria-rowindex": 1 }, this.columns.map((column, index) => this.header(column, index)));
+    this.head = h(
+      "div", { class: "grid-head", role: "row", "aria-rowindex": 1 },
+      this.columns.map((column, index) => this.header(column, index)),
+    );
     this.canvas = h("div", { class: "grid-canvas", role: "presentation" });
     this.element = h("div", {
       class: "grid", role: "grid", tabindex: 0, "aria-label": label, "aria-colcount": this.columns.length,
@@ -128,7 +131,9 @@ export class Grid {
   scrolled() {
     const range = this.element.scrollHeight - this.element.clientHeight;
     if (!this.isScaled) this.top = this.element.scrollTop / ROW;
-    else if (Math.abs(this.element.scrollTop - this.expected) > 1) this.top = range > 0 ? (this.element.scrollTop / range) * this.furthest : 0;
+    else if (Math.abs(
+      this.element.scrollTop - this.expected,
+    ) > 1) this.top = range > 0 ? (this.element.scrollTop / range) * this.furthest : 0;
     this.expected = this.element.scrollTop;
     this.draw();
   }
@@ -190,7 +195,11 @@ export class Grid {
     const column = this.columns[at];
     const isActive = row === this.active.row && at === this.active.column;
     const marks = [column.numeric && "numeric", isActive && "active", this.changed.get(row)?.[at] && "changed"].filter(Boolean).join(" ");
-    const attributes = { role: "gridcell", id: `cell-${row}-${at}`, class: marks ? `cell ${marks}` : "cell", "aria-colindex": at + 1, "data-row": row, "data-column": at, title: cell && !cell.href ? plain(cell).slice(0, 400) : undefined };
+    const attributes = {
+      role: "gridcell", id: `cell-${row}-${at}`, class: marks ? `cell ${marks}` : "cell", "aria-colindex": at + 1,
+      "data-row": row, "data-column": at,
+      title: cell && !cell.href ? plain(cell).slice(0, 400) : undefined,
+    };
     return h("div", attributes, cell ? (column.render ? column.render(cell, data) : rendered(cell, data.place(column))) : "");
   }
 
@@ -199,14 +208,44 @@ export class Grid {
   header(column, index) {
     const at = this.order.findIndex((one) => one.name === column.name);
     const way = at < 0 ? null : this.order[at].descends ? "descending" : "ascending";
-    const sign = way && h("span", { class: "order", "aria-hidden": "true" }, way === "ascending" ? "▲" : "▼", this.order.length > 1 && h("sup", {}, at + 1));
+    const sign = way && h(
+      "span", { class: "order", "aria-hidden": "true" }, way === "ascending" ? "▲" : "▼",
+      this.order.length > 1 && h("sup", {}, at + 1),
+    );
     const title = h("bdi", { class: "title" }, column.title ?? column.name);
     const inside = column.sortable
-      ? h("button", { type: "button", class: "quiet", tabindex: -1, title: `Sort by ${column.name} (with Shift: also by it)`, onclick: (event) => this.events.sorted?.(column, event.shiftKey) }, title, sign)
+      ? h(
+        "button",
+        {
+          type: "button", class: "quiet", tabindex: -1, title: `Sort by ${column.name} (with Shift: also by it)`,
+          onclick: (event) => this.events.sorted?.(column, event.shiftKey),
+        },
+        title, sign,
+      )
       : h("span", { class: "unsortable" }, title);
-    const values = column.countable && h("button", { type: "button", class: "quiet values", tabindex: -1, title: `Values of ${column.name} (f)`, "aria-label": `Values of ${column.name}`, onclick: () => this.events.counted?.(column) }, "≡");
-    const grip = h("span", { class: "grip", role: "separator", "aria-hidden": "true", onpointerdown: (event) => this.grip(event, index), ondblclick: () => this.fit(index) });
-    return h("div", { class: column.numeric ? "cell numeric" : "cell", role: "columnheader", "aria-colindex": index + 1, "aria-sort": way ?? undefined, title: column.type }, inside, values, grip);
+    const values = column.countable && h(
+      "button",
+      {
+        type: "button", class: "quiet values", tabindex: -1, title: `Values of ${column.name} (f)`,
+        "aria-label": `Values of ${column.name}`, onclick: () => this.events.counted?.(column),
+      },
+      "≡",
+    );
+    const grip = h(
+      "span",
+      {
+        class: "grip", role: "separator", "aria-hidden": "true", onpointerdown: (event) => this.grip(event, index),
+        ondblclick: () => this.fit(index),
+      },
+    );
+    return h(
+      "div",
+      {
+        class: column.numeric ? "cell numeric" : "cell", role: "columnheader", "aria-colindex": index + 1,
+        "aria-sort": way ?? undefined, title: column.type,
+      },
+      inside, values, grip,
+    );
   }
 
   setWidths() {
@@ -245,7 +284,9 @@ export class Grid {
     const moves = {
       ArrowDown: [row + 1, column], ArrowUp: [row - 1, column], ArrowRight: [row, column + 1], ArrowLeft: [row, column - 1],
       PageDown: [row + page, column], PageUp: [row - page, column],
-      Home: event.ctrlKey ? [0, 0] : [row, 0], End: event.ctrlKey ? [this.total - 1, this.columns.length - 1] : [row, this.columns.length - 1],
+      Home: event.ctrlKey ? [0, 0] : [row, 0], End: event.ctrlKey ? [
+        this.total - 1, this.columns.length - 1,
+      ] : [row, this.columns.length - 1],
     };
     if (event.key in moves) {
       event.preventDefault();

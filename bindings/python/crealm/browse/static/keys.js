@@ -6,7 +6,11 @@ import { h, isolated, put } from "./dom.js";
 export function form(file, error, opened) {
   const said = h("p", { class: "fault", role: "alert" });
   const text = h("input", { id: "secret", type: "password", autocomplete: "off", spellcheck: "false", required: true });
-  const kind = (value, label, hint) => h("label", { class: "choice" }, h("input", { type: "radio", name: "kind", value, checked: value === "key" }), h("span", {}, label, h("span", { class: "faint" }, hint)));
+  const kind = (value, label, hint) => h(
+    "label", { class: "choice" },
+    h("input", { type: "radio", name: "kind", value, checked: value === "key" }),
+    h("span", {}, label, h("span", { class: "faint" }, hint)),
+  );
   const button = h("button", { type: "submit", class: "main" }, "Open");
   const submit = async (event) => {
     event.preventDefault();

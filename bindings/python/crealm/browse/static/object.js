@@ -18,7 +18,10 @@ async function made([file, , className, key]) {
   const place = new Place(file, "class", className, key);
   const title = found.label ?? `#${key}`;
   const element = h("article", { class: "sheet object" },
-    h("header", {}, h("h1", {}, isolated(title)), h("p", { class: "faint" }, isolated(className), ` #${key}`, found.embedded && ", embedded")),
+    h(
+      "header", {}, h("h1", {}, isolated(title)),
+      h("p", { class: "faint" }, isolated(className), ` #${key}`, found.embedded && ", embedded"),
+    ),
     properties(found.properties, place),
     backlinks(found, file));
   return element;
@@ -42,8 +45,14 @@ function marks(one) {
 
 /** A value with what is inside of it to be unfolded. */
 export function content(cell, place) {
-  if (cell.t === "string") return [h("div", { class: "prose" }, isolated(cell.v, { class: "text" }, true)), cell.cut && h("p", {}, h("a", { href: place.href }, `All ${counted(cell.length, "character")}`))];
-  if (cell.t === "binary") return [picture(cell, place), h("div", {}, rendered(cell, place), " ", cell.size > 0 && h("a", { href: place.href, class: "quiet" }, "all"))];
+  if (cell.t === "string") return [
+    h("div", { class: "prose" }, isolated(cell.v, { class: "text" }, true)),
+    cell.cut && h("p", {}, h("a", { href: place.href }, `All ${counted(cell.length, "character")}`)),
+  ];
+  if (cell.t === "binary") return [
+    picture(cell, place),
+    h("div", {}, rendered(cell, place), " ", cell.size > 0 && h("a", { href: place.href, class: "quiet" }, "all")),
+  ];
   if (["list", "set", "dict"].includes(cell.t) && cell.count) return tree(cell, place);
   if (cell.t === "object") return tree(cell, place);
   return rendered(cell, place);
@@ -54,7 +63,11 @@ function backlinks(found, file) {
   const none = found.backlinks.length > rows.length && h("p", { class: "faint" }, rows.length ? "" : "Nothing links here.");
   if (!found.backlinks.length) return null;
   const title = found.embedded ? "Part of" : "Linked from";
-  const entry = (one) => h("li", {}, h("a", { href: path(file, "links", found.class, found.key, one.class, one.property) }, isolated(one.class), ".", isolated(one.property)), " ",
+  const entry = (one) => h("li", {}, h(
+    "a",
+    { href: path(file, "links", found.class, found.key, one.class, one.property) }, isolated(one.class),
+    ".", isolated(one.property),
+  ), " ",
     one.count.t === "error" ? h("span", { class: "fault" }, one.count.message) : h("span", { class: "count" }, grouped(one.count.v)));
   return h("section", { class: "backlinks" }, h("h2", {}, title), h("ul", {}, rows.map(entry)), none);
 }

@@ -41,12 +41,18 @@ class Objects {
     this.names = this.declared.properties.map((one) => one.name);
     if (!this.chosen.length) this.chosen = this.usual();
     this.chosen = this.chosen.filter((name) => this.names.includes(name));
-    this.box = new QueryBox({ schema, className: this.name, text: this.where, asked: (text) => this.askFor(text), store: `queries ${this.name}` });
+    this.box = new QueryBox({
+      schema, className: this.name, text: this.where, asked: (text) => this.askFor(text), store: `queries ${this.name}`,
+    });
     this.count = h("span", { class: "total", role: "status" });
     this.how = h("span", { class: "faint how" });
     this.holder = h("div", { class: "holder" });
     this.aside = h("div", { class: "aside", hidden: true });
-    this.element = h("section", { class: "objects" }, h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.takeAway()), h("div", { class: "beside" }, this.holder, this.aside),  h("div", { class: "foot" }, this.count, this.how));
+    this.element = h(
+      "section", { class: "objects" },
+      h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.takeAway()),
+      h("div", { class: "beside" }, this.holder, this.aside), h("div", { class: "foot" }, this.count, this.how),
+    );
     await this.fill();
     return this;
   }
@@ -59,7 +65,10 @@ class Objects {
 
   get options() {
     const isUsual = JSON.stringify(this.chosen) === JSON.stringify(this.usual());
-    return { where: this.where, sort: this.order.map((one) => `${one.name} ${one.descends ? "desc" : "asc"}`), column: isUsual ? [] : this.chosen };
+    return {
+      where: this.where,
+      sort: this.order.map((one) => `${one.name} ${one.descends ? "desc" : "asc"}`), column: isUsual ? [] : this.chosen,
+    };
   }
 
   shown() {
@@ -97,7 +106,10 @@ class Objects {
       this.box.accept();
       this.grid?.close();
       this.grid = grid;
-      put(this.holder, grid.element, !first.total && h("p", { class: "empty" }, this.where ? "No object meets this condition." : "There are no objects of this class."));
+      put(
+        this.holder, grid.element,
+        !first.total && h("p", { class: "empty" }, this.where ? "No object meets this condition." : "There are no objects of this class."),
+      );
       grid.filled(0, this.paged(first));
       this.tell(first.total);
     } catch (error) {
@@ -124,9 +136,17 @@ class Objects {
   async explain() {
     this.explaining = new AbortController();
     try {
-      const { explanation } = await ask([this.file, "explain", this.name], { where: this.where, sort: this.options.sort }, this.explaining.signal);
-      const way = { scan: "every object was tested", index: `by the index of ${explanation.property}`, words: `by the words of ${explanation.property}`, nothing: "nothing was tested" }[explanation.access] ?? explanation.access;
-      put(this.how, h("span", { title: explanation.query }, isolated(`${way}: ${grouped(explanation.tested)} of ${grouped(explanation.objects)}`)));
+      const { explanation } = await ask(
+        [this.file, "explain", this.name], { where: this.where, sort: this.options.sort }, this.explaining.signal,
+      );
+      const way = {
+        scan: "every object was tested", index: `by the index of ${explanation.property}`,
+        words: `by the words of ${explanation.property}`, nothing: "nothing was tested",
+      }[explanation.access] ?? explanation.access;
+      put(
+        this.how,
+        h("span", { title: explanation.query }, isolated(`${way}: ${grouped(explanation.tested)} of ${grouped(explanation.objects)}`)),
+      );
     } catch {
       put(this.how);
     }
@@ -136,9 +156,20 @@ class Objects {
 
   makeGrid() {
     const properties = new Map(this.declared.properties.map((one) => [one.name, one]));
-    const columns = this.chosen.map((name) => ({ name, type: typeText(properties.get(name)), sortable: isSortable(properties.get(name), name, this), numeric: isNumeric(typeText(properties.get(name))), countable: isCountable(properties.get(name), name, this), width: widthOf(properties.get(name)) }));
-    const key = { name: "\u0000key", title: "#", width: 72, numeric: true, type: "the key of the object", render: (cell) => h("a", { href: cell.href, class: "key" }, cell.text) };
-    return new Grid([key, ...columns], (from, count, signal) => ask([this.file, "class", this.name], { ...this.request(), from, count }, signal).then((answer) => this.paged(answer)), {
+    const columns = this.chosen.map((name) => (
+      {
+        name, type: typeText(properties.get(name)), sortable: isSortable(properties.get(name), name, this),
+        numeric: isNumeric(typeText(properties.get(name))), countable: isCountable(properties.get(name), name, this),
+        width: widthOf(properties.get(name)),
+      }
+    ));
+    const key = {
+      name: "\u0000key", title: "#", width: 72, numeric: true, type: "the key of the object",
+      render: (cell) => h("a", { href: cell.href, class: "key" }, cell.text),
+    };
+    return new Grid([key, ...columns], (from, count, signal) => ask(
+      [this.file, "class", this.name], { ...this.request(), from, count }, signal,
+    ).then((answer) => this.paged(answer)), {
       label: `Objects of ${this.name}`, order: this.order, widths: new Map(JSON.parse(sessionStorage.getItem(this.stored) ?? "[]")),
       sorted: (column, adds) => this.sort(column.name, adds),
       counted: (column) => this.facet(column.name),
@@ -156,7 +187,10 @@ class Objects {
   paged(answer) {
     const rows = answer.rows.map((row) => {
       const place = new Place(this.file, "class", this.name, String(row.key));
-      return { id: row.key, place: (column) => place.inside(column.name), cells: [{ t: "int", v: row.key, href: place.href, text: String(row.key) }, ...row.cells] };
+      return {
+        id: row.key, place: (column) => place.inside(column.name),
+        cells: [{ t: "int", v: row.key, href: place.href, text: String(row.key) }, ...row.cells],
+      };
     });
     return { total: answer.total, version: answer.version, rows };
   }
@@ -165,7 +199,10 @@ class Objects {
 
   facet(name) {
     this.unfacet();
-    this.facets = panel(this.file, this.name, name, this.where, (where) => { this.box.use(where); }, () => { this.unfacet(); this.grid.element.focus(); });
+    this.facets = panel(
+      this.file, this.name, name, this.where, (where) => { this.box.use(where); },
+      () => { this.unfacet(); this.grid.element.focus(); },
+    );
     this.facetOf = name;
     put(this.aside, this.facets.element);
     this.aside.hidden = false;
@@ -184,8 +221,22 @@ class Objects {
     const menu = h("details", { class: "menu" }, h("summary", {}, "Download"));
     const fill = () => {
       const isWhole = !this.where && !this.order.length;
-      const entry = (kind, title) => h("li", {}, h("a", { href: address(path(this.file, "class", this.name), { where: this.where, sort: this.options.sort, download: kind }), download: true, class: "entry" }, title));
-      put(list, [["csv", "CSV"], ["json", "JSON"], ["ndjson", "NDJSON"]].map((one) => entry(...one)), isWhole && [["parquet", "Parquet"], ["sqlite", "SQLite"]].map((one) => entry(...one)));
+      const entry = (kind, title) => h(
+        "li", {},
+        h(
+          "a",
+          {
+            href: address(path(this.file, "class", this.name), { where: this.where, sort: this.options.sort, download: kind }),
+            download: true, class: "entry",
+          },
+          title,
+        ),
+      );
+      put(
+        list,
+        [["csv", "CSV"], ["json", "JSON"], ["ndjson", "NDJSON"]].map((one) => entry(...one)),
+        isWhole && [["parquet", "Parquet"], ["sqlite", "SQLite"]].map((one) => entry(...one)),
+      );
     };
     const list = h("ul", { class: "pop" });
     menu.append(list);
@@ -197,7 +248,9 @@ class Objects {
     const known = this.order.find((one) => one.name === name);
     const others = adds ? this.order.filter((one) => one.name !== name) : [];
     if (!known) this.order = [...others, { name, descends: false }];
-    else if (!known.descends) this.order = adds ? this.order.map((one) => (one === known ? { name, descends: true } : one)) : [{ name, descends: true }];
+    else if (!known.descends) this.order = adds ? this.order.map((one) => (
+      one === known ? { name, descends: true } : one
+    )) : [{ name, descends: true }];
     else this.order = others;
     this.changed();
   }
@@ -210,17 +263,35 @@ class Objects {
   // Columns
 
   columnMenu() {
-    const boxes = this.names.map((name) => h("label", { class: "choice" }, h("input", { type: "checkbox", value: name, checked: this.chosen.includes(name), onchange: () => choose() }), isolated(name)));
+    const boxes = this.names.map((name) => h(
+      "label", { class: "choice" },
+      h("input", { type: "checkbox", value: name, checked: this.chosen.includes(name), onchange: () => choose() }),
+      isolated(name),
+    ));
     const choose = () => {
       const inputs = [...list.querySelectorAll("input")];
       const wanted = new Set(inputs.filter((input) => input.checked).map((input) => input.value));
-      this.chosen = [...this.chosen.filter((name) => wanted.has(name)), ...this.names.filter((name) => wanted.has(name) && !this.chosen.includes(name))];
+      this.chosen = [
+        ...this.chosen.filter((name) => wanted.has(name)),
+        ...this.names.filter((name) => wanted.has(name) && !this.chosen.includes(name))
+      ];
       this.changed();
     };
-    const all = (is) => h("button", { type: "button", class: "quiet", onclick: () => { list.querySelectorAll("input").forEach((input) => { input.checked = is; }); choose(); } }, is ? "all" : "none");
+    const all = (is) => h(
+      "button",
+      {
+        type: "button", class: "quiet",
+        onclick: () => { list.querySelectorAll("input").forEach((input) => { input.checked = is; }); choose(); },
+      },
+      is ? "all" : "none",
+    );
     const list = h("div", { class: "choices" }, boxes);
     const hidden = this.names.length - this.chosen.length;
-    return h("details", { class: "menu" }, h("summary", {}, "Columns", hidden > 0 && h("span", { class: "faint" }, ` ${this.chosen.length} of ${this.names.length}`)), h("div", { class: "pop" }, h("p", {}, all(true), all(false)), list));
+    return h(
+      "details", { class: "menu" },
+      h("summary", {}, "Columns", hidden > 0 && h("span", { class: "faint" }, ` ${this.chosen.length} of ${this.names.length}`)),
+      h("div", { class: "pop" }, h("p", {}, all(true), all(false)), list),
+    );
   }
 }
 
@@ -239,7 +310,10 @@ function isSortable(property, name, { page, file }) {
   return property.collection === null && !(target && target.embedded) && name !== "" && !/^@|[.[\]"\\]/.test(name);
 }
 
-const WIDE = { bool: 80, int: 110, float: 120, Float32: 110, str: 200, bytes: 200, datetime: 220, Decimal: 140, UUID: 290, ObjectId: 200, Any: 200, link: 170 };
+const WIDE = {
+  bool: 80, int: 110, float: 120, Float32: 110, str: 200, bytes: 200, datetime: 220, Decimal: 140, UUID: 290,
+  ObjectId: 200, Any: 200, link: 170,
+};
 
 function widthOf(property) {
   return property.collection === null ? WIDE[property.type] : 220;

@@ -36,9 +36,18 @@ export class QueryBox {
     this.mirror = h("div", { class: "mirror", "aria-hidden": "true", dir: "ltr" });
     this.list = h("ul", { id: "offers", class: "pop offers", role: "listbox", "aria-label": "Completions", hidden: true });
     this.said = h("p", { class: "fault said", role: "alert" });
-    const clear = h("button", { type: "button", class: "quiet clear", title: "Without a condition", "aria-label": "Without a condition", onclick: () => this.use("") }, "✕");
+    const clear = h(
+      "button",
+      {
+        type: "button", class: "quiet clear", title: "Without a condition", "aria-label": "Without a condition",
+        onclick: () => this.use(""),
+      },
+      "✕",
+    );
     this.element = h("form", { class: "query", role: "search", onsubmit: (event) => { event.preventDefault(); this.submit(); } },
-      h("div", { class: "field" }, this.mirror, this.input, clear, this.list), h("button", { type: "submit", class: "main" }, "Find"), this.said);
+      h(
+        "div", { class: "field" }, this.mirror, this.input, clear, this.list,
+      ), h("button", { type: "submit", class: "main" }, "Find"), this.said);
     this.reflect();
   }
 
@@ -83,7 +92,10 @@ export class QueryBox {
     const letters = Array.from(this.input.value);
     if (this.fault) {
       const [start, end] = this.fault;
-      put(this.mirror, letters.slice(0, start).join(""), h("mark", {}, letters.slice(start, end).join("") || "\u00a0\u00a0"), letters.slice(end).join(""));
+      put(
+        this.mirror, letters.slice(0, start).join(""),
+        h("mark", {}, letters.slice(start, end).join("") || "\u00a0\u00a0"), letters.slice(end).join(""),
+      );
     } else {
       put(this.mirror, this.input.value);
     }
@@ -130,7 +142,14 @@ export class QueryBox {
     this.word = word;
     if (!this.offered.length || (!isWanted && !word)) return this.hide();
     this.offered = this.offered.slice(0, isEarlier ? 30 : SHOWN * 4);
-    put(this.list, this.offered.map((name, index) => h("li", { role: "option", id: `offer-${index}`, onpointerdown: (event) => { event.preventDefault(); this.take(index); } }, name)));
+    put(
+      this.list,
+      this.offered.map((name, index) => h(
+        "li",
+        { role: "option", id: `offer-${index}`, onpointerdown: (event) => { event.preventDefault(); this.take(index); } },
+        name,
+      )),
+    );
     this.list.hidden = false;
     this.input.setAttribute("aria-expanded", "true");
     this.choose(isWanted ? 0 : -1);
@@ -187,7 +206,11 @@ export class QueryBox {
       return [...(VALUES[property?.type] ?? []), ...(property && !property.optional ? [] : ["null"]), ...own, "ANY ", "ALL "];
     }
     const property = this.propertyOf(previous);
-    if (property) return [...COMPARE, ...(property.type === "str" || property.type === "Any" || property.type === "bytes" ? TEXTS : []), ...(property.fulltext ? ["TEXT "] : []), "ASC", "DESC"];
+    if (property) return [
+      ...COMPARE,
+      ...(property.type === "str" || property.type === "Any" || property.type === "bytes" ? TEXTS : []),
+      ...(property.fulltext ? ["TEXT "] : []), "ASC", "DESC"
+    ];
     return JOIN;
   }
 
@@ -198,7 +221,11 @@ export class QueryBox {
     const numbers = ["int", "float", "Float32", "Decimal", "Any"].includes(property.type) ? SUMS : [];
     const names = property.class ? this.namesOf(property.class) : [];
     const keys = property.collection === "dict" ? ["@keys", "@values"] : [];
-    return [...names, ...keys, ...(property.collection || property.type === "str" || property.type === "bytes" ? COUNTS : []), ...(property.collection ? numbers : [])];
+    return [
+      ...names, ...keys,
+      ...(property.collection || property.type === "str" || property.type === "bytes" ? COUNTS : []),
+      ...(property.collection ? numbers : [])
+    ];
   }
 
   /** The property at the end of a path. */

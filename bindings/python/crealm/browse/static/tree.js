@@ -10,7 +10,10 @@ const FOLDED = ["list", "set", "dict", "object"];
 /** What unfolds to the elements at a place. */
 export function tree(cell, place) {
   const inside = h("div", { class: "leaves" });
-  const details = h("details", { class: "tree", ontoggle: () => { if (details.open && !inside.childElementCount) fill(inside, place, 0); } },
+  const details = h("details", {
+    class: "tree",
+    ontoggle: () => { if (details.open && !inside.childElementCount) fill(inside, place, 0); },
+  },
     h("summary", {}, rendered(cell, place)), inside);
   return [details, cell.count > PAGE && h("a", { href: place.href, class: "quiet" }, `all ${grouped(cell.count)} as a table`)];
 }
@@ -20,11 +23,17 @@ async function fill(inside, place, from) {
   inside.append(wait);
   try {
     const found = await ask([place.file, ...place.parts], { from, count: PAGE });
-    const entries = found.object ? found.object.properties.map((one) => [one.name, one.cell]) : found.items.map((item) => [item.place, item.cell]);
+    const entries = found.object ? found.object.properties.map((one) => [one.name, one.cell]) : found.items.map(
+      (item) => [item.place, item.cell],
+    );
     inside.append(...entries.map(([name, cell]) => leaf(name, cell, place.inside(String(name)))));
     const end = from + entries.length;
     if (!found.object && end < found.total) {
-      const more = h("button", { type: "button", class: "quiet", onclick: () => { more.remove(); fill(inside, place, end); } }, `${counted(found.total - end, "more", "more")} …`);
+      const more = h(
+        "button",
+        { type: "button", class: "quiet", onclick: () => { more.remove(); fill(inside, place, end); } },
+        `${counted(found.total - end, "more", "more")} …`,
+      );
       inside.append(more);
     }
   } catch (error) {
@@ -36,5 +45,8 @@ async function fill(inside, place, from) {
 
 function leaf(name, cell, place) {
   const isFolded = FOLDED.includes(cell.t) && cell.count !== 0;
-  return h("div", { class: "leaf" }, h("span", { class: "name" }, isolated(String(name))), h("div", {}, isFolded ? tree(cell, place) : rendered(cell, place)));
+  return h(
+    "div", { class: "leaf" }, h("span", { class: "name" }, isolated(String(name))),
+    h("div", {}, isFolded ? tree(cell, place) : rendered(cell, place)),
+  );
 }

@@ -30,5 +30,7 @@ export function squarified(sizes, x, y, w, h) {
 /** How far from a square the least square rectangle of a row is. */
 function worst(row, side, scale) {
   const sum = row.reduce((total, size) => total + size, 0) * scale;
-  return Math.max(...row.map((size) => size * scale).map((area) => Math.max((side * side * area) / (sum * sum), (sum * sum) / (side * side * area))));
+  return Math.max(...row.map((size) => size * scale).map(
+    (area) => Math.max((side * side * area) / (sum * sum), (sum * sum) / (side * side * area)),
+  ));
 }

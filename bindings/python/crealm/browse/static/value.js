@@ -15,7 +15,9 @@ export async function show(at, options, page) {
   const title = h("header", {}, h("h1", {}, isolated(at.slice(4).join(" › "))), h("p", { class: "faint" }, summary(found)));
   if (found.items) return collection(at, found, title, page);
   if (found.text !== undefined) return long(at, found, title, place, (part) => part.text, "prose");
-  if (found.hex !== undefined) return long(at, found, [title, picture(found.cell, place)], place, (part, from) => lines(part.hex, from), "dump");
+  if (found.hex !== undefined) return long(
+    at, found, [title, picture(found.cell, place)], place, (part, from) => lines(part.hex, from), "dump",
+  );
   const inside = found.object ? properties(found.object.properties, place) : content(found.cell, place);
   return { element: h("article", { class: "sheet" }, title, inside) };
 }
@@ -33,18 +35,33 @@ function collection(at, first, title, page) {
     id: item.place, place: () => new Place(at[0], ...at.slice(1), String(item.place)),
     cells: [{ t: isDictionary ? "string" : "int", v: item.place }, item.cell],
   }));
-  const columns = [{ name: isDictionary ? "key" : "place", title: isDictionary ? "Key" : "#", width: isDictionary ? 200 : 90, numeric: !isDictionary }, { name: "value", title: "Value", width: 620 }];
-  const source = (from, count, signal) => ask(at, { from, count }, signal).then((found) => ({ total: found.total, version: found.version, rows: rows(found) }));
+  const columns = [
+    { name: isDictionary ? "key" : "place", title: isDictionary ? "Key" : "#", width: isDictionary ? 200 : 90, numeric: !isDictionary },
+    { name: "value", title: "Value", width: 620 },
+  ];
+  const source = (from, count, signal) => ask(at, { from, count }, signal).then((found) => (
+    { total: found.total, version: found.version, rows: rows(found) }
+  ));
   return table(columns, source, { total: first.total, version: first.version, rows: rows(first) }, title, "Elements", page);
 }
 
 /** The objects whose property links to one. */
 export async function showLinks(at, options, page) {
   const [file, , className, key, source, property] = at;
-  const rows = (found) => found.items.map((cell, index) => ({ id: `${cell.key}/${index}`, place: () => new Place(file), cells: [{ t: "int", v: cell.key }, cell] }));
+  const rows = (found) => found.items.map((cell, index) => (
+    { id: `${cell.key}/${index}`, place: () => new Place(file), cells: [{ t: "int", v: cell.key }, cell] }
+  ));
   const first = await ask(at, { count: 100 });
-  const title = h("header", {}, h("h1", {}, isolated(`${source}.${property}`)), h("p", { class: "faint" }, counted(first.total, "link"), " to ", h("a", { href: new Place(file).object(className, key).href }, isolated(first.label ?? `#${key}`))));
-  const more = (from, count, signal) => ask(at, { from, count }, signal).then((found) => ({ total: found.total, version: found.version, rows: rows(found) }));
+  const title = h(
+    "header", {}, h("h1", {}, isolated(`${source}.${property}`)),
+    h(
+      "p", { class: "faint" }, counted(first.total, "link"), " to ",
+      h("a", { href: new Place(file).object(className, key).href }, isolated(first.label ?? `#${key}`)),
+    ),
+  );
+  const more = (from, count, signal) => ask(at, { from, count }, signal).then((found) => (
+    { total: found.total, version: found.version, rows: rows(found) }
+  ));
   const columns = [{ name: "key", title: "#", width: 90, numeric: true }, { name: "object", title: source, width: 620 }];
   return table(columns, more, { total: first.total, version: first.version, rows: rows(first) }, title, "Links", page);
 }
@@ -59,7 +76,9 @@ function table(columns, source, first, title, label, page) {
 /** A text or bytes, part by part. */
 function long(at, first, title, place, read, kind) {
   const body = h("div", { class: kind, tabindex: 0 });
-  const add = (part) => body.append(kind === "prose" ? isolated(read(part), { class: "text" }, true) : document.createTextNode(read(part, part.from)));
+  const add = (part) => body.append(
+    kind === "prose" ? isolated(read(part), { class: "text" }, true) : document.createTextNode(read(part, part.from)),
+  );
   let end = 0;
   const more = h("button", { type: "button", onclick: () => next() });
   const took = (part) => {
@@ -70,7 +89,10 @@ function long(at, first, title, place, read, kind) {
   };
   const next = async () => took(await ask(at, { from: end }));
   const file = h("a", { href: address(place.href, { raw: "1" }), download: true, class: "quiet" }, "Download");
-  const element = h("article", { class: "sheet" }, title, h("p", {}, file), first.total ? body : h("p", { class: "empty" }, "It is empty."), more);
+  const element = h(
+    "article", { class: "sheet" }, title, h("p", {}, file),
+    first.total ? body : h("p", { class: "empty" }, "It is empty."), more,
+  );
   // The first answer has only as much as a page of a collection.
   return ask(at).then((part) => { took(part); return { element }; });
 }
@@ -79,7 +101,9 @@ function lines(hex, from) {
   const found = [];
   for (let at = 0; at < hex.length; at += 2 * LINE) {
     const bytes = hex.slice(at, at + 2 * LINE).match(/../g);
-    const letters = bytes.map((byte) => Number.parseInt(byte, 16)).map((code) => (code >= 32 && code < 127 ? String.fromCharCode(code) : "·")).join("");
+    const letters = bytes.map((byte) => Number.parseInt(byte, 16)).map((code) => (
+      code >= 32 && code < 127 ? String.fromCharCode(code) : "·"
+    )).join("");
     found.push(`${(from + at / 2).toString(16).padStart(8, "0")}  ${bytes.join(" ").padEnd(3 * LINE)} ${letters}\n`);
   }
   return found.join("");
