@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench bench-python install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-browse install clean tidy
 
 all: lib
 
@@ -95,6 +95,11 @@ test-python: lib
 	@Scripts/need.sh python3 pytest
 	@$(PYTHON) -m pytest -q bindings/python/tests
 
+##   make test-browse                journeys through the pages of `crealm browse`, in a real web client; pictures in .build/browse
+test-browse: lib
+	@Scripts/need.sh python3 pytest
+	@Scripts/test-browse.sh
+
 ##   make wheel                      the Python package for pip, with the library inside, in .build/wheel; and its sdist
 wheel:
 	@Scripts/need.sh swift cc sodium openssl python3
@@ -153,6 +158,11 @@ test-threads: lib
 bench: lib
 	@Scripts/need.sh cc sqlite python3
 	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(KEEP),--keep)
+
+##   make bench-browse [N=1000000]   how fast the pages of `crealm browse` are on a large file
+bench-browse: lib
+	@Scripts/need.sh python3 pytest
+	@$(PYTHON) Benchmarks/browse.py $(or $(N),1000000)
 
 ##   make bench-python [N=1000000]   the Python package beside sqlite3 and, where they are installed, duckdb and peewee
 bench-python: lib

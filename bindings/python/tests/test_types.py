@@ -17,7 +17,7 @@ PACKAGE = Path(crealm.__file__).parent
 TYPED = Path(__file__).parent / "typed"
 PROGRAMS = sorted(TYPED.glob("*.py"))
 # Reading the types of data tools takes as long as all the rest; the package names a few of them.
-STRANGERS = ("pandas", "polars", "pyarrow", "numpy", "rich")
+STRANGERS = ("pandas", "polars", "pyarrow", "numpy", "rich", "starlette", "uvicorn")
 
 
 def mypy(paths, folder):

@@ -10,17 +10,18 @@ crealm why FILE                       why it is as large as it is
 crealm versions FILE                  which versions are in use, and by whom
 crealm diff A B                       what two files differ in
 crealm watch FILE                     what others change, while they do it
+crealm browse FILE [FILE…]            a web page to see, search and understand files
 crealm backup FILE COPY               a copy without free space, also of a file in use
 crealm import FILE SOURCE             the reverse of export
 crealm compact FILE                   rewrite the file without free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-import, compact, encrypt, rekey and decrypt change a file. The others, but for watch, read one version of it, which other programs may be
+import, compact, encrypt, rekey and decrypt change a file. The others, but for watch and browse, read one version of it, which other programs may be
 writing, and change nothing in its folder. They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
 Exit codes: 0 done; 1 an error, told on the standard error output; 2 wrong arguments; 3 check found faults, or the file changed under --evidence;
-4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch.
+4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch and browse.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import completion, diff, export, files, imports, info, manual, query, schema, show, watch, why
+from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -67,7 +68,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, show, schema, query, export, diff, watch, imports, files, completion):
+    for module in (info, why, show, schema, query, export, diff, watch, browse, imports, files, completion):
         module.add(commands)
     manual.add(commands, about())
     return parser

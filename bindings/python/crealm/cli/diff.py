@@ -43,6 +43,7 @@ class Change(NamedTuple):
     kind: str  # "added", "removed" or "changed", on the way from A to B.
     identity: Dict[str, Any]  # {"$primaryKey": …} or {"$key": …}
     values: Dict[str, Any]  # All of them, or before and after of those that differ.
+    key: int  # Of the object: in A where it was removed, else in B.
 
 
 def run(options: argparse.Namespace) -> int:
@@ -62,10 +63,10 @@ def _compare(a: Database, b: Database, options: argparse.Namespace) -> bool:
     for name in names:
         if name not in b:
             a[name]  # An error where neither has it.
-    schema = list(_schema_differences(a, b, names))
+    schema = list(schema_differences(a, b, names))
     counts: Dict[str, Counter[str]] = {}
     with progress("compare", sum(len(db[name]) for db in (a, b) for name in names if name in db)) as advance:
-        comparison = _Comparison(a, b, advance)
+        comparison = Comparison(a, b, advance)
         write = _Json(schema) if options.json else _Text(schema)
         for name in names:
             for change in comparison.of_class(name):
@@ -81,7 +82,7 @@ def _compare(a: Database, b: Database, options: argparse.Namespace) -> bool:
 # ------------------------------------------------------------------------------------------------
 
 
-def _schema_differences(a: Database, b: Database, names: List[str]) -> Iterator[Dict[str, Any]]:
+def schema_differences(a: Database, b: Database, names: List[str]) -> Iterator[Dict[str, Any]]:
     """Each with what it is about, and what is there in A and in B: None for nothing."""
     if a.schema_version != b.schema_version:
         yield {"what": "schema version", "a": a.schema_version, "b": b.schema_version}
@@ -123,7 +124,9 @@ class _ByPrimaryKey(Exact):
         return {"$primaryKey": self.any(value[key]), "$class": value.class_name} if key else super().link(value)
 
 
-class _Comparison:
+class Comparison:
+    """The objects of two databases. advance: called with how many more were looked at."""
+
     def __init__(self, a: Database, b: Database, advance: Any) -> None:
         self._a, self._b, self._advance, self._exact = a, b, advance, _ByPrimaryKey()
 
@@ -174,7 +177,7 @@ class _Comparison:
         return {"$key": obj.object_key} if key is None else {"$primaryKey": self._exact.any(obj[key])}
 
     def _whole(self, kind: str, obj: Any, key: Optional[str]) -> Change:
-        return Change(obj.class_name, kind, self._identity(obj, key), self._exact.object(obj))
+        return Change(obj.class_name, kind, self._identity(obj, key), self._exact.object(obj), obj.object_key)
 
     def _changed(self, name: str, a: Object, b: Object, key: Optional[str]) -> Iterator[Change]:
         found = {}
@@ -185,7 +188,7 @@ class _Comparison:
                 if one is not two and repr(one) != repr(two):  # 1, 1.0 and True are equal in Python.
                     found[prop] = {"a": one, "b": two}
         if found:
-            yield Change(name, "changed", self._identity(a, key), found)
+            yield Change(name, "changed", self._identity(a, key), found, b.object_key)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -1,0 +1,28 @@
+"""The Browser: realm files in a web page, to be looked at, searched and understood. `crealm browse FILE …` starts it.
+
+It needs the packages of `pip install "crealm[browse]"`: Starlette and uvicorn. Nothing else of `crealm` imports this package.
+
+What it promises:
+
+- **A file is only read**, and nothing is made in its folder, unless the user asks for more (see `files`).
+- **A file is hostile.** Its names and values may be anything; they arrive in the page as data and are shown as text (see `cells`).
+- **Who may ask is checked** before anything else happens: a secret, and where the request comes from (see `guard`).
+- **Every page has a JSON form**: the same address with `.json` behind its path (see `api`).
+- **A request sees one version of the file** from its beginning to its end, and many requests at a time wait for nobody.
+
+The rooms; each uses those above it:
+
+    addresses   names of the file as parts of addresses, and back
+    cells       values as JSON that loses nothing
+    files       the files that are open, and their snapshots
+    queries     conditions and orders on a class: counts, pages of rows, explanations, errors with their place
+    facets      which values a property has, and how often
+    drawing     where classes and links are in a picture of the schema
+    comparing   what two versions differ in
+    downloads   what is shown, as a file
+    live        what happens to a file while pages show it
+    api         the answer to each address, as JSON
+    guard       who may ask
+    server      the application, and running it
+    static      what the page is made of: modules and styles, as they are
+"""

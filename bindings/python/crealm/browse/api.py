@@ -1,0 +1,471 @@
+"""The answer to each address, as JSON. What pages show they get from here, and so may any other program:
+
+    curl -H "Authorization: Bearer TOKEN" 'http://127.0.0.1:PORT/people.realm/class/Person.json?where=age>30&sort=age desc&count=10'
+
+    /                                     the files
+    /FILE                                 one of them: what it is, its classes and how many objects they have
+    /FILE/class/CLASS                     its objects: where=CONDITION, sort=PROPERTY [desc], column=PROPERTY (both several times), from=0, count=100
+    /FILE/class/CLASS/KEY                 an object: all properties, and who links to it
+    /FILE/class/CLASS/KEY/PROPERTY/…      a value: the elements of a collection, from=0, count=100; all of a text or of bytes, likewise
+    /FILE/links/CLASS/KEY/FROM/PROPERTY   the objects of class FROM whose PROPERTY links to an object
+    /FILE/explain/CLASS                   how a query finds its objects: where=, sort=
+    /FILE/facets/CLASS/PROPERTY           the values of a property, how often each is there, a histogram: where=
+    /FILE/schema                          the classes, as `crealm schema --json` prints them, with counts
+    /FILE/drawing                         the same as boxes and lines of a picture
+    /FILE/space                           where the bytes are
+    /FILE/check                           the result of a full check
+    /FILE/versions                        which versions are in use, and by whom
+    /FILE/compare                         what the newest version can be compared with: versions that POST /FILE/remember kept, other files
+    /FILE/compare/version/N, …/file/NAME  what changed from there to here
+    /FILE/log                             the versions that were seen since pages watch the file
+    /FILE/events                          server-sent events, without `.json`; see `live`
+
+with `.json` behind the path. Without it /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class) gives the objects
+as a file, and …/PROPERTY?raw= a text or bytes as they are. Names are encoded as `addresses` says, values are `cells`. Every answer about a file
+has "version", the number of the snapshot that it is about. An error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in
+a query.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+
+from ..cli.exact import schema_json
+from ..collections import Dictionary, SetView
+from ..collections import List as ListView
+from ..database import Database
+from ..errors import (
+    ClosedError,
+    CorruptFileError,
+    DataError,
+    Error,
+    FileNotFound,
+    Interrupted,
+    InvalidatedError,
+    NoSuchClass,
+    NoSuchProperty,
+    PermissionDenied,
+    TimedOut,
+    WrongKeyError,
+)
+from ..objects import Object
+from ..schema import ClassSchema, Prop
+from . import drawing as drawings
+from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
+from .comparing import compared
+from .downloads import Download
+from .downloads import download as made_download
+from .facets import facets as facets_of
+from .files import File, Files, NeedsKey, Snapshot, secret_of
+from .queries import Question, described, explained, found, is_speakable, property_of, rows
+from .work import Job
+
+Json = Dict[str, Any]
+
+_COUNT = 100  # Rows of a page when nobody says.
+_MOST = 1000
+_TEXT = 100_000  # Characters or bytes of one part of a value.
+
+
+class NoSuchPage(Error):
+    """An address that leads nowhere."""
+
+
+class Ask(NamedTuple):
+    """A request, as far as it is about data."""
+
+    files: Files
+    parts: Sequence[str]
+    options: Mapping[str, Sequence[str]]
+    job: Job
+
+    def option(self, name: str, default: str = "") -> str:
+        given = self.options.get(name)
+        return given[0] if given else default
+
+    def number(self, name: str, default: int) -> int:
+        """DataError for what is none, or negative."""
+        text = self.option(name) or str(default)
+        if not (text.isascii() and text.isdigit() and len(text) < 16):
+            raise DataError(f"{name} is a number that is not negative, not {text[:40]!r}")
+        return int(text)
+
+    def range(self, total: int, usual: int = _COUNT, most: int = _MOST) -> Tuple[int, int]:
+        """The first and the end of the part that is asked for."""
+        first = min(self.number("from", 0), total)
+        return first, min(first + min(self.number("count", usual), most), total)
+
+    @property
+    def file(self) -> File:
+        try:
+            return self.files[self.parts[0]]
+        except KeyError:
+            raise NoSuchPage("There is no file of this name here") from None
+
+
+Answer = Callable[[Ask, Snapshot], Json]
+
+_STATUS: Sequence[Tuple[Type[BaseException], int]] = (
+    (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
+    (InvalidatedError, 404),     (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
+
+
+def status_of(error: Error) -> int:
+    """The status of HTTP that an error has."""
+    return next(status for kind, status in _STATUS if isinstance(error, kind))
+
+
+def answer(ask: Ask) -> Json:
+    """What an address shows. Errors of the package where it cannot be shown."""
+    if not ask.parts:
+        return {"files": [_entry(name, file) for name, file in ask.files]}
+    file = ask.file
+    make = _route(ask.parts[1:])
+    with file.snapshot() as snapshot:
+        found = make(ask, snapshot)
+        problem = file.problem
+        return {"version": snapshot.version, **({} if problem is None else {"problem": described(problem)}), **found}
+
+
+def failure(error: Error) -> Json:
+    return {"error": described(error)}
+
+
+def _route(parts: Sequence[str]) -> Answer:
+    if not parts:
+        return overview
+    kind, count = parts[0], len(parts)
+    found = value if kind == "class" and count > 3 else _routes().get((kind, count))
+    if found is None:
+        raise NoSuchPage("There is nothing at this address")
+    return found
+
+
+def _routes() -> Mapping[Tuple[str, int], Answer]:
+    """By the first part behind the file, and how many there are."""
+    return {
+        ("class", 2): objects, ("class", 3): one_object, ("links", 5): links, ("facets", 3): facets, ("explain", 2): explain,
+        ("schema", 1): schema, ("drawing", 1): drawing, ("space", 1): space, ("check", 1): check, ("versions", 1): versions,
+        ("compare", 1): comparable, ("compare", 3): compare}  # fmt: skip
+
+
+# ------------------------------------------------------------------------------------------------
+# Files
+# ------------------------------------------------------------------------------------------------
+
+
+def _entry(name: str, file: File) -> Json:
+    try:
+        return {"name": name, "path": file.shown_path, "size": file.look().size}
+    except Error as error:
+        return {"name": name, "path": file.shown_path, "size": None, "problem": described(error)}
+
+
+def overview(ask: Ask, snapshot: Snapshot) -> Json:
+    file, database = ask.file, snapshot.database
+    heading = file.heading()
+    return {
+        "name": ask.parts[0], "path": file.shown_path, "way": file.way, "size": snapshot.mark.size, "schemaVersion": database.schema_version,
+        "format": heading.format, "encrypted": heading.is_encrypted, "cipher": heading.cipher, "history": heading.history,
+        "streaming": heading.is_streaming, "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
+
+
+def _class(database: Database, name: str, declared: ClassSchema) -> Json:
+    indexes = sum(prop.indexed or prop.fulltext for prop in declared.properties.values())
+    return {
+        "name": name, "count": readable(lambda: len(database[name])), "embedded": declared.embedded, "primaryKey": declared.primary_key,
+        "label": label_property(declared), "properties": len(declared.properties), "indexes": indexes}  # fmt: skip
+
+
+def schema(ask: Ask, snapshot: Snapshot) -> Json:
+    database = snapshot.database
+    found = schema_json(database.schema, database.schema_version)
+    for declared in found["classes"]:
+        declared["count"] = readable(lambda: len(database[declared["name"]]))
+        declared["label"] = label_property(database.schema[declared["name"]])
+    return {"schemaVersion": found["version"], "classes": found["classes"]}
+
+
+def drawing(ask: Ask, snapshot: Snapshot) -> Json:
+    database = snapshot.database
+    found = drawings.drawing(database.schema)
+    for box in found["boxes"]:
+        box["count"] = readable(lambda: len(database[box["class"]]))
+    return found
+
+
+# ------------------------------------------------------------------------------------------------
+# Objects of a class
+# ------------------------------------------------------------------------------------------------
+
+
+def column(declared: ClassSchema, name: str, schemas: Mapping[str, ClassSchema]) -> Json:
+    """What there is to know of a property."""
+    prop = declared.properties[name]
+    target = schemas.get(prop.type) if prop.is_link else None
+    is_inside = target is not None and target.embedded
+    facts = {
+        "name": name, "type": str(prop), "collection": prop.collection, "optional": prop.optional, "indexed": prop.indexed, "fulltext": prop.fulltext,
+        "primaryKey": declared.primary_key == name, "target": prop.type if prop.is_link else None, "embedded": is_inside}  # fmt: skip
+    return {**facts, "sortable": prop.collection is None and not is_inside and is_speakable(name)}
+
+
+def _question(ask: Ask, declared: ClassSchema) -> Question:
+    order = tuple(ask.options.get("sort", ()))
+    return Question(declared.name, ask.option("where"), order)
+
+
+def _declared(ask: Ask, snapshot: Snapshot) -> ClassSchema:
+    name = ask.parts[2]
+    declared = snapshot.database.schema.get(name)
+    if declared is None:
+        raise NoSuchClass(f"There is no class {name!r}")
+    return declared
+
+
+def objects(ask: Ask, snapshot: Snapshot) -> Json:
+    declared, schemas = _declared(ask, snapshot), snapshot.database.schema
+    names = list(dict.fromkeys(ask.options.get("column", ()))) or list(declared.properties)
+    for name in names:
+        property_of(declared, name)
+    answer = found(snapshot, _question(ask, declared), ask.job)
+    total = answer.count(ask.job)
+    first, end = ask.range(total)
+    return {
+        "class": declared.name, "embedded": declared.embedded, "primaryKey": declared.primary_key, "label": label_property(declared),
+        "total": total, "from": first, "columns": [column(declared, name, schemas) for name in names],
+        "rows": rows(answer, ask.job, first, end - first, names)}  # fmt: skip
+
+
+def facets(ask: Ask, snapshot: Snapshot) -> Json:
+    declared, name = _declared(ask, snapshot), ask.parts[3]
+    answer = found(snapshot, _question(ask, declared)._replace(order=()), ask.job)
+    return {"class": declared.name, **facets_of(answer, name, ask.option("where"), ask.job)}
+
+
+def download(ask: Ask) -> Download:
+    """The objects that a table shows, in the format that is asked for."""
+    if len(ask.parts) != 3 or ask.parts[1] != "class":
+        raise NoSuchPage("There is nothing to be downloaded at this address")
+    with ask.file.snapshot() as snapshot:
+        question = _question(ask, _declared(ask, snapshot))
+        is_whole = not question.condition.strip() and not question.order
+        return made_download(found(snapshot, question, ask.job), ask.option("download"), is_whole, ask.job)
+
+
+def explain(ask: Ask, snapshot: Snapshot) -> Json:
+    declared = _declared(ask, snapshot)
+    answer = found(snapshot, _question(ask, declared), ask.job)
+    return {"class": declared.name, "total": answer.count(ask.job), "explanation": explained(answer, ask.job)}
+
+
+# ------------------------------------------------------------------------------------------------
+# One object
+# ------------------------------------------------------------------------------------------------
+
+
+def _object(ask: Ask, snapshot: Snapshot) -> Any:
+    declared, text = _declared(ask, snapshot), ask.parts[3]
+    database = snapshot.database
+    digits = text[1:] if text.startswith("-") else text
+    key = int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
+    if key is None or not -(1 << 63) <= key < 1 << 63:
+        raise NoSuchPage(f"{text[:40]!r} is no key of an object")
+    try:
+        return database._object(database._named(declared.name).key, key)
+    except InvalidatedError:
+        raise NoSuchPage(f"There is no {declared.name} {key} in this version") from None
+
+
+def one_object(ask: Ask, snapshot: Snapshot) -> Json:
+    obj, database = _object(ask, snapshot), snapshot.database
+    return {**_properties(obj, database), "label": label_of(obj), "backlinks": list(_backlinks(obj, database))}
+
+
+def _properties(obj: Any, database: Database) -> Json:
+    declared = obj._bound().schema
+    entries = [
+        {**column(declared, name, database.schema), "cell": readable(lambda: obj[name], prop, PAGE)} for name, prop in declared.properties.items()]
+    return {"class": declared.name, "key": obj.object_key, "embedded": declared.embedded, "properties": entries}
+
+
+def _backlinks(obj: Any, database: Database) -> Iterator[Json]:
+    """The properties that lead to objects of this class, and how many links of each come here."""
+    for source, declared in database.schema.items():
+        for name, prop in declared.properties.items():
+            if prop.is_link and prop.type == obj.class_name:
+                yield {"class": source, "property": name, "count": readable(lambda: len(obj.backlinks(source, name)))}
+
+
+def links(ask: Ask, snapshot: Snapshot) -> Json:
+    obj, (source, name) = _object(ask, snapshot), ask.parts[4:6]
+    declared = snapshot.database.schema.get(source)
+    if declared is None or not _leads_to(declared, name, obj.class_name):
+        raise NoSuchPage(f"{source}.{name} does not link to {obj.class_name}")
+    linking = obj.backlinks(source, name)
+    first, end = ask.range(len(linking))
+    return {
+        "class": obj.class_name, "key": obj.object_key, "label": label_of(obj), "source": source, "property": name,
+        "total": len(linking), "from": first, "items": [link(linking[index]) for index in range(first, end)]}  # fmt: skip
+
+
+def _leads_to(declared: ClassSchema, name: str, target: str) -> bool:
+    prop = declared.properties.get(name)
+    return prop is not None and prop.is_link and prop.type == target
+
+
+# ------------------------------------------------------------------------------------------------
+# Values
+# ------------------------------------------------------------------------------------------------
+
+
+class Place(NamedTuple):
+    """A value, and the property that it is of, where it is of one."""
+
+    value: Any
+    prop: Optional[Prop]
+
+
+def place(ask: Ask, snapshot: Snapshot) -> Place:
+    """The value at an address: of a property, or inside of its collections and embedded objects."""
+    at: Place = Place(_object(ask, snapshot), None)
+    for step in ask.parts[4:]:
+        at = _inside(at, step)
+    return at
+
+
+def _inside(at: Place, step: str) -> Place:
+    inside = at.value
+    if isinstance(inside, Object) and (at.prop is None or is_embedded(inside)):
+        prop = property_of(inside._bound().schema, step)
+        return Place(inside[step], prop)
+    if isinstance(inside, Dictionary):
+        if step in inside:
+            return Place(inside[step], at.prop)
+    elif isinstance(inside, (ListView, SetView)) and step.isascii() and step.isdigit() and len(step) < 16:
+        element = list(elements_of(inside, int(step), 1))
+        if element:
+            return Place(element[0], at.prop)
+    raise NoSuchPage(f"There is nothing at {step[:40]!r}")
+
+
+def value(ask: Ask, snapshot: Snapshot) -> Json:
+    at = place(ask, snapshot)
+    facts: Json = {"class": ask.parts[2], "key": ask.parts[3], "path": list(ask.parts[4:]), "cell": cell(at.value, at.prop, PAGE, 1)}
+    if isinstance(at.value, Object) and is_embedded(at.value):
+        return {**facts, "object": _properties(at.value, snapshot.database)}
+    if isinstance(at.value, (str, bytes)):
+        first, end = ask.range(len(at.value), _TEXT, _TEXT)
+        part = at.value[first:end]
+        return {**facts, "total": len(at.value), "from": first, **({"text": part} if isinstance(part, str) else {"hex": part.hex()})}
+    if isinstance(at.value, (ListView, SetView, Dictionary)):
+        first, end = ask.range(len(at.value))
+        return {**facts, "total": len(at.value), "from": first, "items": _elements(at, first, end - first)}
+    return facts
+
+
+def _elements(at: Place, first: int, count: int) -> List[Json]:
+    if isinstance(at.value, Dictionary):
+        return [{"place": key, "cell": cell(element, at.prop)} for key, element in pairs_of(at.value, first, count)]
+    return [{"place": index, "cell": cell(element, at.prop)} for index, element in enumerate(elements_of(at.value, first, count), first)]
+
+
+class Bytes(NamedTuple):
+    """A value as it is."""
+
+    content: bytes
+    media: str
+    name: str
+
+
+def content(ask: Ask) -> Bytes:
+    """The text or the bytes at an address, for a download or a picture."""
+    if len(ask.parts) < 5 or ask.parts[1] != "class":
+        raise NoSuchPage("There is nothing to be downloaded at this address")
+    with ask.file.snapshot() as snapshot:
+        found = place(ask, snapshot).value
+        name = "-".join(ask.parts[2:])
+        if isinstance(found, str):
+            return Bytes(found.encode("utf-8"), "text/plain; charset=utf-8", f"{name}.txt")
+        if isinstance(found, bytes):
+            media = media_type(found)
+            return Bytes(found, media or "application/octet-stream", f"{name}.{media.split('/')[1] if media else 'bin'}")
+    raise NoSuchPage("Only texts and bytes can be downloaded like this")
+
+
+# ------------------------------------------------------------------------------------------------
+# The file as a whole
+# ------------------------------------------------------------------------------------------------
+
+
+def _once(ask: Ask, snapshot: Snapshot, name: str, make: Callable[[Database], Any]) -> Any:
+    """What is found out about a snapshot once."""
+    with snapshot.lock:
+        known = snapshot.kept.get(name)
+    if known is None:
+        with snapshot.frozen_again() as database, ask.job.during(database):
+            known = make(database)
+        with snapshot.lock:
+            snapshot.kept[name] = known
+    return known
+
+
+def space(ask: Ask, snapshot: Snapshot) -> Json:
+    parts = _once(ask, snapshot, "space", lambda database: database.space())
+    total = sum(part.bytes for part in parts)
+    return {
+        "size": snapshot.mark.size, "total": total, "free": sum(part.bytes for part in parts if part.kind == "free"),
+        "parts": [{"kind": part.kind, "class": part.class_name, "property": part.property, "bytes": part.bytes} for part in parts]}  # fmt: skip
+
+
+def check(ask: Ask, snapshot: Snapshot) -> Json:
+    faults = _once(ask, snapshot, "check", lambda database: database.verify())
+    return {
+        "sound": not faults, "total": faults.total,
+        "faults": [
+            {"kind": one.kind, "class": one.class_name, "property": one.property, "key": one.object_key, "offset": one.offset, "message": one.message}
+            for one in faults]}  # fmt: skip
+
+
+def versions(ask: Ask, snapshot: Snapshot) -> Json:
+    return {
+        "versions": [
+            {"version": one.version, "since": one.since.isoformat(), "process": one.process_id, "thread": one.thread_id, "heldBytes": one.held_bytes}
+            for one in snapshot.database.versions()]}  # fmt: skip
+
+
+def comparable(ask: Ask, snapshot: Snapshot) -> Json:
+    """What the newest version can be compared with."""
+    return {"remembered": sorted(ask.file.remembered()), "files": [name for name, _ in ask.files if name != ask.parts[0]]}
+
+
+def compare(ask: Ask, snapshot: Snapshot) -> Json:
+    """With a version that was remembered, or with another file: what changed from there to here."""
+    kind, other = ask.parts[2], ask.parts[3]
+    if kind == "version" and other.isascii() and other.isdigit() and len(other) < 20:
+        database = ask.file.remembered().get(int(other))
+        if database is None:
+            raise NoSuchPage(f"Version {other} is not remembered")
+        return {"with": f"version {other}", **compared(database, snapshot.database, ask.job)}
+    if kind != "file":
+        raise NoSuchPage("There is nothing at this address")
+    with ask._replace(parts=[other]).file.snapshot() as there:
+        return {"with": other, **compared(there.database, snapshot.database, ask.job)}
+
+
+def remember(ask: Ask) -> Json:
+    return {"remembered": ask.file.remember()}
+
+
+# ------------------------------------------------------------------------------------------------
+# Keys
+# ------------------------------------------------------------------------------------------------
+
+
+def unlock(ask: Ask, given: Any) -> Json:
+    """Opens an encrypted file with what a person typed: {"key": text} or {"passphrase": text}."""
+    if not isinstance(given, dict) or len(given) != 1 or not isinstance(next(iter(given.values())), str) or not {"key", "passphrase"} >= given.keys():
+        raise DataError('A key comes as {"key": text} or {"passphrase": text}')
+    ((kind, text),) = given.items()
+    ask.file.unlock(secret_of(text, kind == "passphrase"))
+    return {"open": True}

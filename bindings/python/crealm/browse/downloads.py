@@ -1,0 +1,61 @@
+"""What is shown, as a file to take away: written by the same code as `crealm export`, into a folder that goes when the file was sent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import Any, Iterator, NamedTuple
+
+from ..cli.carrying import Job as Export
+from ..cli.formats import FORMATS
+from ..cli.output import counted
+from ..errors import DataError
+from .queries import Found
+from .work import Job
+
+# What a format is sent as, and whether it can hold a part of a class.
+MEDIA = {
+    "csv": ("text/csv; charset=utf-8", True), "json": ("application/json", True), "ndjson": ("application/x-ndjson", True),
+    "parquet": ("application/vnd.apache.parquet", False), "arrow": ("application/vnd.apache.arrow.file", False),
+    "sqlite": ("application/vnd.sqlite3", False)}  # fmt: skip
+
+
+class Download(NamedTuple):
+    """A file in a folder of its own; `remove` when it was sent."""
+
+    path: str
+    media: str
+    name: str
+
+    def remove(self) -> None:
+        shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+
+
+class _View(Export):
+    """An export of the objects that were found, in their order."""
+
+    def __init__(self, answer: Found, out: str, job: Job) -> None:
+        super().__init__(answer.database, out, [answer.schema.name], lambda done: None)
+        self._rows, self._job = answer.rows, job
+
+    def objects(self, table: Any) -> Iterator[Any]:
+        return counted(self._rows, lambda done: self._job.check())
+
+
+def download(answer: Found, kind: str, is_whole: bool, job: Job) -> Download:
+    """The objects in a format. DataError for a format that there is none of, or that holds whole classes only where this is a part of one."""
+    if kind not in MEDIA:
+        raise DataError(f"The format is one of {', '.join(MEDIA)}, not {kind[:20]!r}")
+    media, takes_parts = MEDIA[kind]
+    if not (is_whole or takes_parts):
+        raise DataError(f"{kind} takes a whole class: without a condition and an order", hint="csv, json and ndjson take what is shown.")
+    folder = tempfile.mkdtemp(prefix="crealm-browse-")
+    found = Download(os.path.join(folder, "out" + FORMATS[kind].endings[0]), media, answer.schema.name + FORMATS[kind].endings[0])
+    try:
+        whole = Export(answer.database, found.path, [answer.schema.name], lambda done: job.check())
+        FORMATS[kind].write(whole if is_whole else _View(answer, found.path, job))
+    except BaseException:
+        found.remove()
+        raise
+    return found

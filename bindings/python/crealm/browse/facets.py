@@ -1,0 +1,172 @@
+"""What values a property has, among the objects that a condition finds: the most frequent with their counts, how many are null, and for numbers and
+points in time a histogram. With each goes the condition that finds just these objects, where the query language can say it.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Dict, List, Optional, Sequence, Tuple
+from uuid import UUID
+
+from .._query import _ORDERING, _escaped
+from ..aggregates import count
+from ..errors import NotSupportedError
+from ..schema import Prop
+from ..values import Float32, ObjectId, RawTimestamp, timestamp_ns
+from .cells import TABLE, cell, iso, short_single
+from .queries import Found, is_speakable, property_of
+from .work import Job
+
+_MOST = 20  # Values that are listed.
+_MOST_OBJECTS = 2_000_000  # Of more than this, the first ones stand for all.
+_BARS = 24  # Of a histogram.
+_NUMBERS = (int, float, Float32, Decimal)
+_PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
+
+Json = Dict[str, Any]
+
+
+def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
+    """Of one property. NotSupportedError for collections, embedded objects and Any."""
+    prop = property_of(answer.schema, name)
+    if prop.collection is not None or prop.type is Any or "." in name:
+        raise NotSupportedError(f"The values of {name!r} are not counted: it is {prop}")
+    objects = answer.count(job)
+    rows = answer.rows if objects <= _MOST_OBJECTS else answer.rows.limit(_MOST_OBJECTS)
+    with job.during(answer.database):
+        groups = rows.group_by(value=name).agg(n=count())
+    path = _escaped(name) if is_speakable(name) and not _has_order(condition) else None
+    known = [(group["value"], group["n"]) for group in groups if group["value"] is not None]
+    total = sum(group["n"] for group in groups)
+    nulls = total - sum(number for _, number in known)
+    common = sorted(known, key=lambda entry: -entry[1])[:_MOST]
+    return {
+        "property": name, "type": str(prop), "total": total, "objects": objects, "distinct": len(known),
+        "nulls": nulls, "whereNull": _both(condition, path and f"{path} == NULL"),
+        "values": [
+            {"cell": _cell(value, prop), "count": number, "where": _both(condition, _equal(path, value, prop))} for value, number in common],
+        "histogram": _histogram(known, prop, path, condition)}  # fmt: skip
+
+
+def _cell(value: Any, prop: Prop) -> Json:
+    if prop.is_link:
+        return {"t": "link", "class": prop.type, "key": value}
+    return cell(value, prop, TABLE)
+
+
+# ------------------------------------------------------------------------------------------------
+# Conditions
+# ------------------------------------------------------------------------------------------------
+
+
+def _has_order(condition: str) -> bool:
+    """Whether a condition ends in SORT(…) and the like: nothing can be added to it then."""
+    return any(match["word"] for match in _ORDERING.finditer(condition))
+
+
+def _both(condition: str, more: Optional[str]) -> Optional[str]:
+    """Both conditions; None where the second cannot be said."""
+    if not more:
+        return None
+    return f"({condition.strip()}) AND {more}" if condition.strip() else more
+
+
+def _equal(path: Optional[str], value: Any, prop: Prop) -> Optional[str]:
+    written = None if path is None else literal(value, prop)
+    return None if written is None else f"{path} == {written}"
+
+
+def literal(value: Any, prop: Prop) -> Optional[str]:
+    """A value in the query language; None where that has no way to write it."""
+    if prop.is_link:
+        return f"O{value}" if value >= 0 else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if isinstance(value, float):
+        return _float(value, prop)
+    if isinstance(value, str):
+        plain = bool(_PLAIN.fullmatch(value))
+        return f"'{value}'" if plain else f'B64"{base64.b64encode(value.encode("utf-8")).decode()}"'
+    if isinstance(value, bytes):
+        return f'binary(B64"{base64.b64encode(value).decode()}")'
+    if isinstance(value, (datetime, RawTimestamp)):
+        return moment(timestamp_ns(value))
+    if isinstance(value, Decimal):
+        return str(value) if value.is_finite() else None
+    return f"uuid({value})" if isinstance(value, UUID) else f"oid({value})" if isinstance(value, ObjectId) else None
+
+
+def _float(value: float, prop: Prop) -> Optional[str]:
+    if not math.isfinite(value):
+        return None if math.isnan(value) else "inf" if value > 0 else "-inf"
+    text = short_single(value) if prop.type is Float32 else repr(value)
+    return text if any(letter in text for letter in ".e") else text + ".0"
+
+
+def moment(nanoseconds: int) -> str:
+    """A point in time: seconds and nanoseconds of one sign."""
+    seconds, rest = divmod(abs(nanoseconds), 1_000_000_000)
+    sign = "-" if nanoseconds < 0 else ""
+    return f"T{sign}{seconds}:{sign if rest else ''}{rest}"
+
+
+# ------------------------------------------------------------------------------------------------
+# Histograms
+# ------------------------------------------------------------------------------------------------
+
+
+def _histogram(known: Sequence[Tuple[Any, int]], prop: Prop, path: Optional[str], condition: str) -> Optional[List[Json]]:
+    """Bars of equal width from the smallest value to the largest; None where there is no such thing, or a list says as much."""
+    is_time = prop.type is datetime
+    if prop.is_link or len(known) <= _MOST or not (is_time or prop.type in _NUMBERS):
+        return None
+    numbers = [(timestamp_ns(value) if is_time else float(value), many) for value, many in known]
+    finite = [(number, many) for number, many in numbers if math.isfinite(number)]
+    if len(finite) < 2:
+        return None
+    low, high = min(finite)[0], max(finite)[0]
+    if not math.isfinite(high - low):
+        return None
+    bounds = _bounds(low, high, prop)
+    counts = [0] * (len(bounds) - 1)
+    for number, many in finite:
+        counts[_bar(number, bounds)] += many
+    last = len(counts) - 1
+    wheres = [_both(condition, _between(path, first, end, prop, index == last)) for index, (first, end) in enumerate(zip(bounds, bounds[1:]))]
+    return [
+        {"from": _shown(first, is_time), "to": _shown(end, is_time), "count": many, "where": where}
+        for first, end, many, where in zip(bounds, bounds[1:], counts, wheres)]  # fmt: skip
+
+
+def _bounds(low: float, high: float, prop: Prop) -> List[float]:
+    if prop.type in (int, datetime):
+        step = max(1, -(-(int(high) - int(low) + 1) // _BARS))
+        return [int(low) + index * step for index in range(-(-(int(high) - int(low) + 1) // step) + 1)]
+    return [*(low + (high - low) * index / _BARS for index in range(_BARS)), high]
+
+
+def _bar(number: float, bounds: Sequence[float]) -> int:
+    """The last bar that begins at a number or before it."""
+    first, end = 0, len(bounds) - 2
+    while first < end:
+        middle = (first + end + 1) // 2
+        first, end = (middle, end) if bounds[middle] <= number else (first, middle - 1)
+    return first
+
+
+def _between(path: Optional[str], first: float, end: float, prop: Prop, is_last: bool) -> Optional[str]:
+    if path is None:
+        return None
+    low, high = (moment(int(first)), moment(int(end))) if prop.type is datetime else (repr(first), repr(end))
+    return f"{path} >= {low} AND {path} {'<=' if is_last else '<'} {high}"
+
+
+def _shown(bound: float, is_time: bool) -> Any:
+    return iso(int(bound)) if is_time else bound
+

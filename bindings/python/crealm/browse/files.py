@@ -1,0 +1,329 @@
+"""The files that are open, and their snapshots.
+
+A request takes one snapshot of a file and gives it back when it is done; it sees nothing else. The snapshot is a frozen database: any number of
+threads read it at once. When the file has changed, the next request makes a new one; the old one goes when its last request is done. What nobody
+has asked for in `IDLE` seconds is let go, too: between requests nothing of the file is held for long.
+
+How a file is read is its *way*:
+
+    snapshot    a copy is made of it, in memory or in an unnamed temporary file; nothing is touched in its folder. For files up to `SMALL` bytes
+    shared      as any reader of the file does, in its place: takes part in its sharing through the lock file beside it, which is made when it
+                is missing and removed again. For larger ones, of which a copy takes long
+    immutable   in its place, and touches nothing else. Right only where nobody writes the file meanwhile
+
+Whether a file has changed is told from its mark: what the system knows of it, and its first bytes. Looking at it costs one call.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import threading
+import time
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
+
+from ..cli.heading import Heading, read_heading
+from ..cli.output import printable
+from ..database import Database
+from ..errors import CorruptFileError, DataError, Error, FileNotFound, PermissionDenied, WrongKeyError
+from ..opening import open as open_database
+
+WAYS = {"snapshot": "snapshot", "shared": "r", "immutable": "immutable"}
+SMALL = 256 << 20
+IDLE = 20.0
+REMEMBERED = 4  # Versions of one file.
+_HEADER = 64  # Bytes of a file that every commit may change.
+_FRESH = 0.05  # Seconds in which a second commit may leave the time of the file as it is.
+
+
+class Secret(NamedTuple):
+    """What opens an encrypted file. Never shown, written down or put into an address."""
+
+    key: Optional[bytes] = None
+    passphrase: Union[str, bytes, None] = None
+
+    def __repr__(self) -> str:
+        return "Secret(…)"
+
+    @property
+    def is_given(self) -> bool:
+        return self.key is not None or self.passphrase is not None
+
+
+class Mark(NamedTuple):
+    """What changes when the file does."""
+
+    inode: int
+    size: int
+    time: int
+    header: bytes
+
+
+class NeedsKey(Error):
+    """The file is encrypted, and nobody gave its key yet; or what is no realm file looks like that."""
+
+
+class Snapshot:
+    """One version of a file, for any number of requests. `kept` is for what they found out about it."""
+
+    def __init__(self, database: Database, mark: Mark, seen_at: float) -> None:
+        self.database = database
+        self.mark = mark  # Of the file, and when that was looked at: before it was opened, so that a later commit shows.
+        self.seen_at = seen_at
+        self.version = database.version
+        self.kept: Dict[Any, Any] = {}
+        self.lock = threading.Lock()  # Of `kept`.
+        self.users = 0  # These two are the file's to change.
+        self.is_over = False
+
+    def frozen_again(self) -> Database:
+        """A database of the same version whose calls can be interrupted without ending those of others."""
+        return self.database.freeze()
+
+    def close(self) -> None:
+        with self.lock:
+            kept, self.kept = list(self.kept.values()), {}
+        for one in kept:
+            close = getattr(one, "close", None)
+            if close is not None:
+                close()
+        self.database.close()
+
+
+class File:
+    """A file that pages are made of. Any thread."""
+
+    def __init__(self, path: str, *, way: Optional[str] = None, secret: Secret = Secret()) -> None:
+        self.path = os.path.abspath(path)
+        self.shown_path = printable(self.path)
+        self.name = printable(os.path.basename(self.path)) or "file"
+        self.secret = secret
+        self.problem: Optional[Error] = None  # Why there is no newer snapshot than the one that is shown.
+        self._way = way
+        self._current: Optional[Snapshot] = None
+        self._remembered: Dict[int, Database] = {}
+        self._used_at = 0.0
+        self._lock = threading.Lock()  # Of `_current` and the numbers of users.
+        self._opening = threading.Lock()
+
+    @property
+    def way(self) -> str:
+        """How the file is read."""
+        if self._way is None:
+            self._way = "snapshot" if _size(self.path) <= SMALL else "shared"
+        return self._way
+
+    def heading(self) -> Heading:
+        """What its first bytes say."""
+        return read_heading(self.path, self.secret.is_given)
+
+    def look(self) -> Mark:
+        """The mark of the file as it is now; FileNotFound and the like where it cannot be seen."""
+        try:
+            with open(self.path, "rb", buffering=0) as file:
+                about, header = os.fstat(file.fileno()), file.read(_HEADER)
+        except FileNotFoundError:
+            raise FileNotFound("The file is gone", path=self.path) from None
+        except OSError as error:
+            raise PermissionDenied(error.strerror or "The file cannot be read", path=self.path) from None
+        return Mark(about.st_ino, about.st_size, about.st_mtime_ns, header)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        """The newest version of the file, for the time of the block. What stands in the way is raised where no older version can be shown, and
+        else put down in `problem`."""
+        found = self._take()
+        try:
+            yield found
+        finally:
+            self._give_back(found)
+
+    def remember(self) -> int:
+        """Keeps the newest version, to be compared with later ones: its number. Where the file is read in its place, its space is not used again."""
+        with self.snapshot() as snapshot:
+            version = snapshot.version
+            with self._lock:
+                while len(self._remembered) >= REMEMBERED:
+                    self._remembered.pop(min(self._remembered)).close()
+                if version not in self._remembered:
+                    self._remembered[version] = snapshot.frozen_again()
+        return version
+
+    def remembered(self) -> Dict[int, Database]:
+        """The versions that are kept, by their numbers."""
+        with self._lock:
+            return dict(self._remembered)
+
+    def unlock(self, secret: Secret) -> None:
+        """Another key, once it has opened the file; else the error says what is wrong with it."""
+        with self._opening:
+            self._open_with(secret)
+            self.secret = secret
+
+    def let_go(self, idle: float = IDLE) -> None:
+        """Closes the snapshot where nobody has used it for that many seconds."""
+        with self._lock:
+            is_idle = self._current is not None and not self._current.users and time.monotonic() - self._used_at >= idle
+        if is_idle:
+            self._replace(None)
+
+    def close(self) -> None:
+        self._replace(None)
+        with self._lock:
+            remembered, self._remembered = self._remembered, {}
+        for database in remembered.values():
+            database.close()
+
+    # Inside
+
+    def _take(self) -> Snapshot:
+        mark = self._mark_or_problem()
+        found = self._taken(mark)
+        if found is not None:
+            return found
+        with self._opening:  # One thread opens the file; the others have the snapshot then.
+            found = self._taken(mark)
+            if found is None:
+                self._open()
+                found = self._taken(None)
+        assert found is not None
+        return found
+
+    def _mark_or_problem(self) -> Optional[Mark]:
+        try:
+            return self.look()
+        except Error as error:
+            if self._current is None:
+                raise
+            self.problem = error
+            return None
+
+    def _taken(self, mark: Optional[Mark]) -> Optional[Snapshot]:
+        """The snapshot that there is, if it is of this mark. None: of any."""
+        with self._lock:
+            found = self._current
+            if found is None or (mark is not None and not _is_same(found, mark)):
+                return None
+            found.users += 1
+            self._used_at = time.monotonic()
+            return found
+
+    def _open(self) -> None:
+        try:
+            self._open_with(self.secret)
+        except Error as error:
+            if self._current is None or isinstance(error, NeedsKey):
+                raise
+            self.problem = error
+
+    def _open_with(self, secret: Secret) -> None:
+        seen_at, mark = time.time(), self.look()
+        self._replace(Snapshot(self._frozen(secret), mark, seen_at))
+        self.problem = None
+
+    def _frozen(self, secret: Secret) -> Database:
+        mode = WAYS[self.way]
+        try:
+            with open_database(self.path, mode=mode, key=secret.key, passphrase=secret.passphrase) as database:
+                return database.freeze()
+        except CorruptFileError as error:
+            if not secret.is_given and "encrypted" in error.message and not isinstance(error, WrongKeyError):
+                raise NeedsKey(without_path(error.message, self.path), path=self.path) from None
+            raise
+        except WrongKeyError as error:
+            if secret.is_given:
+                raise
+            raise NeedsKey(without_path(error.message, self.path), path=self.path) from None
+
+    def _give_back(self, snapshot: Snapshot) -> None:
+        with self._lock:
+            snapshot.users -= 1
+            self._used_at = time.monotonic()
+            is_last = snapshot.is_over and not snapshot.users
+        if is_last:
+            snapshot.close()
+
+    def _replace(self, new: Optional[Snapshot]) -> None:
+        with self._lock:
+            old, self._current = self._current, new
+            is_unused = False
+            if old is not None:
+                old.is_over = True
+                is_unused = not old.users
+        if old is not None and is_unused:
+            old.close()
+
+
+class Files:
+    """All files, by the names that addresses have for them."""
+
+    def __init__(self, files: Sequence[File]) -> None:
+        self._files: Dict[str, File] = {}
+        for file in files:
+            self._files[_free_name(file.name, set(self._files))] = file
+
+    def __getitem__(self, name: str) -> File:
+        return self._files[name]
+
+    def __iter__(self) -> Iterator[Tuple[str, File]]:
+        return iter(list(self._files.items()))
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def let_go(self) -> None:
+        for file in self._files.values():
+            file.let_go()
+
+    def close(self) -> None:
+        for file in self._files.values():
+            file.close()
+
+
+def _is_same(snapshot: Snapshot, mark: Mark) -> bool:
+    """Whether the file is what it was. Right after a commit the next one might leave the time as it is: then the look does not count."""
+    if snapshot.mark != mark:
+        return False
+    return time.time_ns() - mark.time < 0 or snapshot.seen_at - mark.time / 1e9 > _FRESH
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def without_path(message: str, path: str) -> str:
+    """What the library says, without the path that the page shows anyway."""
+    _, separator, rest = message.partition(f"'{path}': ")
+    return rest[:1].upper() + rest[1:] if separator else message
+
+
+def _free_name(name: str, taken: Set[str]) -> str:
+    """A name for addresses that no other file has; "-" at the beginning is for what belongs to no file."""
+    plain = name.lstrip("-") or "file"
+    names: List[str] = [plain, *(f"{plain} {number}" for number in range(2, len(taken) + 3))]
+    return next(found for found in names if found not in taken)
+
+
+def secret_of(text: str, is_passphrase: bool) -> Secret:
+    """What a person types: a passphrase, or the 64 bytes of a key as 128 hexadecimal digits or as base64. DataError for what is neither."""
+    if is_passphrase:
+        return Secret(passphrase=text)
+    plain = "".join(text.split())
+    for read in (bytes.fromhex, _base64):
+        try:
+            key = read(plain)
+        except ValueError:
+            continue
+        if len(key) == 64:
+            return Secret(key=key)
+    raise DataError("A key has 64 bytes: 128 hexadecimal digits, or 86 to 88 characters of base64")
+
+
+def _base64(text: str) -> bytes:
+    """Either alphabet, with or without padding."""
+    plain = text.rstrip("=").replace("-", "+").replace("_", "/")
+    return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)

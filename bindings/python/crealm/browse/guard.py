@@ -1,0 +1,173 @@
+"""Who may ask. Every request passes here first; what is refused has opened no file and run no query.
+
+1. The name that the client asked for (Host) must be one of this server's: a page of another name that resolves to this machine gets nothing.
+2. A request that says that it comes from another page (Origin, Sec-Fetch-Site) is refused, but for a person who follows a link to a page. What
+   changes something must say that it comes from this one, or carry the token in its head, which no page of another site can make it do.
+3. The client must know the secret: the token of the first address, which is exchanged for a cookie at once, so that it stays in no history; or the
+   same token as `Authorization: Bearer …`, for programs. The token that goes to the web client on its command line, where others of the machine
+   could read it, works once.
+4. What goes out says how it may be used: no script but our own modules, nothing from elsewhere, in no frame, in no cache.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+import secrets
+from http.cookies import CookieError, SimpleCookie
+from typing import Any, Awaitable, Callable, Dict, Iterable, List, MutableMapping, Optional, Set, Tuple
+from urllib.parse import parse_qs, urlencode
+
+Scope = MutableMapping[str, Any]
+Message = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+_READING = ("GET", "HEAD")
+_LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+
+
+class Guard:
+    """Stands before an application of ASGI."""
+
+    def __init__(self, app: App, port: int, hosts: Iterable[str] = ()) -> None:
+        """hosts: names of this machine, besides those of the loopback interface, under which it may be asked."""
+        self._app = app
+        self._hosts: Set[str] = {f"{host}:{port}" for host in (*_LOOPBACK, *hosts)} | ({*_LOOPBACK, *hosts} if port == 80 else set())
+        self.token = secrets.token_urlsafe(32)
+        self._once: Set[str] = set()
+        self._session = secrets.token_urlsafe(32)
+        self._cookie = f"crealm-{port}"
+
+    def token_for_once(self) -> str:
+        """A token that opens the first page one time."""
+        made = secrets.token_urlsafe(32)
+        self._once.add(made)
+        return made
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+            return
+        if scope["type"] != "http":
+            return  # Nothing else is spoken here.
+        head = _Head(scope)
+        refused = self._refusal(head)
+        if refused is not None:
+            await _refuse(send, head, *refused)
+        elif head.method in _READING and "token" in head.query:
+            await self._exchange(head, send)
+        elif not self._is_known(head):
+            await _refuse(send, head, 401, "Open the address that `crealm browse` printed: it has the token that this page needs.")
+        else:
+            await self._app(scope, receive, _with_headers(send))
+
+    def _refusal(self, head: "_Head") -> Optional[Tuple[int, str]]:
+        """Why a request is refused whatever it knows; None: it is not."""
+        if head.one("host").lower() not in self._hosts:
+            return 421, "This is not a name of this server."
+        if head.method not in (*_READING, "POST"):
+            return 405, "Only GET, HEAD and POST are known here."
+        origin, site = head.one("origin"), head.one("sec-fetch-site")
+        is_foreign = bool(origin) and origin.lower() != f"{head.scheme}://{head.one('host').lower()}"
+        is_visit = head.method == "GET" and head.one("sec-fetch-mode") == "navigate" and head.one("sec-fetch-dest") == "document"
+        if is_foreign or (site not in ("", "same-origin", "none") and not is_visit):
+            return 403, "A page of another site asked."
+        if head.method == "POST" and not origin and not self._has_token(head):
+            return 403, "A change needs to say where it comes from."
+        return None
+
+    async def _exchange(self, head: "_Head", send: Send) -> None:
+        """The first address: the token becomes a cookie, and the address is shown without it."""
+        given = head.query.pop("token")[0]
+        is_good = _same(given, self.token) or given in self._once
+        self._once.discard(given)
+        if not is_good:
+            await _refuse(send, head, 401, "This token is not the right one, or was used before.")
+            return
+        query = urlencode(head.query, doseq=True)
+        cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
+        where = head.path + ("?" + query if query else "")
+        await _respond(send, 303, {"location": where if not where.startswith("//") else "/", "set-cookie": cookie}, b"")
+
+    def _is_known(self, head: "_Head") -> bool:
+        return self._has_token(head) or any(_same(value, self._session) for value in head.cookies(self._cookie))
+
+    def _has_token(self, head: "_Head") -> bool:
+        kind, _, given = head.one("authorization").partition(" ")
+        return kind.lower() == "bearer" and _same(given.strip(), self.token)
+
+
+class _Head:
+    """The head of a request. A name that comes twice counts as one that nobody knows."""
+
+    def __init__(self, scope: Scope) -> None:
+        self.method: str = scope["method"]
+        self.scheme: str = scope.get("scheme", "http")
+        self.path: str = scope.get("raw_path", b"/").decode("latin-1").partition("?")[0]
+        self.query: Dict[str, List[str]] = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        self._values: Dict[str, List[str]] = {}
+        for name, value in scope["headers"]:
+            self._values.setdefault(name.decode("latin-1").lower(), []).append(value.decode("latin-1"))
+
+    def one(self, name: str) -> str:
+        found = self._values.get(name, [])
+        return found[0] if len(found) == 1 else "" if not found else "\0"
+
+    def cookies(self, name: str) -> List[str]:
+        found = []
+        for text in self._values.get("cookie", []):
+            try:
+                cookie = SimpleCookie(text).get(name)
+            except CookieError:
+                continue
+            if cookie is not None:
+                found.append(cookie.value)
+        return found
+
+
+def _same(given: str, right: str) -> bool:
+    return hmac.compare_digest(given.encode("utf-8", "replace"), right.encode("utf-8"))
+
+
+def _with_headers(send: Send) -> Send:
+    async def sent(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            given = {name for name, _ in message["headers"]}
+            added = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given]
+            if b"cache-control" not in given:
+                added.append((b"cache-control", b"no-store"))
+            message = {**message, "headers": [*message["headers"], *added]}
+        await send(message)
+
+    return sent
+
+
+async def _refuse(send: Send, head: _Head, status: int, text: str) -> None:
+    """A sentence for people, or as JSON. Nothing of the request is in it."""
+    if "text/html" in head.one("accept"):
+        page = f'<!doctype html><html lang="en"><meta charset="utf-8"><title>CRealm</title><p>{text.replace("`", "")}</p></html>'
+        await _respond(send, status, {"content-type": "text/html; charset=utf-8"}, page.encode())
+        return
+    body = json.dumps({"error": {"kind": "Refused", "message": text}}).encode()
+    await _respond(send, status, {"content-type": "application/json"}, body)
+
+
+async def _respond(send: Send, status: int, headers: Dict[str, str], body: bytes) -> None:
+    fields = {**HEADERS, "cache-control": "no-store", "content-length": str(len(body)), **headers}
+    encoded = [(name.encode(), value.encode("latin-1")) for name, value in fields.items()]
+    await send({"type": "http.response.start", "status": status, "headers": encoded})
+    await send({"type": "http.response.body", "body": body})

@@ -1,0 +1,136 @@
+"""What happens to a file while pages show it: server-sent events, and the log that they leave.
+
+A file that somebody watches is looked at a few times in a second (see `files`: its mark). When it has changed, the new version is opened and compared
+with the one before: how many objects of each class were inserted and deleted, by their keys, and whether others changed is told by the pages
+themselves, which ask for what they show again. All watchers share one look.
+
+    event: version
+    data: {"version": 18, "before": 17, "time": 1714979289.12, "classes": {"Person": {"inserted": 2, "deleted": 0, "count": 1202}}}
+
+    event: problem
+    data: {"kind": "FileNotFound", "message": "The file is gone"}
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections import deque
+from typing import Any, AsyncIterator, Awaitable, Callable, Deque, Dict, List, Optional, Set
+
+from ..database import Database
+from ..errors import Error
+from .files import File
+from .queries import described
+
+_PERIOD = 0.3  # Seconds between two looks.
+_ALIVE = 15.0  # Seconds after which a watcher hears that the connection is there.
+_KEPT = 200  # Entries of the log.
+_MOST_KEYS = 2_000_000  # Of one class; of larger ones only the counts are compared.
+
+Event = Dict[str, Any]
+Run = Callable[[Callable[[], Any]], Awaitable[Any]]
+
+
+class Summary:
+    """What is kept of a version to compare the next one with."""
+
+    def __init__(self, database: Database) -> None:
+        self.version = database.version
+        self.counts: Dict[str, int] = {}
+        self.keys: Dict[str, Any] = {}
+        for name in database.classes:
+            try:
+                self.counts[name] = len(database[name])
+                if self.counts[name] <= _MOST_KEYS:
+                    self.keys[name] = bytes(database[name].column("@key").values.cast("B"))
+            except Error:
+                continue  # A damaged class has no part in this.
+
+
+def compared(before: Summary, after: Summary) -> Dict[str, Any]:
+    """The classes in which objects came or went."""
+    found = {}
+    for name in sorted({*before.counts, *after.counts}):
+        count = after.counts.get(name)
+        if before.keys.get(name) == after.keys.get(name) and before.counts.get(name) == count:
+            continue
+        old, new = _keys(before.keys.get(name)), _keys(after.keys.get(name))
+        entry: Dict[str, Any] = {"count": count}
+        if (name in before.keys or name not in before.counts) and (name in after.keys or name not in after.counts):
+            entry.update(inserted=len(new - old), deleted=len(old - new))
+        found[name] = entry
+    return found
+
+
+def _keys(packed: Optional[bytes]) -> Set[int]:
+    return set(memoryview(packed).cast("q")) if packed else set()
+
+
+class Watch:
+    """The watchers of one file."""
+
+    def __init__(self, file: File, run: Run) -> None:
+        self._file, self._run = file, run
+        self._listeners: Set["asyncio.Queue[Event]"] = set()
+        self._task: Optional["asyncio.Task[None]"] = None
+        self._last: Optional[Summary] = None
+        self._problem: Optional[str] = None
+        self.log: Deque[Event] = deque(maxlen=_KEPT)
+
+    async def events(self) -> AsyncIterator[str]:
+        """What a watcher is sent, for ever."""
+        queue: "asyncio.Queue[Event]" = asyncio.Queue(64)
+        self._listeners.add(queue)
+        if self._task is None or self._task.done():
+            self._task = asyncio.create_task(self._look())
+        try:
+            yield "retry: 2000\n\n"
+            while True:
+                try:
+                    event = await asyncio.wait_for(queue.get(), _ALIVE)
+                except asyncio.TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                yield f"event: {event['event']}\ndata: {json.dumps(event['data'])}\n\n"
+        finally:
+            self._listeners.discard(queue)
+            if not self._listeners and self._task is not None:
+                self._task.cancel()
+                self._task = None
+
+    async def _look(self) -> None:
+        self._last = None
+        while True:
+            for event in await self._run(self._news):
+                for queue in list(self._listeners):
+                    if not queue.full():  # Who does not listen misses what is told; the next event tells the newest version again.
+                        queue.put_nowait(event)
+            await asyncio.sleep(_PERIOD)
+
+    def _news(self) -> List[Event]:
+        try:
+            return self._changes()
+        except Error as error:
+            said = described(error)
+            if said["message"] == self._problem:
+                return []
+            self._problem = said["message"]
+            return [{"event": "problem", "data": said}]
+
+    def _changes(self) -> List[Event]:
+        with self._file.snapshot() as snapshot:
+            problem = self._file.problem
+            if problem is not None:
+                raise problem
+            self._problem = None
+            if self._last is not None and self._last.version == snapshot.version:
+                return []
+            before, self._last = self._last, Summary(snapshot.database)
+            data: Dict[str, Any] = {"version": snapshot.version, "time": time.time(), "before": None if before is None else before.version}
+            if before is None:
+                return [{"event": "version", "data": data}]
+            data["classes"] = compared(before, self._last)
+            self.log.append(data)
+            return [{"event": "version", "data": data}]

@@ -1,0 +1,182 @@
+"""Conditions and orders on the objects of a class: how many there are, pages of them, how they are found, and what is wrong with a text.
+
+What a query found is kept with its snapshot, so that scrolling through it asks only once. It has a frozen database of its own: ending one query
+ends no other.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+
+from ..database import Database
+from ..errors import Error, NoSuchProperty, QueryError
+from ..schema import ClassSchema, Prop
+from .cells import TABLE, Cell, fault, readable
+from .files import Snapshot, without_path
+from .work import Job
+
+_KEPT = 12  # Queries of one snapshot.
+_MOST = 1000  # Rows of one page.
+_WORD = re.compile(r"[^\W\d][\w$-]*|\S")
+_LITERAL = re.compile(r"""("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)""", re.S)
+_QUOTED = re.compile(r"'([^']+)'")
+
+
+class Question(NamedTuple):
+    """What is asked for."""
+
+    class_name: str
+    condition: str = ""
+    order: Tuple[str, ...] = ()  # "name", "age desc": the last word is the direction where it is one.
+
+
+class Found:
+    """The objects that answer a question."""
+
+    def __init__(self, database: Database, question: Question) -> None:
+        self.database = database
+        table: Any = database[question.class_name]
+        self.schema: ClassSchema = table.schema
+        rows = table.where(question.condition) if question.condition.strip() else table
+        self.rows: Any = rows.sort(*map(_direction, question.order)) if question.order else rows
+        self._count: Optional[int] = None
+        self._lock = threading.Lock()
+
+    def count(self, job: Job) -> int:
+        """How many there are; the first call runs the query."""
+        with self._lock:
+            if self._count is None:
+                with job.during(self.database):
+                    count = len(self.rows)
+                    if count:
+                        self.rows[0]  # Some faults of an order come with the first row.
+                self._count = count
+            return self._count
+
+    def close(self) -> None:
+        self.database.close()
+
+
+def found(snapshot: Snapshot, question: Question, job: Job) -> Found:
+    """What a question finds in a snapshot, counted. QueryError for a text that means nothing."""
+    with snapshot.lock:
+        known = snapshot.kept.pop(question, None) or _asked(snapshot, question)
+        snapshot.kept[question] = known  # The newest is the last.
+        questions = [one for one in snapshot.kept if isinstance(one, Question)]
+        for one in questions[:-_KEPT]:
+            del snapshot.kept[one]  # It closes itself when nobody uses it any more.
+    assert isinstance(known, Found)
+    try:
+        known.count(job)
+    except Error:
+        with snapshot.lock:
+            if snapshot.kept.get(question) is known:
+                del snapshot.kept[question]
+        raise
+    return known
+
+
+def _asked(snapshot: Snapshot, question: Question) -> Found:
+    database = snapshot.frozen_again()
+    try:
+        return Found(database, question)
+    except BaseException:
+        database.close()
+        raise
+
+
+def _direction(text: str) -> Tuple[str, str]:
+    path, blank, last = text.rpartition(" ")
+    return (path, last) if blank and last in ("asc", "desc") else (text, "asc")
+
+
+# ------------------------------------------------------------------------------------------------
+# Pages
+# ------------------------------------------------------------------------------------------------
+
+
+def rows(answer: Found, job: Job, first: int, count: int, columns: Sequence[str]) -> List[Dict[str, Any]]:
+    """A page of the objects: key and a cell for each column. What is beyond the end is not there."""
+    total = answer.count(job)
+    end = min(first + min(count, _MOST), total)
+    properties = [(name, property_of(answer.schema, name)) for name in columns]
+    return [_row(answer, index, properties) for index in range(max(first, 0), end)]
+
+
+def property_of(schema: ClassSchema, name: str) -> Prop:
+    """NoSuchProperty where the class has none of this name."""
+    try:
+        return schema.properties[name]
+    except KeyError:
+        raise NoSuchProperty(f"{schema.name} has no property {name!r}") from None
+
+
+def is_speakable(name: str) -> bool:
+    """Whether the query language can name a property."""
+    return bool(name) and not name.startswith("@") and not any(letter in name for letter in '.[]"\\')
+
+
+def _row(answer: Found, index: int, properties: Sequence[Tuple[str, Prop]]) -> Dict[str, Any]:
+    try:
+        obj = answer.rows[index]
+        return {"key": obj.object_key, "cells": [_cell(obj, name, prop) for name, prop in properties]}
+    except Error as error:
+        return {"key": None, "cells": [fault(error) for _ in properties]}
+
+
+def _cell(obj: Any, name: str, prop: Prop) -> Cell:
+    return readable(lambda: obj[name], prop, TABLE)
+
+
+def explained(answer: Found, job: Job) -> Dict[str, Any]:
+    """How the objects are found."""
+    with job.during(answer.database):
+        explanation = answer.rows.explain()
+    return {**explanation._asdict(), "text": str(explanation)}
+
+
+# ------------------------------------------------------------------------------------------------
+# Errors
+# ------------------------------------------------------------------------------------------------
+
+
+def described(error: Error) -> Dict[str, Any]:
+    """An error for people. Of a query: "position" and "end", in characters of the text, of the word that is wrong, where that is known."""
+    message = error.message if error.path is None else without_path(error.message, error.path)
+    said: Dict[str, Any] = {"kind": type(error).__name__, "message": message}
+    if error.hint:
+        said["hint"] = error.hint
+    if isinstance(error, QueryError) and error.text is not None:
+        said["message"] = _short(message, error.text)
+        place = _place(error)
+        if place is not None:
+            said["position"], said["end"] = place
+    return said
+
+
+def _short(message: str, text: str) -> str:
+    """The message without the query, which is to be seen anyway."""
+    plain = message.replace(f"Invalid predicate: '{text}': ", "", 1)
+    plain = re.sub(r" \(at byte [0-9]+\)$", "", plain)
+    return plain[:1].upper() + plain[1:]
+
+
+def _place(error: QueryError) -> Optional[Tuple[int, int]]:
+    text = error.text or ""
+    if error.position is not None:
+        word = _WORD.match(text, error.position)
+        return error.position, word.end() if word else min(error.position + 1, max(len(text), error.position))
+    words = _words(text)
+    for name in reversed(_QUOTED.findall(error.message)):
+        match = next((word for word in words if word[0] == name), None)
+        if match is not None:
+            return match.start(), match.end()
+    return None
+
+
+def _words(text: str) -> List["re.Match[str]"]:
+    """The words of a query that stand outside of its literals."""
+    plain = _LITERAL.sub(lambda literal: " " * len(literal[0]), text)
+    return list(_WORD.finditer(plain))

@@ -1,0 +1,217 @@
+"""The application: addresses to answers, and running it on a port of the loopback interface."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import socket
+from pathlib import Path
+from typing import Any, AsyncIterator, Callable, Dict, Mapping, Optional, Sequence
+from urllib.parse import parse_qs, quote
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.background import BackgroundTask
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from ..errors import DataError, Error
+from . import addresses, api
+from .files import Files
+from .guard import Guard
+from .live import Watch
+from .work import Job, Workers, nobody_leaves
+
+STATIC = Path(__file__).parent / "static"
+_SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
+_LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0, "compare": 600.0}
+_MOST_BODY = 1 << 20
+_PARAMETERS = 500  # Of one address: columns of a wide class.
+
+
+class Browser:
+    """The files and the threads that read them, behind an application of Starlette."""
+
+    def __init__(self, files: Files, *, seconds: float = _SECONDS) -> None:
+        self.files = files
+        self._seconds = seconds
+        self._workers = Workers()
+        self._watches = {name: Watch(file, self._run_plain) for name, file in files}
+        self._is_over = False
+        routes = [
+            Mount("/-/static", StaticFiles(directory=STATIC)),
+            Route("/{path:path}", self._get, methods=["GET"]),
+            Route("/{path:path}", self._post, methods=["POST"]),
+        ]
+        self._routes = Starlette(routes=routes, lifespan=self._lifespan)
+
+    async def app(self, scope: Any, receive: Any, send: Any) -> None:
+        """For ASGI. Routes are chosen by the path as it was sent: decoded, a name might have line ends and slashes in it."""
+        if "raw_path" in scope:
+            scope = {**scope, "path": scope["raw_path"].decode("latin-1").partition("?")[0]}
+        await self._routes(scope, receive, send)
+
+    @contextlib.asynccontextmanager
+    async def _lifespan(self, app: Starlette) -> AsyncIterator[None]:
+        idle = asyncio.create_task(self._let_go())
+        try:
+            yield
+        finally:
+            self._is_over = True
+            idle.cancel()
+            self._workers.close()
+            await asyncio.to_thread(self.files.close)
+
+    async def _let_go(self) -> None:
+        while True:
+            await asyncio.sleep(5)
+            await asyncio.to_thread(self.files.let_go)
+
+    # Requests
+
+    async def _get(self, request: Request) -> Response:
+        try:
+            address = addresses.decode(_raw_path(request))
+            options = _options(request)
+        except (ValueError, DataError) as error:
+            return _json(api.failure(DataError(f"The address cannot be read: {error}")), 400)
+        if list(address.parts[1:]) in (["events"], ["log"]) and address.parts[0] in self._watches:
+            return self._watched(address)
+        if "raw" in options:
+            return await self._content(request, address.parts, options)
+        if "download" in options:
+            return await self._download(request, address.parts, options)
+        if address.is_json:
+            parts = [] if list(address.parts) == ["-", "files"] else address.parts
+            return await self._answer(request, lambda job: api.answer(api.Ask(self.files, parts, options, job)), address.parts)
+        return _shell()
+
+    def _watched(self, address: addresses.Address) -> Response:
+        watch = self._watches[address.parts[0]]
+        if address.parts[1] == "events":
+            return StreamingResponse(watch.events(), media_type="text/event-stream")
+        return _json({"log": list(watch.log)}, 200) if address.is_json else _shell()
+
+    async def _content(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
+        try:
+            found = await self._run(request, lambda job: api.content(api.Ask(self.files, parts, options, job)))
+        except Error as error:
+            return _json(api.failure(error), api.status_of(error))
+        is_shown = "inline" in options and found.media.startswith("image/")
+        place = "inline" if is_shown else _attached(found.name)
+        return Response(found.content, media_type=found.media, headers={"content-disposition": place})
+
+    async def _download(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
+        try:
+            found = await self._run(request, lambda job: api.download(api.Ask(self.files, parts, options, job)), _LONG["download"])
+        except Error as error:
+            return _json(api.failure(error), api.status_of(error))
+        headers = {"content-disposition": _attached(found.name), "cache-control": "no-store"}
+        return FileResponse(found.path, media_type=found.media, headers=headers, background=BackgroundTask(found.remove))
+
+    async def _post(self, request: Request) -> Response:
+        try:
+            parts = list(addresses.decode(_raw_path(request)).parts)
+        except ValueError as error:
+            return _json(api.failure(DataError(f"The address cannot be read: {error}")), 400)
+        if len(parts) != 2 or parts[1] not in ("key", "remember"):
+            return _json(api.failure(api.NoSuchPage("Nothing can be sent to this address")), 404)
+        if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+            return _json(api.failure(DataError("What is sent is JSON")), 415)
+        body = await _body(request)
+        if body is None:
+            return _json(api.failure(DataError("This is too long")), 413)
+
+        def done(job: Job) -> Any:
+            ask = api.Ask(self.files, parts, {}, job)
+            return api.unlock(ask, _parsed(body)) if parts[1] == "key" else api.remember(ask)
+
+        return await self._answer(request, done, parts)
+
+    async def _answer(self, request: Request, make: Callable[[Job], Any], parts: Sequence[str]) -> Response:
+        seconds = _LONG.get(parts[1], self._seconds) if len(parts) > 1 else self._seconds
+        try:
+            return _json(await self._run(request, make, seconds), 200)
+        except Error as error:
+            return _json(api.failure(error), api.status_of(error))
+
+    async def _run(self, request: Request, make: Callable[[Job], Any], seconds: Optional[float] = None) -> Any:
+        async def is_gone() -> bool:
+            return self._is_over or await request.is_disconnected()
+
+        return await self._workers.run(make, seconds=seconds or self._seconds, is_gone=is_gone)
+
+
+    async def _run_plain(self, function: Callable[[], Any]) -> Any:
+        return await self._workers.run(lambda job: function(), seconds=60, is_gone=nobody_leaves)
+
+
+def _shell() -> Response:
+    """The page, which is the same at every address."""
+    return FileResponse(STATIC / "shell.html", media_type="text/html", headers={"cache-control": "no-store"})
+
+
+def _attached(name: str) -> str:
+    return f"attachment; filename*=UTF-8''{quote(name.encode('utf-8', 'replace'), safe='')}"
+
+
+def _raw_path(request: Request) -> str:
+    raw: bytes = request.scope.get("raw_path") or request.scope["path"].encode("utf-8")
+    return raw.decode("latin-1").partition("?")[0]
+
+
+def _options(request: Request) -> Dict[str, Sequence[str]]:
+    text = request.scope.get("query_string", b"").decode("latin-1")
+    return dict(parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=_PARAMETERS))
+
+
+async def _body(request: Request) -> Optional[bytes]:
+    """What was sent; None where it is too much."""
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > _MOST_BODY:
+            return None
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        raise DataError("What was sent is no JSON") from None
+
+
+def _json(value: Any, status: int) -> Response:
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return Response(text.encode("utf-8", "replace"), status, media_type="application/json")
+
+
+# ------------------------------------------------------------------------------------------------
+# Running it
+# ------------------------------------------------------------------------------------------------
+
+
+def listening(host: str, port: int) -> socket.socket:
+    """A socket that takes connections; OSError where it cannot be had. port: 0 for any that is free."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    made = socket.socket(family, socket.SOCK_STREAM)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        made.bind((host, port))
+        made.listen(64)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def serve(guard: Guard, channel: socket.socket) -> None:
+    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them."""
+    config = uvicorn.Config(guard, log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none")
+    server = uvicorn.Server(config)
+    server.run(sockets=[channel])

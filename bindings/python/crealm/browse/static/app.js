@@ -1,0 +1,287 @@
+// The page: which address shows what, the way to it, and the classes at the side. Every view has an address that can be kept; going back and
+// forward are the web client's own.
+
+import { address, parts, path } from "./address.js";
+import { ask, Refusal } from "./api.js";
+import { counted, grouped, h, isolated, put, say } from "./dom.js";
+import * as files from "./files.js";
+import * as file from "./file.js";
+import * as objects from "./objects.js";
+import * as object from "./object.js";
+import * as value from "./value.js";
+import * as schema from "./schema.js";
+import * as space from "./space.js";
+import * as compare from "./compare.js";
+import * as keys from "./keys.js";
+import { heard } from "./events.js";
+
+const main = document.getElementById("main");
+const side = document.getElementById("side");
+const crumbs = document.getElementById("crumbs");
+const tools = document.getElementById("tools");
+const menu = document.getElementById("menu");
+
+let view = null; // What is shown: { close?(), renew?() }.
+let turn = 0; // Counts up with every address; an answer for an earlier one comes too late.
+let overview = null; // Of the file whose classes are at the side.
+
+/** The view of an address, and the parts of the way to it: [text, href]. */
+function route(at) {
+  if (!at.length) return [files.show, []];
+  const [name, kind, ...rest] = at;
+  const way = [[name, path(name)]];
+  if (!kind) return [file.show, way];
+  if (kind === "class" && rest.length) {
+    rest.forEach((part, index) => way.push([index === 1 ? `#${part}` : part, path(name, "class", ...rest.slice(0, index + 1))]));
+    return [rest.length === 1 ? objects.show : rest.length === 2 ? object.show : value.show, way];
+  }
+  if (kind === "links" && rest.length === 4) {
+    const [className, key, source, property] = rest;
+    way.push(
+      [className, path(name, "class", className)], [`#${key}`, path(name, "class", className, key)],
+      [`← ${source}.${property}`, path(...at)],
+    );
+    return [value.showLinks, way];
+  }
+  if (kind === "compare" && (!rest.length || rest.length === 2)) return [
+    compare.show,
+    [...way, [kind, path(name, kind)], ...(rest.length ? [[rest[1], path(...at)]] : [])],
+  ];
+  const shows = { schema: schema.show, space: space.show, check: space.showCheck, versions: space.showVersions, log: space.showLog }[kind];
+  return [shows && !rest.length ? shows : nothing, [...way, [kind, path(...at)]]];
+}
+
+async function nothing() {
+  throw new Refusal(404, { kind: "NoSuchPage", message: "There is nothing at this address" });
+}
+
+/** What a view may do with the page around it. */
+const page = {
+  /** What the log of this page has: the newest first. */
+  heard: [],
+  /** Goes to an address. replaces: it takes the place of the one that is shown. */
+  go(href, replaces = false) {
+    history[replaces ? "replaceState" : "pushState"](null, "", href);
+    show();
+  },
+  /** Writes down what the view shows now, without showing it anew. */
+  note(options) {
+    history.replaceState(null, "", address(location.pathname, options));
+    drawTools();
+  },
+  failed,
+  schemas: new Map(), // Of files, by name and version.
+};
+
+async function show() {
+  const mine = (turn += 1);
+  view?.close?.();
+  view = null;
+  side.classList.remove("open");
+  menu.setAttribute("aria-expanded", "false");
+  let at;
+  try {
+    at = parts(location.pathname);
+  } catch {
+    at = ["?", "?"];
+  }
+  const [shows, way] = route(at);
+  drawWay(way);
+  drawTools();
+  main.classList.add("turning");
+  try {
+    const [made] = await Promise.all([shows(at, new URLSearchParams(location.search), page), drawSide(at)]);
+    if (mine !== turn) return made.close?.();
+    view = made;
+    put(main, made.element);
+    document.title = [...way.map(([text]) => text).reverse(), "CRealm"].join(" · ");
+    made.shown?.();
+  } catch (error) {
+    if (mine === turn) failed(error);
+  } finally {
+    if (mine === turn) main.classList.remove("turning");
+  }
+}
+
+/** Shows what went wrong instead of the view. */
+function failed(error) {
+  if (error.name === "AbortError") return;
+  const at = parts(location.pathname);
+  if (error instanceof Refusal && error.status === 423) {
+    put(main, keys.form(at[0], error.error, () => { overview = null; show(); }));
+    return;
+  }
+  const said = error instanceof Refusal ? error.error : {
+    kind: error.name,
+    message: error instanceof TypeError ? "The server does not answer. Is `crealm browse` still running?" : String(error.message),
+  };
+  say(said.message);
+  put(
+    main,
+    h(
+      "section", { class: "problem", role: "alert" }, h("h1", {}, "This cannot be shown"), h("p", {}, isolated(said.message)),
+      said.hint && h("p", { class: "faint" }, said.hint), h("p", { class: "faint code" }, said.kind),
+    ),
+  );
+}
+
+// The way
+
+function drawWay(way) {
+  const items = way.map(([text, href], index) => h(
+    "li", {},
+    index === way.length - 1 ? h("span", { "aria-current": "page" }, isolated(text)) : h("a", { href }, isolated(text)),
+  ));
+  put(crumbs, h("ol", {}, h("li", {}, h("a", { href: "/", class: "brand" }, "crealm")), items));
+}
+
+function drawTools() {
+  const href = location.pathname === "/" ? "/-/files.json" : location.pathname + ".json" + location.search;
+  put(
+    tools,
+    overview && location.pathname !== "/" && h(
+      "span",
+      { class: "faint", title: `version ${overview.version} of the file` }, `v${overview.version}`,
+    ),
+    h("a", { href, class: "quiet", title: "This page as JSON", target: "_blank", rel: "noopener" }, "JSON"),
+  );
+}
+
+// What happens to the file meanwhile
+
+let listening = null; // To which file, and how to end it.
+
+function listen(file) {
+  if (listening?.file === file) return;
+  listening?.end();
+  listening = file === undefined ? null : {
+    file,
+    end: heard(file, (kind, data) => (kind === "version" ? moved(file, data) : say(data.message))),
+  };
+}
+
+/** Another version: the side, and what is shown, are asked for again. */
+async function moved(file, news) {
+  if (overview === null || overview.name !== file || overview.version === news.version) return;
+  page.schemas.delete(file);
+  if (news.classes) page.heard.unshift(news);
+  overview = await ask([file]);
+  fillSide(parts(location.pathname), news.classes);
+  drawTools();
+  say(`Version ${news.version}`);
+  view?.renew?.(news);
+}
+
+window.addEventListener("pagehide", () => listen(undefined));
+
+// The side
+
+async function drawSide(at) {
+  if (!at.length) {
+    overview = null;
+    listen(undefined);
+    document.body.classList.add("alone");
+    put(side);
+    return;
+  }
+  document.body.classList.remove("alone");
+  if (overview?.name !== at[0]) {
+    put(side);
+    overview = null;
+    overview = await ask([at[0]]);
+  }
+  fillSide(at);
+  drawTools();
+  listen(at[0]);
+}
+
+/** changes: what came and went in a class, to be marked. */
+function fillSide(at, changes = {}) {
+  const [name, kind, current] = at;
+  const entry = (one) => h(
+    "li", {},
+    h(
+      "a",
+      {
+        href: path(name, "class", one.name), class: "entry",
+        "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined,
+      },
+      isolated(one.name), countOf(one, Object.hasOwn(changes, one.name)),
+    ),
+  );
+  const group = (title, classes) => classes.length > 0 && [h("h2", {}, title), h("ul", { class: "classes" }, classes.map(entry))];
+  const pages = [
+    ["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"],
+    ["Log", "log"], ["Compare", "compare"],
+  ];
+  const filter = h(
+    "input",
+    { type: "search", placeholder: "Find a class", "aria-label": "Find a class", oninput: () => sift(filter.value) },
+  );
+  const wanted = side.querySelector("input")?.value ?? "";
+  put(
+    side,
+    overview.classes.length > 12 && filter,
+    group("Classes", overview.classes.filter((one) => !one.embedded)),
+    group("Embedded", overview.classes.filter((one) => one.embedded)),
+    !overview.classes.length && h("p", { class: "empty" }, "This file has no classes."),
+    h("h2", {}, "File"),
+    h(
+      "ul", {},
+      pages.map(([title, part]) => h(
+        "li", {},
+        h("a", { href: part ? path(name, part) : path(name), class: "entry", "aria-current": kind === part ? "page" : undefined }, title),
+      )),
+    ),
+  );
+  filter.value = wanted;
+  sift(wanted);
+  side.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
+}
+
+function countOf(one, isChanged) {
+  return one.count.t === "error" ? h("span", { class: "fault", title: one.count.message }, "⚠") : h(
+    "span", { class: isChanged ? "count changed" : "count" }, grouped(one.count.v),
+  );
+}
+
+function sift(text) {
+  const wanted = text.toLowerCase();
+  let left = 0;
+  for (const item of side.querySelectorAll(".classes > li")) {
+    item.hidden = !item.textContent.toLowerCase().includes(wanted);
+    left += !item.hidden;
+  }
+  if (wanted) say(counted(left, "class", "classes"));
+}
+
+// Following links without loading the page anew
+
+document.addEventListener("click", (event) => {
+  const link = event.target.closest?.("a[href]");
+  if (!link || event.defaultPrevented || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+  const to = new URL(link.getAttribute("href"), location.href);
+  if (link.getAttribute("target") || link.hasAttribute("download") || to.origin !== location.origin) return;
+  if (to.hash && to.pathname === location.pathname) return;
+  event.preventDefault();
+  if (to.href !== location.href) page.go(to.href);
+  main.focus({ preventScroll: true });
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "/" && !event.target.closest?.("input, textarea, select")) {
+    const box = document.querySelector("#where, #side input");
+    if (box) {
+      event.preventDefault();
+      box.focus();
+    }
+  }
+});
+
+menu.addEventListener("click", () => {
+  const isOpen = side.classList.toggle("open");
+  menu.setAttribute("aria-expanded", String(isOpen));
+});
+
+window.addEventListener("popstate", show);
+show();

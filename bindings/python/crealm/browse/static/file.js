@@ -1,0 +1,57 @@
+// A file: what it is, and its classes.
+
+import { path } from "./address.js";
+import { ask } from "./api.js";
+import { counted, grouped, h, isolated, sized } from "./dom.js";
+
+const WAYS = {
+  snapshot: "a copy of each version; nothing in the file's folder is touched",
+  shared: "in its place, as other readers do, with the lock file beside it",
+  immutable: "in its place; nobody may write it meanwhile",
+};
+
+export async function show([name]) {
+  const file = await ask([name]);
+  const objects = file.classes.reduce((sum, one) => sum + (one.embedded || one.count.t !== "int" ? 0 : Number(one.count.v)), 0);
+  const facts = [
+    ["Size", sized(file.size), `${grouped(file.size)} bytes`],
+    ["Objects", grouped(objects)],
+    ["Version", String(file.version)],
+    ["Format", file.format === null ? "unknown" : String(file.format) + (file.streaming ? ", written in one piece" : "")],
+    ["Schema version", file.schemaVersion === null ? "none" : String(file.schemaVersion)],
+    ["Encryption", file.encrypted ? (file.cipher ?? "unknown cipher") : "none"],
+    ["History", file.history ?? "unknown"],
+    ["Read", file.way, WAYS[file.way]],
+  ];
+  const element = h("section", { class: "sheet" },
+    h("h1", {}, isolated(file.name)),
+    h("p", { class: "faint" }, isolated(file.path)),
+    file.problem && h("p", { class: "notice", role: "status" }, "Shown as it was: ", file.problem.message),
+    upgrade(file),
+    h("dl", { class: "facts" }, facts.map(([term, text, title]) => h("div", {}, h("dt", {}, term), h("dd", { title }, text)))),
+    classes(file));
+  return { element };
+}
+
+function upgrade(file) {
+  if (file.encrypted || file.format === null || file.format >= 24) return null;
+  return h(
+    "p", { class: "notice" },
+    `This file has format ${file.format}. It is shown as it lies; whatever writes to it makes it format 24 first, which older programs cannot read.`,
+  );
+}
+
+function classes(file) {
+  if (!file.classes.length) return h("p", { class: "empty" }, "This file has no classes yet.");
+  const rows = file.classes.map((one) => h("tr", {},
+    h("th", { scope: "row" }, h("a", { href: path(file.name, "class", one.name) }, isolated(one.name))),
+    h("td", { class: "numeric" }, one.count.t === "error" ? h("span", { class: "fault" }, one.count.message) : grouped(one.count.v)),
+    h("td", { class: "numeric" }, grouped(one.properties)),
+    h("td", {}, one.primaryKey === null ? h("span", { class: "faint" }, one.embedded ? "embedded" : "–") : isolated(one.primaryKey)),
+    h("td", { class: "numeric" }, one.indexes ? grouped(one.indexes) : h("span", { class: "faint" }, "–"))));
+  const heads = [["Class", ""], ["Objects", "numeric"], ["Properties", "numeric"], ["Primary key", ""], ["Indexes", "numeric"]];
+  return h("table", { class: "plain" },
+    h("caption", { class: "unseen" }, counted(file.classes.length, "class", "classes")),
+    h("thead", {}, h("tr", {}, heads.map(([text, kind]) => h("th", { scope: "col", class: kind || undefined }, text)))),
+    h("tbody", {}, rows));
+}

@@ -1,0 +1,129 @@
+"""What watchers of a file are told: each version once, with what came and went, whoever wrote it."""
+
+import asyncio
+import json
+import random
+import subprocess
+import sys
+
+import pytest
+
+from browsing import Asking, File, addresses
+
+import crealm
+from conftest import PERSON
+from crealm.browse.live import Summary, Watch, compared
+
+
+async def _run(function):
+    return await asyncio.to_thread(function)
+
+
+def told(text):
+    """Event and data of what a watcher is sent; None for what only keeps the connection."""
+    if not text.startswith("event: "):
+        return None
+    kind, data = text.rstrip("\n").split("\n")
+    return kind.removeprefix("event: "), json.loads(data.removeprefix("data: "))
+
+
+async def next_of(events):
+    while True:
+        found = told(await asyncio.wait_for(events.__anext__(), 20))
+        if found is not None:
+            return found
+
+
+@pytest.fixture
+def file(path):
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db.add_many("Person", ({"id": i, "age": i} for i in range(10)))
+    return path
+
+
+CHANGE = """
+import crealm, sys
+with crealm.open(sys.argv[1]) as db:
+    with db.write():
+        number = int(sys.argv[2])
+        db["Person"].create(100 + number)
+        db["Person"].get(number).delete()
+        db["Person"].get(9).age += 1
+    print(db.version)
+"""
+
+
+def change(path, number):
+    """Adds one person, deletes one, changes one, in another process."""
+    done = subprocess.run([sys.executable, "-c", CHANGE, str(path), str(number)], check=True, capture_output=True, text=True)
+    return int(done.stdout)
+
+
+@pytest.mark.parametrize("way", ["snapshot", "shared"])
+def test_watchers_are_told_of_each_version(file, way):
+    async def watched():
+        watch = Watch(File(str(file), way=way), _run)
+        watchers = [watch.events() for _ in range(3)]
+        firsts = [await next_of(events) for events in watchers[:1]]
+        assert firsts[0][0] == "version" and firsts[0][1]["before"] is None
+        waiting = [asyncio.create_task(next_of(events)) for events in watchers]
+        await asyncio.sleep(0.1)
+        await asyncio.to_thread(change, file, 1)
+        found = [await task for task in waiting]
+        again = change(file, 2)
+        last = await next_of(watchers[0])
+        log = list(watch.log)
+        for events in watchers:
+            await events.aclose()
+        assert watch._task is None
+        watch._file.close()
+        return found, again, last, log
+
+    found, again, last, log = asyncio.run(watched())
+    assert all(data["classes"] == {"Person": {"count": 10, "inserted": 1, "deleted": 1}} for _, data in found)
+    assert len({data["version"] for _, data in found}) == 1 and last[1]["before"] == found[0][1]["version"]
+    assert [one["version"] for one in log] == [found[0][1]["version"], last[1]["version"]] and again <= last[1]["version"]
+
+
+def test_values_that_change_are_a_version(file):
+    async def watched():
+        watch = Watch(File(str(file)), _run)
+        events = watch.events()
+        await next_of(events)
+        with crealm.open(file) as db, db.write():
+            db["Person"].get(3).age = 77
+        found = await next_of(events)
+        file.unlink()
+        gone = await next_of(events)
+        await events.aclose()
+        watch._file.close()
+        return found, gone
+
+    found, gone = asyncio.run(watched())
+    assert found[1]["classes"] == {} and gone[0] == "problem" and gone[1]["kind"] == "FileNotFound"
+
+
+def test_comparing_with_sets_of_keys(path):
+    """Random changes, told from the keys before and after."""
+    numbers = random.Random(2)
+    with crealm.open(path, schema=[PERSON]) as db:
+        made, before = 0, None
+        for _ in range(30):
+            keys = {person.object_key for person in db["Person"]}
+            before = Summary(db)
+            with db.write():
+                for _ in range(numbers.randrange(4)):
+                    db["Person"].create(made)
+                    made += 1
+                for person in list(db["Person"]):
+                    if numbers.random() < 0.2:
+                        person.delete()
+            now = {person.object_key for person in db["Person"]}
+            wanted = {"count": len(now), "inserted": len(now - keys), "deleted": len(keys - now)}
+            assert compared(before, Summary(db)) == ({} if now == keys else {"Person": wanted})
+
+
+def test_the_log_has_an_address(file):
+    with Asking(file) as asking:
+        assert asking.get(file.name, "log") == {"log": []}
+        assert asking.client.get(addresses.path(["nothing", "events"]) + ".json").status_code == 404
