@@ -44,9 +44,13 @@ final class SpaceUsage {
         try walk(top.names, schema)
         let tables = try store.refsNode(top.tables)
         try count(tables.size, schema)
-        for i in 0..<tables.count {
-            guard let root = try tables.slot(i).subtree else { continue }
-            try walk(try transaction.group.table(at: i), root)
+        if let old = transaction.old?.schema {
+            for case let table? in old.tables + [old.keyTable] { try walk(table) }
+        } else {
+            for i in 0..<tables.count {
+                guard let root = try tables.slot(i).subtree else { continue }
+                try walk(try transaction.group.table(at: i), root)
+            }
         }
         if !top.history.isNull { try walk(top.history, part(.history)) }
         let free = part(.free), rest = part(.management)
@@ -82,6 +86,18 @@ final class SpaceUsage {
             if owner == objects { try walkCluster(Ref(at), objects, columns, depth: 0) } else { try walk(Ref(at), owner) }
         }
         try walk(root, part(.schema, name), except: stops)
+    }
+    /// The same of a class of an old format, where each column has a tree of its own.
+    private func walk(_ t: OldTable) throws(RealmError) {
+        let name = t.name.after(Tables.classPrefix) ?? t.name
+        let links = part(.backlinks, name)
+        var stops: [Int: Int] = [:]
+        for c in t.columns {
+            stops[c.root.offset] = c.form == .backlink ? links : part(.values, name, c.name)
+            if !c.index.isNull { stops[c.index.offset] = part(.index, name, c.name) }
+        }
+        for (at, owner) in stops { try walk(Ref(at), owner) }
+        try walk(t.top, part(.schema, name), except: stops)
     }
     private func walkCluster(_ ref: Ref, _ objects: Int, _ columns: [Int: Int], depth: Int) throws(RealmError) {
         guard depth < Format.maxNodeDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }

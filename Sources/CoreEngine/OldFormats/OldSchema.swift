@@ -2,6 +2,8 @@
 struct OldSchema {
     /// By table index; nil for the table of primary keys, which is none today.
     private(set) var tables: [OldTable?] = []
+    /// The table of primary keys.
+    private(set) var keyTable: OldTable?
     private var names: [Name] = []
     /// Keys of primary key columns, by table index.
     private var primaryKeys: [Int: Int] = [:]
@@ -22,7 +24,7 @@ struct OldSchema {
         for case let table? in tables { try check(table, s) }
         if let i = names.firstIndex(of: "pk"), let table = tables[i] {
             try readPrimaryKeys(table, s)
-            tables[i] = nil
+            (tables[i], keyTable) = (nil, table)
         }
     }
     /// All columns have as many rows, and lead to tables that there are.

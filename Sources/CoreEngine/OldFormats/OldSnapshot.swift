@@ -32,7 +32,7 @@ package final class OldSnapshot: NodeSource {
 
     /// The store owns the snapshot.
     private unowned(unsafe) let store: NodeStore
-    private let schema: OldSchema
+    let schema: OldSchema
     private var tables: [Rows] = []
     private var lists: [List] = []
     private var listColumns = [OldColumn.numbers]

@@ -17,6 +17,8 @@ struct OldColumn {
     var isIndexed: Bool
     /// Where its values begin; null for columns of sub-tables, which each row has its own of.
     var root = Ref.null
+    /// Where its search index begins, which nobody asks; null when there is none.
+    var index = Ref.null
     /// The values of an enumerated column.
     var values = Ref.null
     /// The table at the other end of a link or backlink column.
@@ -107,6 +109,7 @@ enum OldSpec {
         var slot = 0
         for i in columns.indices {
             columns[i].root = try n.child(slot)
+            columns[i].index = columns[i].isIndexed ? try n.child(slot + 1) : .null
             slot += columns[i].isIndexed ? 2 : 1
         }
     }
@@ -136,6 +139,7 @@ enum OldSpec {
 struct OldTable {
     let name: Name
     let index: Int
+    let top: Ref
     /// Those of the spec, in its order: public ones, then backlinks.
     var columns: [OldColumn]
     /// Rows, which have the numbers 0 … count − 1.
@@ -144,6 +148,7 @@ struct OldTable {
     init(_ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref) throws(RealmError) {
         self.name = name
         self.index = index
+        self.top = ref
         let top = try s.refsNode(ref)
         guard top.count >= 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
         var columns = try OldSpec.read(s, try top.child(0))

@@ -16,6 +16,8 @@ package final class Transaction {
     let store: NodeStore
     /// A view of a file of an older format, with room for the nodes that are made of it; nil for files that are read as they are.
     private var view: DatabaseFile?
+    /// What is read of such a file, while there is a snapshot.
+    private(set) var old: OldSnapshot?
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
     /// For any thread.
     package let isWriting = Atomic(false)
@@ -119,6 +121,7 @@ package final class Transaction {
         guard stage == .reading || stage == .interrupted else { return }
         group.forgetTables()
         store.rest()
+        old = nil
         pin = nil
         stage = .idle
     }
@@ -168,6 +171,7 @@ package final class Transaction {
                 let (names, tables) = (top.names, top.tables)
                 let old = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: names, tables: tables) }
                 (top.names, top.tables) = (old.names, old.tablesRef)
+                self.old = old
             }
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId

@@ -54,6 +54,7 @@ def test_reading_changes_nothing(old, mode):
     with crealm.open(old, mode=mode) as db:
         shown = contents(db)
         assert not db.verify()
+        assert sum(part.bytes for part in db.space()) == len(before)
     assert old.read_bytes() == before and [p.name for p in old.parent.iterdir()] == ["old.realm"]
     with crealm.open(old, mode="immutable") as db:
         assert contents(db) == shown
