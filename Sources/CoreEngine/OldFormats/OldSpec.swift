@@ -28,7 +28,7 @@ struct OldColumn {
     /// The columns of a sub-table.
     var elements: [OldColumn] = []
 
-    static let numbers = OldColumn(form: .numbers, isNullable: false, isIndexed: false)
+    static var numbers: OldColumn { OldColumn(form: .numbers, isNullable: false, isIndexed: false) }
 }
 
 /// Columns of a table or sub-table.
