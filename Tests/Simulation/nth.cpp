@@ -175,7 +175,8 @@ std::vector<Operation> operations(Form form) {
     };
     // Files of other formats and the streaming form become ordinary ones when they are opened.
     if (form == plain && !options.fixtures.empty())
-        for (const char* file : {"f10-swift-all-types", "f11-swift-converter-dogs", "f20-swift-embedded", "f22-dotnet-mixed-collections"})
+        for (const char* file : {"sdk/f10-swift-all-types", "sdk/f11-swift-converter-dogs", "sdk/f20-swift-embedded", "sdk/f22-dotnet-mixed-collections",
+                                 "old/f02-java-all-types", "old/f05-java-asset-file", "old/f09-core-lists-enum"})
             all.push_back({"upgrade", [](Scene& s) { s.with_schema = false; },
                            [](Scene& s, Outcome& o) { return open_with(s, o, Realm::writing); }, false, file});
     return all;
@@ -329,7 +330,7 @@ void run_nth(uint64_t seed, Form form, const std::string& folder) {
     s.restart({});
     s.what = op.name;
     if (op.fixture) {
-        image[s.name] = content_of(options.fixtures + "/sdk/" + op.fixture + ".realm");
+        image[s.name] = content_of(options.fixtures + "/" + op.fixture + ".realm");
         s.restart(image);
         s.with_schema = false;
         s.open_here();

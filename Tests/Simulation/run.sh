@@ -34,7 +34,7 @@ if [ "$long" = --long ]; then
     run crash-states-plain-names crash-states --seeds 1001-1010 --commits 20 --jobs 2 --plain-names
     run histories histories --seeds 1-2500 --jobs 2
     run nth nth --seeds 0-19 --jobs 2
-    [ ! -d "$fixtures/sdk" ] || run nth-upgrades nth --seeds 20-23 --forms plain --fixtures "$fixtures" --jobs 2
+    [ ! -d "$fixtures/sdk" ] || run nth-upgrades nth --seeds 20-26 --forms plain --fixtures "$fixtures" --jobs 2
     # Space that is used again one commit early, put into a copy of the sources.
     faulty=$out/faulty
     rm -rf "$faulty" && mkdir -p "$faulty/Tests"

@@ -27,6 +27,14 @@ enum FormatUpgrade {
     // MARK: By a copy
 
     private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) {
+        // A format that is this old holds what has no place in the newest one, as binaries of more than 16 MB.
+        let backup = backupName(db.path, db.format)
+        guard FileSystem.exists(backup) else {
+            throw RealmError(
+                .fileOperationFailed,
+                "The Realm file at path '\(db.path)' has format \(db.format) and is upgraded after a backup, which cannot be written to '\(backup)'",
+                path: db.path)
+        }
         try t.beginRead()
         let group = t.group
         let done = try t.store.during(.copying) { () throws(RealmError) in
@@ -63,6 +71,7 @@ enum FormatUpgrade {
     // MARK: Backups
 
     private static let suffix = ".backup.realm"
+    private static func backupName(_ path: String, _ format: UInt8) -> String { prefix(path) + "v\(format)" + suffix }
     private static func prefix(_ path: String) -> String {
         if path.hasSuffix(".realm") { return String(path.dropLast(5)) }
         return path.hasSuffix(".") ? path : path + "."
@@ -74,7 +83,7 @@ enum FormatUpgrade {
             let name = start + old + suffix
             if let age = FileSystem.age(name), age > backupLifetime { _ = try? FileSystem.remove(name) }
         }
-        let name = start + "v\(format)" + suffix
+        let name = backupName(path, format)
         guard format != 0, format < Format.currentVersion, !FileSystem.exists(name) else { return }
         _ = FileSystem.copy(path, to: name)
     }
