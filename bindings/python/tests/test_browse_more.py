@@ -84,6 +84,14 @@ def test_embedded_objects_are_not_counted(tmp_path):
         assert asking.get("parts.realm", "facets", "Part", "n")["values"][0]["count"] == 1
 
 
+@pytest.mark.parametrize("form, part", [("python", "class All(crealm.Model):"), ("swift", "class All: Object {"), ("json", '"name": "All"')])
+def test_classes_as_declarations(mixed, form, part):
+    with Asking(mixed) as asking:
+        found = asking.client.get(addresses.path(["mixed.realm", "schema"]), params={"raw": form})
+        assert part in found.text and "attachment" in found.headers["content-disposition"]
+        assert asking.client.get(addresses.path(["mixed.realm", "schema"]), params={"raw": "cobol"}).status_code == 400
+
+
 def test_downloads_are_what_is_shown(mixed, tmp_path):
     address = addresses.path(["mixed.realm", "class", "All"])
     question = {"where": "i > 20", "sort": ["i desc", "s asc"]}
