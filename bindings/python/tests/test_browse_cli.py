@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -72,3 +73,12 @@ def test_from_the_command_to_the_end(path):
     out, error = process.communicate(timeout=20)
     assert out == "" and error == "" and process.returncode == 0
     assert sorted(os.listdir(path.parent)) == before
+
+
+def test_answers_are_not_held_back():
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    from crealm.browse.server import listening
+
+    with listening("127.0.0.1", 0) as channel:
+        assert channel.proto == socket.IPPROTO_TCP  # What asyncio looks at before it sets TCP_NODELAY.
