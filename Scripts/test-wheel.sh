@@ -34,6 +34,8 @@ found = [name for name in ("libsodium", "libcrypto", "libswift") if name in maps
 assert not found, f"loaded from the system: {found}"
 PROGRAM
 alone crealm show plain.realm | grep -q Rex
+alone crealm browse plain.realm 2>&1 | grep -q "crealm\[browse\]"
+ls ../venv/lib/python3*/site-packages/crealm/browse/static/app.js >/dev/null
 alone crealm info sealed.realm --key <(head -c 64 /dev/zero) >/dev/null 2>&1 && { echo "a wrong key opens the file"; exit 1; }
 echo "installed with $("$bin/python" --version): $(stat -c '%n %s bytes' "$root"/.build/wheel/*.whl | sed 's|.*/||')"
 if [ -n "$all" ]; then

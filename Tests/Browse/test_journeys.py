@@ -73,6 +73,10 @@ def test_asking(walk, files):
     at.page.reload()
     at.page.wait_for_selector(".row")
     assert at.text(".total") == f"{count} objects"
+    at.page.go_back()
+    at.until("document.querySelector('.total').textContent === '1,200 objects'")
+    at.page.go_forward()
+    at.until("(count) => document.querySelector('.total').textContent === `${count} objects`", count)
     at.page.click(".clear")
     at.until("document.querySelector('.total').textContent === '1,200 objects'")
 

@@ -387,6 +387,7 @@ def test_a_file_that_vanishes(crowd, tmp_path):
         path.unlink()
         found = asking.get("gone.realm", "class", "Person", count=1)
         assert found["problem"]["kind"] == "FileNotFound" and found["total"] == 5000
+        assert asking.get("gone.realm")["format"] is None and asking.get("gone.realm", "space")["total"] > 0
     with Asking(path) as asking:
         assert asking.error("gone.realm", status=404)["kind"] == "FileNotFound"
         assert asking.get()["files"][0]["problem"]["kind"] == "FileNotFound"

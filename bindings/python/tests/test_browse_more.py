@@ -75,6 +75,23 @@ def test_values_that_are_not_counted(mixed):
         assert ordered["total"] == 5 and all(one["where"] is None for one in ordered["values"])
 
 
+def test_embedded_objects_are_not_counted(tmp_path):
+    part = crealm.ClassSchema("Part", {"n": int}, embedded=True)
+    with crealm.open(tmp_path / "parts.realm", schema=[crealm.ClassSchema("Whole", {"part": "Part"}), part]) as db, db.write():
+        db["Whole"].create(part={"n": 1})
+    with Asking(tmp_path / "parts.realm") as asking:
+        assert asking.error("parts.realm", "facets", "Whole", "part")["kind"] == "NotSupportedError"
+        assert asking.get("parts.realm", "facets", "Part", "n")["values"][0]["count"] == 1
+
+
+@pytest.mark.parametrize("form, part", [("python", "class All(crealm.Model):"), ("swift", "class All: Object {"), ("json", '"name": "All"')])
+def test_classes_as_declarations(mixed, form, part):
+    with Asking(mixed) as asking:
+        found = asking.client.get(addresses.path(["mixed.realm", "schema"]), params={"raw": form})
+        assert part in found.text and "attachment" in found.headers["content-disposition"]
+        assert asking.client.get(addresses.path(["mixed.realm", "schema"]), params={"raw": "cobol"}).status_code == 400
+
+
 def test_downloads_are_what_is_shown(mixed, tmp_path):
     address = addresses.path(["mixed.realm", "class", "All"])
     question = {"where": "i > 20", "sort": ["i desc", "s asc"]}

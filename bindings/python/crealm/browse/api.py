@@ -20,10 +20,10 @@
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
-with `.json` behind the path. Without it /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class) gives the objects
-as a file, and …/PROPERTY?raw= a text or bytes as they are. Names are encoded as `addresses` says, values are `cells`. Every answer about a file
-has "version", the number of the snapshot that it is about. An error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in
-a query.
+with `.json` behind the path. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class)
+the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift, json) the classes as declarations. Names are encoded as
+`addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
+{"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 from ..cli.exact import schema_json
+from ..cli.schema import as_json, as_python, as_swift
 from ..collections import Dictionary, SetView
 from ..collections import List as ListView
 from ..database import Database
@@ -107,7 +108,7 @@ Answer = Callable[[Ask, Snapshot], Json]
 
 _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
     (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
-    (InvalidatedError, 404),     (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
+    (InvalidatedError, 404), (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
 
 
 def status_of(error: Error) -> int:
@@ -380,6 +381,8 @@ class Bytes(NamedTuple):
 
 def content(ask: Ask) -> Bytes:
     """The text or the bytes at an address, for a download or a picture."""
+    if len(ask.parts) == 2 and ask.parts[1] == "schema":
+        return _declarations(ask)
     if len(ask.parts) < 5 or ask.parts[1] != "class":
         raise NoSuchPage("There is nothing to be downloaded at this address")
     with ask.file.snapshot() as snapshot:
@@ -391,6 +394,20 @@ def content(ask: Ask) -> Bytes:
             media = media_type(found)
             return Bytes(found, media or "application/octet-stream", f"{name}.{media.split('/')[1] if media else 'bin'}")
     raise NoSuchPage("Only texts and bytes can be downloaded like this")
+
+
+_FORMS = {
+    "python": (as_python, "text/x-python", "models.py"), "swift": (as_swift, "text/x-swift", "Models.swift"),
+    "json": (as_json, "application/json", "schema.json")}  # fmt: skip
+
+
+def _declarations(ask: Ask) -> Bytes:
+    """The classes, as a language declares them: raw=python, swift or json."""
+    if ask.option("raw") not in _FORMS:
+        raise DataError(f"The classes can be had as {', '.join(_FORMS)}")
+    write, media, name = _FORMS[ask.option("raw")]
+    with ask.file.snapshot() as snapshot:
+        return Bytes(write(snapshot.database.schema, snapshot.database.schema_version).encode("utf-8"), f"{media}; charset=utf-8", name)
 
 
 # ------------------------------------------------------------------------------------------------

@@ -33,7 +33,8 @@ Json = Dict[str, Any]
 def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
     """Of one property. NotSupportedError for collections, embedded objects and Any."""
     prop = property_of(answer.schema, name)
-    if prop.collection is not None or prop.type is Any or "." in name:
+    is_inside = prop.is_link and answer.database.schema[prop.type].embedded
+    if prop.collection is not None or prop.type is Any or is_inside or "." in name:
         raise NotSupportedError(f"The values of {name!r} are not counted: it is {prop}")
     objects = answer.count(job)
     rows = answer.rows if objects <= _MOST_OBJECTS else answer.rows.limit(_MOST_OBJECTS)

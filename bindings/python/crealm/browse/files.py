@@ -115,8 +115,11 @@ class File:
         return self._way
 
     def heading(self) -> Heading:
-        """What its first bytes say."""
-        return read_heading(self.path, self.secret.is_given)
+        """What its first bytes say; nothing where they cannot be read any more."""
+        try:
+            return read_heading(self.path, self.secret.is_given)
+        except OSError:
+            return Heading()
 
     def look(self) -> Mark:
         """The mark of the file as it is now; FileNotFound and the like where it cannot be seen."""
@@ -178,17 +181,18 @@ class File:
     # Inside
 
     def _take(self) -> Snapshot:
-        mark = self._mark_or_problem()
-        found = self._taken(mark)
-        if found is not None:
-            return found
-        with self._opening:  # One thread opens the file; the others have the snapshot then.
+        while True:
+            mark = self._mark_or_problem()
             found = self._taken(mark)
-            if found is None:
-                self._open()
-                found = self._taken(None)
-        assert found is not None
-        return found
+            if found is not None:
+                return found
+            with self._opening:  # One thread opens the file; the others have the snapshot then.
+                found = self._taken(mark)
+                if found is None:
+                    self._open()
+                    found = self._taken(None)
+            if found is not None:
+                return found  # Else it was let go meanwhile.
 
     def _mark_or_problem(self) -> Optional[Mark]:
         try:
@@ -247,6 +251,7 @@ class File:
     def _replace(self, new: Optional[Snapshot]) -> None:
         with self._lock:
             old, self._current = self._current, new
+            self._used_at = time.monotonic()
             is_unused = False
             if old is not None:
                 old.is_over = True

@@ -103,11 +103,18 @@ class Watch:
     async def _look(self) -> None:
         self._last = None
         while True:
-            for event in await self._run(self._news):
+            for event in await self._told():
                 for queue in list(self._listeners):
                     if not queue.full():  # Who does not listen misses what is told; the next event tells the newest version again.
                         queue.put_nowait(event)
             await asyncio.sleep(_PERIOD)
+
+    async def _told(self) -> List[Event]:
+        try:
+            found: List[Event] = await self._run(self._news)
+            return found
+        except Error:
+            return []  # It took too long, or was ended: the next look says the same.
 
     def _news(self) -> List[Event]:
         try:

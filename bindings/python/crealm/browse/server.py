@@ -38,7 +38,7 @@ class Browser:
     def __init__(self, files: Files, *, seconds: float = _SECONDS) -> None:
         self.files = files
         self._seconds = seconds
-        self._workers = Workers()
+        self._workers, self._patient = Workers(), Workers(3)  # The others are for what takes long, and leave the pages alone.
         self._watches = {name: Watch(file, self._run_plain) for name, file in files}
         self._is_over = False
         routes = [
@@ -63,6 +63,7 @@ class Browser:
             self._is_over = True
             idle.cancel()
             self._workers.close()
+            self._patient.close()
             await asyncio.to_thread(self.files.close)
 
     async def _let_go(self) -> None:
@@ -79,7 +80,7 @@ class Browser:
         except (ValueError, DataError) as error:
             return _json(api.failure(DataError(f"The address cannot be read: {error}")), 400)
         if list(address.parts[1:]) in (["events"], ["log"]) and address.parts[0] in self._watches:
-            return self._watched(address)
+            return self._watched(request, address)
         if "raw" in options:
             return await self._content(request, address.parts, options)
         if "download" in options:
@@ -89,9 +90,11 @@ class Browser:
             return await self._answer(request, lambda job: api.answer(api.Ask(self.files, parts, options, job)), address.parts)
         return _shell()
 
-    def _watched(self, address: addresses.Address) -> Response:
+    def _watched(self, request: Request, address: addresses.Address) -> Response:
         watch = self._watches[address.parts[0]]
         if address.parts[1] == "events":
+            if request.method == "HEAD":
+                return Response(media_type="text/event-stream")
             return StreamingResponse(watch.events(), media_type="text/event-stream")
         return _json({"log": list(watch.log)}, 200) if address.is_json else _shell()
 
@@ -137,12 +140,15 @@ class Browser:
             return _json(await self._run(request, make, seconds), 200)
         except Error as error:
             return _json(api.failure(error), api.status_of(error))
+        except Exception as error:  # A fault of ours, or a damage that nobody thought of: the page says so and goes on.
+            return _json({"error": {"kind": type(error).__name__, "message": f"The server failed here: {error}"[:300]}}, 500)
 
     async def _run(self, request: Request, make: Callable[[Job], Any], seconds: Optional[float] = None) -> Any:
         async def is_gone() -> bool:
             return self._is_over or await request.is_disconnected()
 
-        return await self._workers.run(make, seconds=seconds or self._seconds, is_gone=is_gone)
+        workers = self._workers if seconds is None or seconds == self._seconds else self._patient
+        return await workers.run(make, seconds=seconds or self._seconds, is_gone=is_gone)
 
 
     async def _run_plain(self, function: Callable[[], Any]) -> Any:
@@ -199,7 +205,8 @@ def _json(value: Any, status: int) -> Response:
 def listening(host: str, port: int) -> socket.socket:
     """A socket that takes connections; OSError where it cannot be had. port: 0 for any that is free."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    made = socket.socket(family, socket.SOCK_STREAM)
+    # With its protocol named: else asyncio lets the kernel hold back small answers (Nagle), for 40 ms each.
+    made = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         made.bind((host, port))

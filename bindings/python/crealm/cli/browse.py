@@ -44,7 +44,10 @@ def run(options: argparse.Namespace) -> int:
         print(f"http://127.0.0.1:{port}/?token={guard.token}", flush=True)
         if options.opens:
             _open_page(f"http://127.0.0.1:{port}/?token={guard.token_for_once()}")
-        serve(guard, channel)
+        try:
+            serve(guard, channel)
+        except KeyboardInterrupt:
+            pass  # How it usually ends.
     return DONE
 
 

@@ -64,9 +64,9 @@ const page = {
     history[replaces ? "replaceState" : "pushState"](null, "", href);
     show();
   },
-  /** Writes down what the view shows now, without showing it anew. */
-  note(options) {
-    history.replaceState(null, "", address(location.pathname, options));
+  /** Writes down what the view shows now, without showing it anew. replaces: going back leads to what was before this view. */
+  note(options, replaces = true) {
+    history[replaces ? "replaceState" : "pushState"](null, "", address(location.pathname, options));
     drawTools();
   },
   failed,

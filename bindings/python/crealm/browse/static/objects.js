@@ -60,7 +60,7 @@ class Objects {
   /** The label of the class first, then as the file has them. */
   usual() {
     const first = [this.declared.primaryKey, this.declared.label].filter((name) => name !== null);
-    return [...new Set([...first, ...this.names])].slice(0, Math.max(MOST, 1));
+    return [...new Set([...first, ...this.names])].slice(0, MOST);
   }
 
   get options() {
@@ -90,8 +90,9 @@ class Objects {
   // Asking
 
   async askFor(text) {
+    const isOther = text !== this.where;
     this.where = text;
-    this.page.note(this.options);
+    this.page.note(this.options, !isOther);
     await this.fill();
     if (this.facets) this.facet(this.facetOf);
   }

@@ -1,6 +1,6 @@
 // The schema as a picture, laid out by the server, and as a list of classes with their properties.
 
-import { path } from "./address.js";
+import { address, path } from "./address.js";
 import { ask } from "./api.js";
 import { grouped, h, isolated, svg } from "./dom.js";
 
@@ -8,7 +8,7 @@ const HEAD = 30, ROW = 19;
 
 export async function show([file]) {
   const [found, picture] = await Promise.all([ask([file, "schema"]), ask([file, "drawing"])]);
-  const element = h("section", { class: "sheet wide" }, h("h1", {}, "Schema"),
+  const element = h("section", { class: "sheet wide" }, h("h1", {}, "Schema"), declarations(file),
     picture.boxes.length > 0 ? h(
       "div",
       { class: "drawing", tabindex: 0, role: "group", "aria-label": "Classes and the links between them; the list below says the same" },
@@ -16,6 +16,12 @@ export async function show([file]) {
     ) : h("p", { class: "empty" }, "This file has no classes yet."),
     found.classes.map((one) => declared(file, one)));
   return { element };
+}
+
+/** The classes in the words of a language, to be taken away. */
+function declarations(file) {
+  const entry = (kind, title) => h("a", { href: address(path(file, "schema"), { raw: kind }), download: true, class: "quiet" }, title);
+  return h("p", { class: "faint" }, "As declarations: ", entry("python", "Python"), ", ", entry("swift", "Swift"), ", ", entry("json", "JSON"));
 }
 
 function drawn(file, picture) {

@@ -1,0 +1,84 @@
+"""`crealm browse` as a command: what it needs, what it prints, and that nothing else of the package needs it."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+import pytest
+
+import crealm
+from conftest import PERSON
+
+STATIC = Path(crealm.__file__).parent / "browse/static"
+
+
+def run(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "crealm", "browse", *map(str, arguments)], capture_output=True, text=True, **options)
+
+
+def test_the_package_does_not_need_it():
+    program = "import sys, crealm, crealm.cli; print(sorted(name for name in sys.modules if name.split('.')[0] in ('starlette', 'uvicorn') or 'browse.' in name))"
+    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_what_is_missing_is_told(path):
+    with crealm.open(path, schema=[PERSON]):
+        pass
+    program = f"import sys; sys.modules['uvicorn'] = None; from crealm.cli import main; sys.exit(main(['browse', {str(path)!r}]))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1 and 'pip install "crealm[browse]"' in done.stderr and "Traceback" not in done.stderr
+
+
+def test_the_page_is_there():
+    """Every module that another one imports, and nothing from elsewhere."""
+    modules = {file.name: file.read_text(encoding="utf-8") for file in STATIC.glob("*.js")}
+    assert "app.js" in modules and (STATIC / "shell.html").is_file()
+    for name, text in modules.items():
+        imported = [line.split('"')[1] for line in text.splitlines() if line.startswith("import ") or line.startswith("} from")]
+        assert all(one.startswith("./") and one[2:] in modules for one in imported), name
+        for sink in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", "DOMParser", "createContextualFragment"):
+            assert sink not in text, (name, sink)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    done = run("--no-open", tmp_path / "nothing.realm")
+    assert done.returncode == 1 and "No such file" in done.stderr and done.stdout == ""
+
+
+def test_from_the_command_to_the_end(path):
+    """It prints an address, answers who has its token, and ends with Ctrl-C; nothing is left in the folder."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db["Person"].create(1, name="Ann")
+    Path(f"{path}.lock").unlink(missing_ok=True)
+    before = sorted(os.listdir(path.parent))
+    process = subprocess.Popen([sys.executable, "-m", "crealm", "browse", "--no-open", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    address, token = process.stdout.readline().strip().split("/?token=")
+    with urlopen(Request(f"{address}/{path.name}.json", headers={"Authorization": f"Bearer {token}"})) as answer:
+        assert json.load(answer)["classes"][0]["name"] == "Person"
+    with pytest.raises(HTTPError) as refused:
+        urlopen(f"{address}/{path.name}.json")
+    assert refused.value.code == 401
+    refused.value.close()
+    assert sorted(os.listdir(path.parent)) == before
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=20)
+    assert out == "" and error == "" and process.returncode == 0
+    assert sorted(os.listdir(path.parent)) == before
+
+
+def test_answers_are_not_held_back():
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    from crealm.browse.server import listening
+
+    with listening("127.0.0.1", 0) as channel:
+        assert channel.proto == socket.IPPROTO_TCP  # What asyncio looks at before it sets TCP_NODELAY.
