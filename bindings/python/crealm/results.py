@@ -380,14 +380,14 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         return None if facts is None else facts.kind
 
     def _facts_of(self, column: str) -> Optional[c.PropertyFacts]:
-        """The property at the end of a path; None where it leads over no links."""
+        """The property at the end of a path; None where it leads over no links, or to an embedded object, which is no value."""
         bound, facts = self._row_class(), None
         for name in column.split("."):
             if bound is None or (facts is not None and facts.collection != c.C_NONE):
                 return None
             facts = bound.find(name)
             bound = self._db._by_name.get(facts.target)
-        return facts
+        return None if bound is not None and bound.schema.embedded else facts
 
     def _made(self, handle: Handle) -> Results[T]:
         return Results(self._db, handle, self._class_key, self._property, self._depth)

@@ -152,3 +152,20 @@ def test_data_tools(trips):
     assert list(groups.to_pandas()["n"]) == [2, 2, 1]
     pytest.importorskip("polars", reason="polars is not there")
     assert groups.to_polars().rows() == [("Ann", 2), ("Bo", 2), (None, 1)]
+
+
+def test_an_embedded_object_is_no_value(path):
+    class Address(crealm.Embedded):
+        city: str
+
+    class House(Model):
+        address: Optional[Address]
+
+    with crealm.open(path, schema=[House]) as db:
+        with db.write():
+            db.add(House(address=Address(city="Rome")))
+            db.add(House())
+        for asked in (lambda: db[House].group_by("address").agg(n=count()), lambda: db[House].group_by().agg(n=count("address"))):
+            with pytest.raises(crealm.NotSupportedError, match="address"):
+                asked()
+        assert db[House].group_by("address.city").agg(n=count()) == [{"address.city": "Rome", "n": 1}, {"address.city": None, "n": 1}]
