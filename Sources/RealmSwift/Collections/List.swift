@@ -168,6 +168,7 @@ extension List: AnyCollectionText {}
 // MARK: As a property
 
 extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    var place: ManagedCollection? { managed }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.list) }
     public static func _rlmDefault() -> List<Element> { List() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> List<Element> {

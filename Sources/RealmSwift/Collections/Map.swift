@@ -37,7 +37,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public subscript(key: Key) -> Value? {
         get {
             if let recorder { return Value._rlmStandIn(recorder) }
-            guard let managed else { return place(key).flatMap { entries[$0].value } }
+            guard let managed else { return index(of: key).flatMap { entries[$0].value } }
             return managed.value(forKey: key._rlmKey).map { load($0) }
         }
         set {
@@ -50,14 +50,14 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         guard let value = Value._rlmLoad(stored) else { misuse("The map holds \(stored.value), which is no \(Value.self)") }
         return value
     }
-    private func place(_ key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
+    private func index(of key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
 
     // MARK: Changing
 
     private func store(_ value: Value, _ key: Key) {
         guard let managed else {
             let name = Name(key._rlmKey)
-            if let i = place(key) {
+            if let i = index(of: key) {
                 entries[i].value = value
                 return
             }
@@ -77,7 +77,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     }
     public func removeObject(for key: Key) {
         guard let managed else {
-            if let i = place(key) { entries.remove(at: i) }
+            if let i = index(of: key) { entries.remove(at: i) }
             return
         }
         managed.change { (realm, path) throws(EngineError) in
@@ -165,6 +165,7 @@ extension Map where Value: _HasSum {
 // MARK: As a property
 
 extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    var place: ManagedCollection? { managed }
     public static var _rlmPropertyShape: _PropertyShape { Value._rlmShape.collection(.dictionary) }
     public static func _rlmDefault() -> Map { Map() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Map {

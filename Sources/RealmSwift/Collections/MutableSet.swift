@@ -83,6 +83,7 @@ extension MutableSet: SameByIdentity {
 extension MutableSet: AnyCollectionText {}
 
 extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    var place: ManagedCollection? { managed }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.set) }
     public static func _rlmDefault() -> MutableSet<Element> { MutableSet() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> {

@@ -10,7 +10,7 @@ public struct Realm: Equatable {
     var engine: EngineRealm { core.realm }
     init(_ core: RealmCore) { self.core = core }
 
-    public static func == (a: Realm, b: Realm) -> Bool { a.core.realm === b.core.realm }
+    public static func == (a: Realm, b: Realm) -> Bool { a.core.isSame(as: b.core) }
 
     // MARK: Opening
 
