@@ -134,6 +134,8 @@ public final class Realm: RealmOpening {
     var turn: Turn?
     /// A turn came while the Realm was writing or its callbacks ran.
     var owesTurn = false
+    /// Turns do not move the Realm.
+    var staysInTurns = false
     var asyncWrites = AsyncWrites()
     /// For any thread.
     let hasAsyncWrites = Atomic(false)
