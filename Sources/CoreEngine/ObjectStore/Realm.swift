@@ -180,6 +180,7 @@ public final class Realm: RealmOpening {
         } catch { throw error.with(path: configuration.path) }
         self.path = path
         transaction = try Transaction(database)
+        transaction.place = scheduler.place
         attendToLongCalls()
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
         Log.write(.storage, .debug, "Number of participants: \(database.participantCount)")

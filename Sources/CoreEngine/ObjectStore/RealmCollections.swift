@@ -8,7 +8,7 @@ extension Realm {
         guard case .list(let l)? = try collection(path) else { throw invalidated() }
         return l
     }
-    fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
+    @inline(__always) fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
         try inside(.collection) { () throws(RealmError) in try reading().group.copy(try elements(of: path).get(i)) }
     }
     fileprivate func elements(_ bounds: Range<Int>?, of path: CollectionPath) throws(RealmError) -> [RealmValue] {
@@ -54,6 +54,10 @@ public struct RealmList: LiveCollection {
     public var noElement: RealmValue { .null }
     /// The element, copied; nested collections with their elements.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
+    /// The element that stands there now, copied.
+    public subscript(position: Int) -> RealmValue {
+        Misuse.avoided("RealmList.subscript", else: .null) { () throws(RealmError) in try element(at: position) }
+    }
     /// All elements, copied.
     public func values() throws(RealmError) -> [RealmValue] { try elements() }
     /// The object that an element leads to; nil when it leads to none.

@@ -69,7 +69,7 @@ public struct RealmObject: Hashable {
         }
     }
     /// Stores a single value.
-    func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
+    @inline(__always) func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
         try value.withMixed { (m) throws(RealmError) in try realm.inside(.object, do: try realm.set(table, key, p.key, m)) }
     }
     /// Links this object's property to `other`; nil clears.

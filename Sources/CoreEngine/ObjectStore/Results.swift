@@ -42,6 +42,10 @@ public struct Results: LiveCollection {
     public var isValid: Bool {
         Misuse.isThere("Results.isValid") { () throws(RealmError) in try realm.inside(.results) { () throws(RealmError) in try found.isValid() } }
     }
+    /// The object that stands there now.
+    public subscript(position: Int) -> RealmObject {
+        Misuse.avoided("Results.subscript", else: noElement) { () throws(RealmError) in try object(at: position) }
+    }
     /// As `object(at:)`.
     public func element(at i: Int) throws(RealmError) -> RealmObject { try object(at: i) }
     /// The objects of this moment: those in `bounds`, or all of them.
