@@ -74,6 +74,8 @@ public final class Realm: RealmOpening {
         get { facts.with { $0.schema } }
         set { facts.with { $0.schema = newValue } }
     }
+    /// A property of the schema. Any thread.
+    package func property(_ name: Name, of table: TableKey) -> Property? { facts.with { $0.schema.property(name, of: table) } }
     /// The other names of properties, for queries.
     var queryNames: QueryNames {
         facts.with { f in

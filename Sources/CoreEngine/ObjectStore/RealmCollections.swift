@@ -74,6 +74,13 @@ public struct RealmList: LiveCollection {
     public func append(_ value: RealmValue) throws(RealmError) {
         try insert(value, at: try load())
     }
+    /// Adds an object at the end.
+    ///
+    /// - Throws: 2007 for an object of another file, whose keys would name another object here.
+    public func append(_ object: RealmObject) throws(RealmError) {
+        try realm.checkSameFile(object.realm)
+        try append(object.link)
+    }
     /// Inserts before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {
         switch value {

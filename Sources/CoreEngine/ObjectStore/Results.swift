@@ -66,9 +66,10 @@ public struct Results: LiveCollection {
     }
     /// Index of an object, nil when it is none of these.
     ///
-    /// - Throws: 3019 for an object of another class, 2009 when it is deleted.
+    /// - Throws: 3019 for an object of another class, 2007 for one of another file, 2009 when it is deleted.
     public func find(_ object: RealmObject) throws(RealmError) -> Int? {
-        try realm.inside(.results) { () throws(RealmError) in try found.find(object.table, object.key) }
+        try realm.checkSameFile(object.realm)
+        return try realm.inside(.results) { () throws(RealmError) in try found.find(object.table, object.key) }
     }
 
     /// Goes over the objects that there were when it was made.
