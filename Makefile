@@ -72,11 +72,12 @@ else
 	@Scripts/abi_releases.py check $(LIB)
 endif
 
-##   make docs                       the C headers as HTML and man pages, and the pages of the Python package, in .build/docs
+##   make docs                       the C headers as HTML and man pages, the pages of the Python package and of the Swift API, in .build/docs
 docs:
 	@Scripts/need.sh doxygen python3
 	@Scripts/docs.sh
 	@Scripts/python-docs.sh
+	@Scripts/swift-docs.sh
 
 ##   make test-c                     the C programs in Tests/C
 test-c: lib
@@ -87,6 +88,7 @@ test-swift:
 	@Scripts/need.sh swift sodium openssl
 	@swift test --quiet
 	@Scripts/check_refusals.py
+	@Scripts/check_swift_articles.py
 
 ##   make test-python                the Python package
 test-python: lib
@@ -133,7 +135,7 @@ test-simulation: lib
 test-encryption: lib
 	@Scripts/run-encryption-tests.sh --long
 
-##   make tsan, make asan            tests of threads, notifications, asynchronous writes, frozen realms under a sanitizer
+##   make tsan, make asan            tests of threads, closing, notifications, asynchronous writes, frozen realms under a sanitizer
 tsan:
 	@Scripts/need.sh swift sodium openssl
 	@Scripts/run-sanitizer.sh thread

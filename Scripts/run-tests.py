@@ -27,7 +27,9 @@ def all_parts(fixtures):
     version = next(line.split(":=")[1].strip() for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith("VERSION :="))
     parts = {
         # The rooms are measured from what the debug build of the engine's tests leaves.
-        "engine, its rooms, and structure": ["sh", "-c", "swift test --quiet && Scripts/rooms --check && Scripts/tidy.sh"],
+        "engine, its rooms, and structure": [
+            "sh", "-c",
+            "swift test --quiet && Scripts/rooms --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"],
         "Python": [PYTHON, "-m", "pytest", "-q", "bindings/python/tests"],
         "C programs": ["Scripts/run-c-tests.sh"],
         "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
@@ -69,6 +71,11 @@ def all_parts(fixtures):
         parts["pages of the Python package"] = ["Scripts/python-docs.sh"]
     else:
         skipped.append("skipped: pages of the Python package (MkDocs Material and mkdocstrings cannot be installed from PyPI)")
+    # Builds into .build/debug, as the engine's own tests do: SwiftPM lets one wait for the other.
+    if found("Scripts/swift-docs.sh", "--tools"):
+        parts["pages of the Swift API"] = ["Scripts/swift-docs.sh"]
+    else:
+        skipped.append("skipped: pages of the Swift API (the toolchain has no docc)")
     if not found("sh", "-c", "command -v doxygen"):
         del parts["documents of the C API"]
         skipped.append("skipped: documents of the C API (doxygen is not there)")

@@ -65,6 +65,7 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
     public var canDeliver: Bool { true }
     /// Runs `work` in a block of the queue.
     public func post(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+    package var place: UInt { Self.place(mark) }
     package var threadCheck: ThreadCheck? {
         { context in context.map { Unmanaged<QueueScheduler>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.mark.isHere } } ?? false }
     }

@@ -141,6 +141,7 @@ extension Realm {
             listen(on: scheduler)
         }
         binding.with { $0.scheduler = scheduler }
+        transaction.place = scheduler.place
         moveAsyncWrites()
         binding.with { b in
             b.isMoving = false
