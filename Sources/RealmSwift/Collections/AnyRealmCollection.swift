@@ -6,7 +6,9 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     private let number: () -> Int
     private let isGone: () -> Bool
     private let all: () -> RLMIterator<Element>
+    /// The Realm that manages it.
     public let realm: Realm?
+    /// Whether it shows one version for good, for all threads.
     public let isFrozen: Bool
 
     /// - Parameter base: which is shown.
@@ -20,9 +22,14 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
         (realm, isFrozen) = (base.realm, base.isFrozen)
     }
     public func _rlmRows() -> _Rows { rows() }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { isGone() }
+    /// Number of elements now.
     public var count: Int { number() }
+    /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element { element(position) }
+    /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { all() }
+    /// Index of the first equal element.
     public func index(of element: Element) -> Int? { place(element) }
 }

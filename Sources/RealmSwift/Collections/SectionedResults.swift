@@ -18,9 +18,13 @@ public final class SectionedResults<Key: Hashable, Element: RealmCollectionValue
         self.results = results
         self.key = key
     }
+    /// The Realm that manages it; nil for an unmanaged one.
     public var realm: Realm? { results.realm }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { results.isInvalidated }
+    /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { results.isFrozen }
+    /// The keys of the sections, in their order.
     public var allKeys: [Key] { current().keys }
 
     private func current() -> SectionLayout<Key> {
@@ -34,6 +38,7 @@ public final class SectionedResults<Key: Hashable, Element: RealmCollectionValue
     public func section(of key: Key) -> ResultsSection<Key, Element>? {
         current().keys.firstIndex(of: key).map { self[$0] }
     }
+    /// The element at a place: a section, and an index in it.
     public subscript(indexPath: IndexPath) -> Element { self[indexPath[0]][indexPath[1]] }
     fileprivate func places(_ section: Key) -> [Int] {
         let layout = current()
@@ -44,6 +49,7 @@ public final class SectionedResults<Key: Hashable, Element: RealmCollectionValue
 extension SectionedResults: RandomAccessCollection {
     public var startIndex: Int { 0 }
     public var endIndex: Int { current().keys.count }
+    /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> ResultsSection<Key, Element> {
         let keys = current().keys
         guard keys.indices.contains(position) else { misuse("Index \(position) is out of bounds (must be less than \(keys.count)).") }
@@ -52,12 +58,14 @@ extension SectionedResults: RandomAccessCollection {
 }
 /// One section. Live: a section that no element is in any more is empty.
 public struct ResultsSection<Key: Hashable, Element: RealmCollectionValue>: RandomAccessCollection, Identifiable {
+    /// What the elements have in common.
     public let key: Key
     private let all: SectionedResults<Key, Element>
     fileprivate init(key: Key, of all: SectionedResults<Key, Element>) { (self.key, self.all) = (key, all) }
     public var id: Key { key }
     public var startIndex: Int { 0 }
     public var endIndex: Int { all.places(key).count }
+    /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element {
         let places = all.places(key)
         guard places.indices.contains(position) else { misuse("Index \(position) is out of bounds (must be less than \(places.count)).") }
@@ -140,7 +148,9 @@ extension SectionedResults {
             }
         }
     }
+    /// The sections of this moment, for any thread.
     public func freeze() -> SectionedResults { SectionedResults(results.freeze(), key) }
+    /// The live sections of frozen ones.
     public func thaw() -> SectionedResults? { results.thaw().map { SectionedResults($0, key) } }
 }
 
