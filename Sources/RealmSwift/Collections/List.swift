@@ -3,7 +3,8 @@ import Foundation
 
 /// An ordered collection in a property: `@Persisted var dogs: List<Dog>`.
 ///
-/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one outside of a write transaction
+/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one outside of a write
+/// transaction
 /// is misuse.
 public final class List<Element: RealmCollectionValue> {
     /// Of an unmanaged list.

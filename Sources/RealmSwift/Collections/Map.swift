@@ -10,7 +10,8 @@ extension String: _MapKey {
     public init(_rlmKey: String) { self = _rlmKey }
 }
 
-/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes; they hold no point, and no dollar
+/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes; they hold no point, and no
+/// dollar
 /// sign at their beginning.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Of an unmanaged map, in the order of keys.

@@ -14,8 +14,10 @@ extension ObjectBase: ThreadConfined {}
 
 /// Results, lists, sets and linking objects: rows of a Realm in an order.
 ///
-/// They are live. A `for` loop goes over the elements that there were when it began, so that it may delete and add; access by index is to what is there
-/// now, and misuse where nothing is. `filter` with a closure, `map` and their like are lazy, and run in the program, object by object; `filter` with a
+/// They are live. A `for` loop goes over the elements that there were when it began, so that it may delete and add; access by index is to what is
+/// there
+/// now, and misuse where nothing is. `filter` with a closure, `map` and their like are lazy, and run in the program, object by object; `filter`
+/// with a
 /// text and `where` run in the engine.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, ThreadConfined, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {

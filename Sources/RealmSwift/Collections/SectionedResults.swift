@@ -6,7 +6,8 @@ import Foundation
 ///     let people = realm.objects(Person.self).sectioned(by: \.initial)
 ///     for section in people { print(section.key, section.map(\.name)) }
 ///
-/// Live: which sections there are is found out anew when the Realm has moved or was written. A block that gives keys runs where the Realm lives, once for
+/// Live: which sections there are is found out anew when the Realm has moved or was written. A block that gives keys runs where the Realm lives,
+/// once for
 /// each element.
 public final class SectionedResults<Key: Hashable, Element: RealmCollectionValue> {
     private let results: Results<Element>
