@@ -60,6 +60,7 @@ public final class ActorScheduler: Scheduler, EngineScheduler {
         }
         for w in work { w() }
     }
+    package var place: UInt { actor.map { Self.place($0) } ?? 0 }
     package var threadCheck: ThreadCheck? {
         { context in context.map { Unmanaged<ActorScheduler>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.isOnThread } } ?? false }
     }

@@ -1,5 +1,6 @@
 import CoreEngine
-import Dispatch
+import Foundation
+import Synchronization
 
 /// Confines a Realm to a serial queue: it is used in blocks of the queue, on whichever thread these run, and what the Realm tells is told there.
 ///
@@ -15,18 +16,35 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
     /// What makes a queue known: a key of its own, kept under a key that all share.
     private final class Mark: Sendable {
         let key = DispatchSpecificKey<Bool>()
+        private let isMain: Bool
+        private init(_ isMain: Bool) { self.isMain = isMain }
         private static let shared = DispatchSpecificKey<Mark>()
         private static let making = Lock(initial: ())
         static func of(_ queue: DispatchQueue) -> Mark {
             making.with { _ in
                 if let known = queue.getSpecific(key: shared) { return known }
-                let new = Mark()
+                let new = Mark(queue.label == "com.apple.main-thread")
                 queue.setSpecific(key: shared, value: new)
                 queue.setSpecific(key: new.key, value: true)
                 return new
             }
         }
-        var isHere: Bool { DispatchQueue.getSpecific(key: key) != nil }
+        /// The main queue is on the main thread for as long as the program has not given that up, and asking for the thread costs a fifth. What is
+        /// run on that thread meanwhile by `sync` of another queue has the main queue stand still: it is alone, too.
+        var isHere: Bool { (isMain && Self.isMainThread) || DispatchQueue.getSpecific(key: key) != nil }
+        private static let mainThread = Atomic(UInt(0))
+        private static var isMainThread: Bool {
+            #if canImport(Darwin)
+                let me = UInt(bitPattern: pthread_self())
+            #else
+                let me = UInt(pthread_self())
+            #endif
+            let known = mainThread.load(ordering: .relaxed)
+            if known != 0 { return me == known }
+            guard Thread.isMainThread else { return false }
+            mainThread.store(me, ordering: .relaxed)
+            return true
+        }
     }
     /// Any thread.
     ///
@@ -47,6 +65,7 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
     public var canDeliver: Bool { true }
     /// Runs `work` in a block of the queue.
     public func post(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
+    package var place: UInt { Self.place(mark) }
     package var threadCheck: ThreadCheck? {
         { context in context.map { Unmanaged<QueueScheduler>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.mark.isHere } } ?? false }
     }

@@ -109,6 +109,20 @@ private actor Keeper {
         for _ in 0..<20 { await Task.yield() }
         return try realm?.objects("Thing").count ?? -1
     }
+    func begin() throws { try realm?.beginWrite() }
+    func cancel() throws { try realm?.cancelWrite() }
+    /// The error of a write that waits a moment for others.
+    func tryWriting(_ place: Place) throws -> RealmError.Code? {
+        var own = configuration(place)
+        own.lockTimeout = 0.002
+        let second = try Realm(own, actor: self)
+        defer { second.close() }
+        do {
+            try second.beginWrite()
+            try second.cancelWrite()
+        } catch { return error.code }
+        return nil
+    }
     func addLater(_ id: Int) async throws -> Int? {
         try await realm?.writeAsync {
             try self.realm?.create("Thing", primaryKey: .int(Int64(id)))
@@ -156,6 +170,19 @@ private actor Keeper {
     #expect(try realm.objects("Thing").count == 50)
     realm.close()
     for keeper in keepers { await keeper.close() }
+}
+
+/// Whoever has the write lock is an actor, not the thread on which it began.
+@Test func theWriteLockIsTheActors() async throws {
+    let place = try Place(), told = Told(), keeper = Keeper(told), others = (0..<4).map { _ in Keeper(told) }
+    try await keeper.open(place)
+    try await keeper.begin()
+    #expect(try await keeper.tryWriting(place) == .wrongTransactionState, "it would wait for itself")
+    for round in 0..<40 { #expect(try await others[round % 4].tryWriting(place) == .timedOut) }
+    #expect(try await keeper.tryWriting(place) == .wrongTransactionState, "on whichever thread")
+    try await keeper.cancel()
+    #expect(try await others[0].tryWriting(place) == nil)
+    await keeper.close()
 }
 
 @Test func aRealmOutlivesItsActor() async throws {

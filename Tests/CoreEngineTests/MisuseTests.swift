@@ -69,6 +69,38 @@ private struct World {
     expectMisuses([3017, 3017, 3017]) { slice[0] == .null && slice[3] == .null && slice[0..<2].isEmpty }
 }
 
+@Test func objectsOfAnotherFile() throws {
+    let world = try World(), other = try World(), stranger = other.things[3]
+    func code(_ body: () throws -> Void) -> RealmError.Code? {
+        do { try body() } catch { return (error as? RealmError)?.code }
+        return nil
+    }
+    try world.realm.write {
+        let thing = world.things[0], list = try thing.list("things")
+        // By keys alone it would be another object, which exists.
+        #expect(code { try list.append(stranger) } == .illegalOperation && list.isEmpty)
+        #expect(code { _ = try world.things.find(stranger) } == .illegalOperation)
+        #expect(code { try thing.set("things", to: stranger) } == .illegalOperation)
+        #expect(code { _ = try stranger.resolved(in: world.realm) } == .illegalOperation)
+        try list.append(world.things[3])
+        #expect(try list.object(0) == world.things[3] && world.things.find(world.things[3]) == 3)
+    }
+}
+
+@Test func writesThatAreNestedOrMissing() throws {
+    let world = try World(), realm = world.realm
+    func code(_ body: () throws -> Void) -> RealmError.Code? {
+        do { try body() } catch { return (error as? RealmError)?.code }
+        return nil
+    }
+    #expect(code { try world.things[0].delete() } == .wrongTransactionState && code { try realm.commitWrite() } == .wrongTransactionState)
+    try realm.write {
+        #expect(code { try realm.beginWrite() } == .wrongTransactionState && code { try realm.write {} } == .wrongTransactionState)
+        #expect(realm.isWriting)
+    }
+    #expect(world.things.count == 10)
+}
+
 @Test func slicesKeepTheirSize() throws {
     let world = try World(), realm = world.realm, things = world.things
     let all = things[0..<10], part = things.dropFirst(4), last = things.suffix(3), filtered = try things.where("id > 2")[1..<4]

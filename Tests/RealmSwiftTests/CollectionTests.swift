@@ -148,6 +148,26 @@ struct CollectionTests {
             rex.owners.map(\.id) == [0] && rex.owners.filter("age == 0").count == 1 && rex.owners.first?.dogs.first?.isSameObject(as: rex) == true)
         _ = folder
     }
+    /// Instances that the model or the program put into a property are not the collection of the row.
+    @Test func collectionsOfTheRow() throws {
+        let (realm, folder) = try makeRealm(Crowd.self)
+        let a = Crowd(), b = Crowd()
+        (a.id, b.id) = (1, 2)
+        a.numbers.append(objectsIn: [1, 2])
+        b.numbers = a.numbers
+        try realm.write { realm.add([a, b]) }
+        try realm.write {
+            a.numbers.append(3)
+            a.names.insert("x")
+            a.ages["k"] = 1
+        }
+        #expect(Array(a.numbers) == [1, 2, 3] && Array(b.numbers) == [1, 2])
+        let found = try #require(realm.object(ofType: Crowd.self, forPrimaryKey: 1))
+        #expect(Array(found.numbers) == [1, 2, 3] && Array(found.names) == ["x"] && found.ages["k"] == 1 && found.numbers === found.numbers)
+        try realm.write { b.numbers = found.numbers }
+        #expect(Array(b.numbers) == [1, 2, 3] && b.numbers !== found.numbers)
+        _ = folder
+    }
     @Test func descriptions() throws {
         let (realm, folder) = try open()
         let ida = try realm.write {

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Accessors of properties are inlined into the program down to a test of one byte, a load of a number and a call. One innocent change in `Persisted` ends
+/// Accessors of properties are inlined into the program down to a test of one byte, a load of a number and a call. One innocent change in
+/// `Persisted` ends
 /// that, at thirty times the cost: so the code that the compiler makes of a small program is looked at.
 struct GetterTests {
     private static let program = """

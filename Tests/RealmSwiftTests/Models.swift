@@ -117,6 +117,13 @@ class Base: Object {
 class Derived: Base {
     @Persisted var second: String
 }
+/// Collections with default values, as many models have them.
+class Crowd: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var numbers = List<Int>()
+    @Persisted var names = MutableSet<String>()
+    @Persisted var ages = Map<String, Int>()
+}
 /// The file has other names.
 class Renamed: Object {
     @Persisted(primaryKey: true) var id: Int

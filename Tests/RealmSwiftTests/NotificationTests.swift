@@ -162,7 +162,8 @@ struct NotificationTests {
             object.age = 1
         }
         #expect(seen.withLock { $0 } == ["p1", "3", "d1", "1", "later"] && message?.contains("outside of a write transaction") == true)
-        #expect(frozen.value.0.thaw()?.isSameObject(as: p) == true && frozen.value.0 == p.freeze() || p.name == "later")
+        let now = p.freeze()
+        #expect(frozen.value.0.thaw()?.isSameObject(as: p) == true && now == p.freeze() && now != frozen.value.0 && now.realm == p.freeze().realm)
         _ = folder
     }
     @Test func referencesLeadToOtherThreads() throws {
@@ -215,6 +216,46 @@ struct ProjectionTests {
         try realm.write { realm.delete(ida) }
         realm.refresh()
         #expect(told.last == "deleted" && card.isInvalidated)
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
+}
+
+struct SectionTests {
+    @Test func sections() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        try realm.write { for (i, name) in ["Ida", "Al", "Ivo", "Ann"].enumerated() { realm.create(Person.self, value: ["id": i, "name": name]) } }
+        let all = realm.objects(Person.self)
+        let sections = all.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
+        #expect(sections.allKeys == ["A", "I"] && sections.map { $0.map(\.name) } == [["Al", "Ann"], ["Ida", "Ivo"]])
+        #expect(sections[IndexPath(indexes: [1, 0])].name == "Ida" && sections[0].key == "A" && all.sectioned(by: \.age).allKeys == [0])
+        var told: [String] = []
+        let token = sections.observe { change in
+            switch change {
+            case .initial(let s): told.append("initial \(s.count)")
+            case .update(let s, let d, let i, let m, let new, let gone):
+                told.append("\(s.allKeys) -\(d.map(Array.init)) +\(i.map(Array.init)) *\(m.map(Array.init)) +\(Array(new)) -\(Array(gone))")
+            case .error(let e): told.append("\(e)")
+            }
+        }
+        realm.refresh()
+        try realm.write { realm.create(Person.self, value: ["id": 9, "name": "Bo"]) }
+        realm.refresh()
+        try realm.write {
+            all[0].age = 3
+            realm.delete(all[4])
+        }
+        realm.refresh()
+        try realm.write { for p in all where p.name.hasPrefix("A") { p.name = "I" + p.name } }
+        realm.refresh()
+        #expect(
+            told == [
+                "initial 2", "[\"A\", \"B\", \"I\"] -[] +[[1, 0]] *[] +[1] -[]", "[\"A\", \"I\"] -[[1, 0]] +[] *[[2, 0]] +[] -[1]",
+                "[\"I\"] -[[0, 0], [0, 1]] +[[0, 0], [0, 1]] *[] +[] -[0]",
+            ])
+        let frozen = sections.freeze()
+        try realm.write { realm.deleteAll() }
+        #expect(frozen.allKeys == ["I"] && frozen[0].count == 4 && sections.isEmpty && frozen.thaw()?.isEmpty == true)
         withExtendedLifetime(token) {}
         _ = folder
     }

@@ -88,6 +88,11 @@ struct FileTests {
             let sealed = try Realm(configuration: .init(fileURL: copy, encryptionKey: key, objectTypes: [Base.self]))
             #expect(sealed.objects(Base.self).first?.first == 1)
         }
+        do {
+            _ = try Realm(configuration: .init(fileURL: copy, encryptionKey: Data(count: 64), objectTypes: [Base.self]))
+            Issue.record("opened with another key")
+        } catch Realm.Error.invalidDatabase {
+        } catch { Issue.record("\(error)") }
         #expect(throws: Realm.Error.self) { try Realm(configuration: .init(fileURL: copy, objectTypes: [Base.self])) }
         // Of the file of another.
         let seeded = Realm.Configuration(
@@ -96,9 +101,11 @@ struct FileTests {
         let readOnly = try Realm(configuration: .init(fileURL: file, readOnly: true, objectTypes: [Base.self]))
         #expect(readOnly.objects(Base.self).count == 1)
         #expect(throws: Realm.Error.self) { try readOnly.write {} }
-        #expect(throws: Realm.Error.self) {
-            try Realm(configuration: .init(fileURL: folder.url.appendingPathComponent("none.realm"), readOnly: true, objectTypes: [Base.self]))
-        }
+        do {
+            _ = try Realm(configuration: .init(fileURL: folder.url.appendingPathComponent("none.realm"), readOnly: true, objectTypes: [Base.self]))
+            Issue.record("opened what is not there")
+        } catch Realm.Error.fileNotFound {
+        } catch { Issue.record("\(error)") }
         let offered = Mutex(0)
         let compacting = Realm.Configuration(
             fileURL: folder.url.appendingPathComponent("c.realm"),

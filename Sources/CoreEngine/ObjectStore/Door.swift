@@ -92,7 +92,8 @@ extension Realm {
         return FaultGuard.hasFaults
     }
     /// Throws when pages of the file were lost: at the beginning of calls, and at their end, before what they read is handed out.
-    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try openDatabase?.verifyWhole() } }
+    @inline(__always) package func verifyWhole() throws(RealmError) { if FaultGuard.hasFaults { try verifyFile() } }
+    @inline(never) private func verifyFile() throws(RealmError) { try openDatabase?.verifyWhole() }
     /// Whether the Realm was opened by the process of which this one is a forked child.
     package var isInherited: Bool { generation != ForkGuard.generation }
     package static func inheritedError() -> RealmError {

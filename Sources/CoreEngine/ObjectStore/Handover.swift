@@ -67,7 +67,7 @@ extension Realm {
             }
         }
     }
-    fileprivate func checkSameFile(_ other: Realm) throws(RealmError) {
+    func checkSameFile(_ other: Realm) throws(RealmError) {
         guard path == other.path else {
             throw RealmError(.illegalOperation, "The Realms show different files: '\(path)' and '\(other.path)'")
         }

@@ -74,6 +74,8 @@ public final class Realm: RealmOpening {
         get { facts.with { $0.schema } }
         set { facts.with { $0.schema = newValue } }
     }
+    /// A property of the schema. Any thread.
+    package func property(_ name: Name, of table: TableKey) -> Property? { facts.with { $0.schema.property(name, of: table) } }
     /// The other names of properties, for queries.
     var queryNames: QueryNames {
         facts.with { f in
@@ -134,6 +136,8 @@ public final class Realm: RealmOpening {
     var turn: Turn?
     /// A turn came while the Realm was writing or its callbacks ran.
     var owesTurn = false
+    /// Turns do not move the Realm.
+    var staysInTurns = false
     var asyncWrites = AsyncWrites()
     /// For any thread.
     let hasAsyncWrites = Atomic(false)
@@ -180,6 +184,7 @@ public final class Realm: RealmOpening {
         } catch { throw error.with(path: configuration.path) }
         self.path = path
         transaction = try Transaction(database)
+        transaction.place = scheduler.place
         attendToLongCalls()
         Log.write(.storage, .detail, "Open file: \(configuration.path)")
         Log.write(.storage, .debug, "Number of participants: \(database.participantCount)")

@@ -8,7 +8,7 @@ extension Realm {
         guard case .list(let l)? = try collection(path) else { throw invalidated() }
         return l
     }
-    fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
+    @inline(__always) fileprivate func element(_ i: Int, of path: CollectionPath) throws(RealmError) -> RealmValue {
         try inside(.collection) { () throws(RealmError) in try reading().group.copy(try elements(of: path).get(i)) }
     }
     fileprivate func elements(_ bounds: Range<Int>?, of path: CollectionPath) throws(RealmError) -> [RealmValue] {
@@ -54,6 +54,10 @@ public struct RealmList: LiveCollection {
     public var noElement: RealmValue { .null }
     /// The element, copied; nested collections with their elements.
     public func get(_ i: Int) throws(RealmError) -> RealmValue { try element(at: i) }
+    /// The element that stands there now, copied.
+    public subscript(position: Int) -> RealmValue {
+        Misuse.avoided("RealmList.subscript", else: .null) { () throws(RealmError) in try element(at: position) }
+    }
     /// All elements, copied.
     public func values() throws(RealmError) -> [RealmValue] { try elements() }
     /// The object that an element leads to; nil when it leads to none.
@@ -69,6 +73,13 @@ public struct RealmList: LiveCollection {
     /// Adds an element at the end. Lists and dictionaries become collections inside, in lists of Mixed values.
     public func append(_ value: RealmValue) throws(RealmError) {
         try insert(value, at: try load())
+    }
+    /// Adds an object at the end.
+    ///
+    /// - Throws: 2007 for an object of another file, whose keys would name another object here.
+    public func append(_ object: RealmObject) throws(RealmError) {
+        try realm.checkSameFile(object.realm)
+        try append(object.link)
     }
     /// Inserts before element `i` (`i ≤ count`).
     public func insert(_ value: RealmValue, at i: Int) throws(RealmError) {

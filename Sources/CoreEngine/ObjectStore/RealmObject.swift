@@ -27,13 +27,13 @@ public struct RealmObject: Hashable {
             try realm.inside(.object) { () throws(RealmError) in try realm.isAlive(table, key) }
         }
     }
-    /// The object as a value, for properties, lists and arguments of queries.
+    /// The object as a value, for properties, lists and arguments of queries of the same file. It does not say which file that is.
     public var link: RealmValue { .link(table, key) }
     /// Name of its class.
     public var className: Name { realm.schema.index(of: table).map { realm.schema.classes[$0].name } ?? "" }
 
     func property(_ name: Name) throws(RealmError) -> Property {
-        guard let i = realm.schema.index(of: table), let p = realm.schema.classes[i].property(named: name) else {
+        guard let p = realm.property(name, of: table) else {
             throw RealmError(.invalidProperty, "Class '\(className)' has no property '\(name)'")
         }
         return p
@@ -69,11 +69,16 @@ public struct RealmObject: Hashable {
         }
     }
     /// Stores a single value.
-    func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
+    @inline(__always) func setValue(_ value: RealmValue, _ p: Property) throws(RealmError) {
         try value.withMixed { (m) throws(RealmError) in try realm.inside(.object, do: try realm.set(table, key, p.key, m)) }
     }
     /// Links this object's property to `other`; nil clears.
-    public func set(_ name: Name, to other: RealmObject?) throws(RealmError) { try set(name, other.map { .link($0.table, $0.key) } ?? .null) }
+    ///
+    /// - Throws: 2007 for an object of another file, whose keys would name another object here; else as `set` with a value.
+    public func set(_ name: Name, to other: RealmObject?) throws(RealmError) {
+        if let other { try realm.checkSameFile(other.realm) }
+        try set(name, other?.link ?? .null)
+    }
     /// The object a property links to.
     public func object(_ name: Name) throws(RealmError) -> RealmObject? {
         guard case .link(let t, let k) = try get(name) else { return nil }

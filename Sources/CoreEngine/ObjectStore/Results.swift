@@ -42,6 +42,10 @@ public struct Results: LiveCollection {
     public var isValid: Bool {
         Misuse.isThere("Results.isValid") { () throws(RealmError) in try realm.inside(.results) { () throws(RealmError) in try found.isValid() } }
     }
+    /// The object that stands there now.
+    public subscript(position: Int) -> RealmObject {
+        Misuse.avoided("Results.subscript", else: noElement) { () throws(RealmError) in try object(at: position) }
+    }
     /// As `object(at:)`.
     public func element(at i: Int) throws(RealmError) -> RealmObject { try object(at: i) }
     /// The objects of this moment: those in `bounds`, or all of them.
@@ -62,9 +66,10 @@ public struct Results: LiveCollection {
     }
     /// Index of an object, nil when it is none of these.
     ///
-    /// - Throws: 3019 for an object of another class, 2009 when it is deleted.
+    /// - Throws: 3019 for an object of another class, 2007 for one of another file, 2009 when it is deleted.
     public func find(_ object: RealmObject) throws(RealmError) -> Int? {
-        try realm.inside(.results) { () throws(RealmError) in try found.find(object.table, object.key) }
+        try realm.checkSameFile(object.realm)
+        return try realm.inside(.results) { () throws(RealmError) in try found.find(object.table, object.key) }
     }
 
     /// Goes over the objects that there were when it was made.

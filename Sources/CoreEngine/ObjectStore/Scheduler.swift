@@ -37,6 +37,8 @@ package protocol EngineScheduler: Scheduler {
     func add(_ realm: Realm) -> Bool
     /// It does so no longer.
     func remove(_ realm: Realm)
+    /// What holds the write lock, where that moves from thread to thread: a number of no thread; 0: the calling thread.
+    var place: UInt { get }
     /// What the program gave.
     var original: any Scheduler { get }
 }
@@ -44,6 +46,7 @@ package typealias ThreadCheck = @convention(c) (UnsafeMutableRawPointer?) -> Boo
 
 extension EngineScheduler {
     package var threadId: UInt { 0 }
+    package var place: UInt { 0 }
     package var threadCheck: ThreadCheck? { nil }
     package var threadCheckContext: UnsafeMutableRawPointer? { nil }
     package var isAttended: Bool { true }
@@ -60,6 +63,10 @@ private final class ForeignScheduler: EngineScheduler {
     func isSame(as other: any Scheduler) -> Bool { original.isSame(as: (other as? ForeignScheduler)?.original ?? other) }
     var canDeliver: Bool { original.canDeliver }
     func post(_ work: @escaping @Sendable () -> Void) { original.post(work) }
+}
+extension EngineScheduler {
+    /// As `place`, of an object: objects lie where no thread number is, and the lowest bit tells them from those all the same.
+    package static func place(_ object: AnyObject) -> UInt { UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | 1 }
 }
 extension Scheduler {
     /// The same with what the engine asks for.

@@ -147,6 +147,12 @@ public struct Schema: Sendable, Equatable {
     }
     /// A class by its name.
     public subscript(name: Name) -> ObjectSchema? { index(named: name).map { classes[$0] } }
+    /// A property of a class, without copies of those that it is compared with.
+    package func property(_ name: Name, of table: TableKey) -> Property? {
+        guard let c = index(of: table) else { return nil }
+        for i in classes[c].properties.indices where classes[c].properties[i].name == name { return classes[c].properties[i] }
+        return classes[c].computedProperties.first { $0.name == name }
+    }
     package func index(of key: TableKey) -> Int? { key.isNull ? nil : classes.firstIndex { $0.key == key } }
 }
 

@@ -139,6 +139,7 @@ extension Realm {
         let takesTurns = turn != nil
         stopListening()
         binding.with { $0.scheduler = scheduler }
+        transaction.place = scheduler.place
         moveAsyncWrites()
         binding.with { b in
             b.isMoving = false

@@ -83,6 +83,7 @@ extension Realm {
                     owesTurn = true
                     return nil
                 }
+                guard !staysInTurns else { return nil }
                 try moveInTurn()
                 return transaction.version
             }
@@ -92,6 +93,14 @@ extension Realm {
                 Log.write(.notification, .error, "'\(configuration.path)' stays at its version: \(error.message)")
             }
             return nil
+        }
+    }
+    /// Whether turns move the Realm; where they do not, it moves in `refresh` and in writes. For the Realm's thread.
+    package var isMovingInTurns: Bool {
+        get { !staysInTurns }
+        set {
+            staysInTurns = !newValue
+            if newValue { turn?.post() }
         }
     }
     /// What was put off while the Realm was writing or its callbacks ran.

@@ -1,9 +1,9 @@
 /// The write lock, within the process and between processes, and what must be right before anything is written.
 extension Database {
-    /// Takes the write lock, waiting for other writers. The calling thread must not hold it already.
-    func lockForWriting() throws(RealmError) {
+    /// Takes the write lock, waiting for other writers.
+    /// - Parameter me: the place that writes, which must not hold the lock already: it would wait for itself.
+    func lockForWriting(at me: UInt = Platform.threadId) throws(RealmError) {
         try checkProcess()
-        let me = Platform.threadId
         let isLocked = try writer.wait { (w) throws(RealmError) -> Bool? in
             switch w {
             case .free:
@@ -21,10 +21,10 @@ extension Database {
     }
     /// The same, for as long as the caller has patience. A thread of the library waits in the kernel's queue in its place: when the caller gives up
     /// and the lock is another process's, that thread stays until it comes, and passes it on.
-    func lockForWriting(_ patience: Patience) throws(RealmError) {
-        guard patience.isLimited else { return try lockForWriting() }
+    func lockForWriting(_ patience: Patience, at me: UInt) throws(RealmError) {
+        guard patience.isLimited else { return try lockForWriting(at: me) }
         try checkProcess()
-        while try !takeFreeLock() {
+        while try !takeFreeLock(at: me) {
             let request = LockRequest(), arrival = Monitor<Result<Void, RealmError>?>(nil)
             try Thread.start { [self] in
                 let error = takeLock(for: request)
@@ -41,12 +41,11 @@ extension Database {
             }
             try arrived.get()
             // Else another thread of this process wrote with it first.
-            if take(request) { return }
+            if take(request, at: me) { return }
         }
     }
     /// Takes the lock if it is free; false: somebody else has it.
-    private func takeFreeLock() throws(RealmError) -> Bool {
-        let me = Platform.threadId
+    private func takeFreeLock(at me: UInt) throws(RealmError) -> Bool {
         let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
             switch w {
             case .free:
@@ -69,15 +68,16 @@ extension Database {
         return true
     }
     /// Takes the lock that was granted to a request; false when it went elsewhere.
-    private func take(_ request: LockRequest) -> Bool {
+    private func take(_ request: LockRequest, at me: UInt) -> Bool {
         writer.with { w in
             guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(thread: Platform.threadId)
+            w = .writing(thread: me)
             return true
         }
     }
     private static func alreadyWriting() -> RealmError {
-        RealmError(.wrongTransactionState, "This thread is in a write transaction of the same file already (through another instance)")
+        RealmError(
+            .wrongTransactionState, "This thread, queue or actor is in a write transaction of the same file already (through another instance)")
     }
     /// The half of the lock that other processes see, and what must be right before anything is written.
     private func lockFiles() throws(RealmError) {

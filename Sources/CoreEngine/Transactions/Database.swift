@@ -38,7 +38,7 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     /// The in-process half of the write lock.
     enum Writer {
         case free
-        /// A thread writes, or (0) one of the library is about to have the lock.
+        /// A place writes, a thread or what stands for one, or (0) a thread of the library is about to have the lock.
         case writing(thread: UInt)
         /// The lock waits for a round of asynchronous writes to begin; whoever wants to write before that may have it.
         case granted(LockRequest)

@@ -37,6 +37,8 @@ package final class Transaction {
     package var interruption: Interruption? { didSet { store.use(interruption) } }
     /// Seconds that it waits for the write lock; nil: for ever.
     package var lockTimeout: Double?
+    /// What writes, where that moves from thread to thread, as an actor does; 0: the thread.
+    package var place: UInt = 0
     /// What handles of the objects made in this write share; nil while there are none.
     private var birth: Birth?
 
@@ -206,7 +208,7 @@ package final class Transaction {
                 throw error
             }
         } else {
-            try database.lockForWriting(Patience(seconds: lockTimeout, interruption))
+            try database.lockForWriting(Patience(seconds: lockTimeout, interruption), at: place == 0 ? Platform.threadId : place)
             holdsLock = true
         }
         do {

@@ -13,8 +13,14 @@ extension ObjectBase {
         return ManagedCollection(
             managed.core, CollectionPath(table: managed.table, owner: named, column: managed.columns[Int(index)]), shape, element)
     }
-    /// The collection that was asked for last: a managed object gives the same instance each time.
-    final func kept<C: _Persistable>(_ index: Int16) -> C? { wrapper(index)?.pointee.value }
+    /// The collection that was asked for last: a managed object gives the same instance each time. What the model or the program put there before is
+    /// not that: a default value, or the collection of another object.
+    final func kept<C: _Persistable & KeptWhenManaged>(_ index: Int16) -> C? {
+        guard let kept = wrapper(index)?.pointee.value as C?, let place = kept.place, let managed, place.core === core, place.path.steps.isEmpty,
+            place.path.table == managed.table, place.path.object == named.key, place.path.column == managed.columns[Int(index)]
+        else { return nil }
+        return kept
+    }
     final func keep<C: _Persistable>(_ index: Int16, _ collection: C) -> C {
         // A frozen object may be read by several threads at once.
         if !isFrozen { wrapper(index)?.pointee.value = collection }

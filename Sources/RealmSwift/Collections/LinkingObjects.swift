@@ -18,16 +18,23 @@ extension LinkingObjects: RealmCollection {
         guard let rows else { misuse("Linking objects of an object that no Realm manages cannot be queried") }
         return rows
     }
+    /// The Realm that manages it; nil for an unmanaged one.
     public var realm: Realm? { rows.map { Realm($0.core) } }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { rows.map { !$0.isValid } ?? false }
+    /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { rows?.core.realm.isFrozen ?? false }
+    /// Number of elements now.
     public var count: Int { rows.map { isInvalidated ? 0 : $0.count } ?? 0 }
+    /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element {
         if let recorder { return Element._rlmStandIn(recorder) }
         guard let rows else { misuse("Index \(position) is out of bounds (must be less than 0).") }
         return rows.element(position, Element.self)
     }
+    /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { rows.map { RLMIterator($0) } ?? RLMIterator([]) }
+    /// Index of the first equal element.
     public func index(of element: Element) -> Int? { rows.flatMap { Results<Element>($0).index(of: element) } }
 }
 extension LinkingObjects: AnyCollectionText {}

@@ -3,7 +3,8 @@ import Foundation
 
 /// An ordered collection in a property: `@Persisted var dogs: List<Dog>`.
 ///
-/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one outside of a write transaction
+/// A list of an unmanaged object holds its elements itself, and becomes managed with the object. Changing a managed one outside of a write
+/// transaction
 /// is misuse.
 public final class List<Element: RealmCollectionValue> {
     /// Of an unmanaged list.
@@ -20,7 +21,9 @@ public final class List<Element: RealmCollectionValue> {
 
     // MARK: Reading
 
+    /// Number of elements now.
     public var count: Int { managed?.count ?? values.count }
+    /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element {
         get {
             if let recorder { return Element._rlmStandIn(recorder) }
@@ -46,6 +49,7 @@ public final class List<Element: RealmCollectionValue> {
     private func verify(_ index: Int, _ limit: Int) {
         guard index >= 0, index < limit else { misuse("Index \(index) is out of bounds (must be less than \(limit)).") }
     }
+    /// Index of the first equal element.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }
@@ -53,7 +57,9 @@ public final class List<Element: RealmCollectionValue> {
 
     // MARK: Changing
 
+    /// Adds an element at the end.
     public func append(_ object: Element) { insert(object, at: count) }
+    /// Adds elements at the end.
     public func append<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
         for object in Array(objects) { append(object) }
     }
@@ -65,9 +71,11 @@ public final class List<Element: RealmCollectionValue> {
         }
         managed.store(object, .insertion(managed.path, index))
     }
+    /// Inserts elements before the one at an index.
     public func insert<C: Swift.Collection>(contentsOf newElements: C, at i: Int) where C.Iterator.Element == Element {
         for (offset, element) in Array(newElements).enumerated() { insert(element, at: i + offset) }
     }
+    /// Takes an element out; an embedded object is deleted, another one stays in the Realm.
     public func remove(at index: Int) {
         guard let managed else {
             verify(index, values.count)
@@ -76,17 +84,21 @@ public final class List<Element: RealmCollectionValue> {
         }
         managed.change { (realm, path) throws(EngineError) in try realm.erase(at: index, in: path) }
     }
+    /// Takes the elements at some places out.
     public func remove(atOffsets offsets: Foundation.IndexSet) {
         for i in offsets.reversed() { remove(at: i) }
     }
+    /// Takes the first elements out.
     public func removeFirst(_ number: Int = 1) {
         verify(number, count + 1)
         for i in (0..<number).reversed() { remove(at: i) }
     }
+    /// Takes the last elements out.
     public func removeLast(_ number: Int = 1) {
         verify(number, count + 1)
         for _ in 0..<number { remove(at: count - 1) }
     }
+    /// Takes the elements of a range out.
     public func removeSubrange<R: RangeExpression>(_ bounds: R) where R.Bound == Int {
         for i in bounds.relative(to: self).reversed() { remove(at: i) }
     }
@@ -95,7 +107,9 @@ public final class List<Element: RealmCollectionValue> {
         guard let managed else { return values.removeAll() }
         managed.change { (realm, path) throws(EngineError) in try realm.clear(path, .list) }
     }
+    /// Puts an element in place of another.
     public func replace(index: Int, object: Element) { self[index] = object }
+    /// Puts elements in place of those of a range.
     public func replaceSubrange<C: Swift.Collection, R: RangeExpression>(_ subrange: R, with newElements: C)
     where C.Iterator.Element == Element, R.Bound == Int {
         let range = subrange.relative(to: self)
@@ -125,6 +139,7 @@ public final class List<Element: RealmCollectionValue> {
             target += 1
         }
     }
+    /// Exchanges two elements.
     public func swapAt(_ i: Int, _ j: Int) {
         guard let managed else { return values.swapAt(i, j) }
         let (low, high) = (Swift.min(i, j), Swift.max(i, j))
@@ -146,9 +161,13 @@ extension List: RealmCollection {
         guard let managed else { misuse("This method may only be called on List instances retrieved from an RLMRealm") }
         return managed.rows()
     }
+    /// The Realm that manages it; nil for an unmanaged one.
     public var realm: Realm? { managed.map { Realm($0.core) } }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
+    /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
 extension List: MutableCollection {}
@@ -168,6 +187,7 @@ extension List: AnyCollectionText {}
 // MARK: As a property
 
 extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    var place: ManagedCollection? { managed }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.list) }
     public static func _rlmDefault() -> List<Element> { List() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> List<Element> {
@@ -219,6 +239,7 @@ func sequence(in any: Any) -> [Any]? {
 extension Sequence { fileprivate var boxed: [Any] { map { $0 as Any } } }
 
 extension List: Decodable where Element: Decodable {
+    /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         var c = try decoder.unkeyedContainer()
@@ -226,6 +247,7 @@ extension List: Decodable where Element: Decodable {
     }
 }
 extension List: Encodable where Element: Encodable {
+    /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.unkeyedContainer()
         for element in self { try c.encode(element) }

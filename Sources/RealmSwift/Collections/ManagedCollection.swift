@@ -117,5 +117,5 @@ final class ManagedCollection {
         let found = inside { () throws(EngineError) in try ResultSet(core.realm, .collection(path)) }
         return _Rows(core, found, elements ?? found.table.flatMap { core.dynamicClass(of: $0) })
     }
-    func isSame(as other: ManagedCollection) -> Bool { core === other.core && path == other.path }
+    func isSame(as other: ManagedCollection) -> Bool { core.isSame(as: other.core) && path == other.path }
 }

@@ -10,7 +10,8 @@ extension String: _MapKey {
     public init(_rlmKey: String) { self = _rlmKey }
 }
 
-/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes; they hold no point, and no dollar
+/// A dictionary in a property: `@Persisted var friends: Map<String, Person?>`. Keys are in the order of their bytes; they hold no point, and no
+/// dollar
 /// sign at their beginning.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Of an unmanaged map, in the order of keys.
@@ -25,19 +26,26 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
     // MARK: Reading
 
+    /// Number of elements now.
     public var count: Int { managed?.count ?? entries.count }
+    /// Whether there is no entry.
     public var isEmpty: Bool { count == 0 }
+    /// The Realm that manages it; nil for an unmanaged one.
     public var realm: Realm? { managed.map { Realm($0.core) } }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
+    /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    /// The keys in their order.
     public var keys: [Key] { map(\.key) }
+    /// The values in the order of their keys.
     public var values: [Value] { map(\.value) }
 
     /// The value of a key; nil for none. nil takes a key out.
     public subscript(key: Key) -> Value? {
         get {
             if let recorder { return Value._rlmStandIn(recorder) }
-            guard let managed else { return place(key).flatMap { entries[$0].value } }
+            guard let managed else { return index(of: key).flatMap { entries[$0].value } }
             return managed.value(forKey: key._rlmKey).map { load($0) }
         }
         set {
@@ -45,19 +53,20 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
             store(newValue, key)
         }
     }
+    /// The value of a key; nil for none.
     public func object(forKey key: Key) -> Value? { self[key] }
     private func load(_ stored: _StoredValue) -> Value {
         guard let value = Value._rlmLoad(stored) else { misuse("The map holds \(stored.value), which is no \(Value.self)") }
         return value
     }
-    private func place(_ key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
+    private func index(of key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
 
     // MARK: Changing
 
     private func store(_ value: Value, _ key: Key) {
         guard let managed else {
             let name = Name(key._rlmKey)
-            if let i = place(key) {
+            if let i = index(of: key) {
                 entries[i].value = value
                 return
             }
@@ -65,25 +74,30 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         }
         managed.store(value, .entry(managed.path, key._rlmKey))
     }
+    /// Puts a value under a key.
     public func updateValue(_ value: Value, forKey key: Key) { store(value, key) }
+    /// Puts what stands for a value under a key; nil takes the key out.
     public func setValue(_ value: Any?, forKey key: Key) {
         guard let value else { return removeObject(for: key) }
         guard let converted = Value._rlmConvert(value) else { misuse("Invalid value '\(value)' for a Map of \(Value.self)") }
         store(converted, key)
     }
+    /// Takes entries over; where a key is there already, `combine` says what its value becomes.
     public func merge<S: Sequence>(_ sequence: S, uniquingKeysWith combine: (Value, Value) throws -> Value) rethrows
     where S.Element == (key: Key, value: Value) {
         for (key, value) in Array(sequence) { store(try self[key].map { try combine($0, value) } ?? value, key) }
     }
+    /// Takes a key out, where it is there.
     public func removeObject(for key: Key) {
         guard let managed else {
-            if let i = place(key) { entries.remove(at: i) }
+            if let i = index(of: key) { entries.remove(at: i) }
             return
         }
         managed.change { (realm, path) throws(EngineError) in
             try Array(key._rlmKey.utf8).withBytes { (b) throws(EngineError) in _ = try realm.eraseKey(b, in: path) }
         }
     }
+    /// Takes all elements out.
     public func removeAll() {
         guard let managed else { return entries.removeAll() }
         managed.clear()
@@ -105,7 +119,9 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
 
 /// One entry of a map, as loops see it.
 public struct SingleMapEntry<Key: _MapKey, Value: RealmCollectionValue>: Hashable {
+    /// The key.
     public let key: Key
+    /// The value.
     public let value: Value
 }
 extension Map: Sequence {
@@ -142,29 +158,40 @@ extension Map {
         let rows = rows(), query = FormatString(predicateFormat, args)
         return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
     }
+    /// The values sorted by a property.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
         Results<Value>(rows()).sorted(byKeyPath: keyPath, ascending: ascending)
     }
+    /// The values sorted by some properties.
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Iterator.Element == SortDescriptor {
         Results<Value>(rows()).sorted(by: sortDescriptors)
     }
+    /// The least value of a property of the values.
     public func min<T: _HasOrder>(ofProperty property: String) -> T? { Results<Value>(rows()).min(ofProperty: property) }
+    /// The greatest value of a property of the values.
     public func max<T: _HasOrder>(ofProperty property: String) -> T? { Results<Value>(rows()).max(ofProperty: property) }
+    /// The sum of a property of the values.
     public func sum<T: _HasSum>(ofProperty property: String) -> T { Results<Value>(rows()).sum(ofProperty: property) }
+    /// The average of a property of the values.
     public func average<T: _HasSum>(ofProperty property: String) -> T? { Results<Value>(rows()).average(ofProperty: property) }
 }
 extension Map where Value: _HasOrder {
+    /// The least value; nil when there are none.
     public func min() -> Value? { rows().aggregate(.min, .null) }
+    /// The greatest value; nil when there are none.
     public func max() -> Value? { rows().aggregate(.max, .null) }
 }
 extension Map where Value: _HasSum {
+    /// The sum of the values.
     public func sum() -> Value { rows().aggregate(.sum, .null) ?? Value._rlmZero }
+    /// The average of the values; nil when there are none.
     public func average<T: _HasSum>() -> T? { rows().aggregate(.average, .null) }
 }
 
 // MARK: As a property
 
 extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    var place: ManagedCollection? { managed }
     public static var _rlmPropertyShape: _PropertyShape { Value._rlmShape.collection(.dictionary) }
     public static func _rlmDefault() -> Map { Map() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Map {
@@ -215,12 +242,14 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
 }
 extension Map: Decodable where Value: Decodable {
+    /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         for (key, value) in try decoder.singleValueContainer().decode([String: Value].self) { store(value, Key(_rlmKey: key)) }
     }
 }
 extension Map: Encodable where Value: Encodable {
+    /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.singleValueContainer()
         try c.encode(Dictionary(asKeyValueSequence().map { ($0.key._rlmKey, $0.value) }, uniquingKeysWith: { $1 }))

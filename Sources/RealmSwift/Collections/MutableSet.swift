@@ -11,7 +11,9 @@ public final class MutableSet<Element: RealmCollectionValue> {
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
 
+    /// Number of elements now.
     public var count: Int { managed?.count ?? values.count }
+    /// The element at an index; misuse where there is none.
     public subscript(position: Int) -> Element {
         if let recorder { return Element._rlmStandIn(recorder) }
         guard let managed else {
@@ -22,16 +24,21 @@ public final class MutableSet<Element: RealmCollectionValue> {
         guard let value = Element._rlmLoad(stored) else { misuse("The set holds \(stored.value), which is no \(Element.self)") }
         return value
     }
+    /// Whether it holds a value.
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
+    /// Index of the first equal element.
     public func index(of element: Element) -> Int? {
         guard let managed else { return values.firstIndex(of: element) }
         return element._rlmValue().flatMap { managed.index(of: $0.value) }
     }
+    /// Whether all values are in another set, too.
     public func isSubset(of possibleSuperset: MutableSet<Element>) -> Bool { allSatisfy { possibleSuperset.contains($0) } }
+    /// Whether any value is in another set, too.
     public func intersects(_ otherSet: MutableSet<Element>) -> Bool { contains { otherSet.contains($0) } }
 
     // MARK: Changing
 
+    /// Adds a value, unless it is there.
     public func insert(_ object: Element) {
         guard let managed else {
             if !values.contains(object) { values.append(object) }
@@ -39,9 +46,11 @@ public final class MutableSet<Element: RealmCollectionValue> {
         }
         managed.store(object, .member(managed.path))
     }
+    /// Adds those values that are not there.
     public func insert<S: Sequence>(objectsIn objects: S) where S.Iterator.Element == Element {
         for object in Array(objects) { insert(object) }
     }
+    /// Takes a value out, where it is there.
     public func remove(_ object: Element) {
         guard let managed else { return values.removeAll { $0 == object } }
         guard let stored = object._rlmValue() else { return }
@@ -49,14 +58,18 @@ public final class MutableSet<Element: RealmCollectionValue> {
             try stored.value.withMixed { (m) throws(EngineError) in _ = try realm.eraseFromSet(m, path) }
         }
     }
+    /// Takes all elements out.
     public func removeAll() {
         guard let managed else { return values.removeAll() }
         managed.clear()
     }
+    /// Keeps the values that are in another set, too.
     public func formIntersection(_ other: MutableSet<Element>) {
         for element in Array(self) where !other.contains(element) { remove(element) }
     }
+    /// Adds the values of another set.
     public func formUnion(_ other: MutableSet<Element>) { insert(objectsIn: other) }
+    /// Takes the values of another set out.
     public func subtract(_ other: MutableSet<Element>) {
         for element in Array(other) { remove(element) }
     }
@@ -67,9 +80,13 @@ extension MutableSet: RealmCollection {
         guard let managed else { misuse("This method may only be called on MutableSet instances retrieved from an RLMRealm") }
         return managed.rows()
     }
+    /// The Realm that manages it; nil for an unmanaged one.
     public var realm: Realm? { managed.map { Realm($0.core) } }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
+    /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
 extension MutableSet: SameByIdentity {
@@ -83,6 +100,7 @@ extension MutableSet: SameByIdentity {
 extension MutableSet: AnyCollectionText {}
 
 extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
+    var place: ManagedCollection? { managed }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.set) }
     public static func _rlmDefault() -> MutableSet<Element> { MutableSet() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> {
@@ -125,6 +143,7 @@ extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
 }
 extension MutableSet: Decodable where Element: Decodable {
+    /// From an array of elements; of a map, from a dictionary.
     public convenience init(from decoder: any Decoder) throws {
         self.init()
         var c = try decoder.unkeyedContainer()
@@ -132,6 +151,7 @@ extension MutableSet: Decodable where Element: Decodable {
     }
 }
 extension MutableSet: Encodable where Element: Encodable {
+    /// As an array of elements; a map as a dictionary.
     public func encode(to encoder: any Encoder) throws {
         var c = encoder.unkeyedContainer()
         for element in self { try c.encode(element) }

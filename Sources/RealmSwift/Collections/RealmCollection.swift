@@ -14,8 +14,10 @@ extension ObjectBase: ThreadConfined {}
 
 /// Results, lists, sets and linking objects: rows of a Realm in an order.
 ///
-/// They are live. A `for` loop goes over the elements that there were when it began, so that it may delete and add; access by index is to what is there
-/// now, and misuse where nothing is. `filter` with a closure, `map` and their like are lazy, and run in the program, object by object; `filter` with a
+/// They are live. A `for` loop goes over the elements that there were when it began, so that it may delete and add; access by index is to what is
+/// there
+/// now, and misuse where nothing is. `filter` with a closure, `map` and their like are lazy, and run in the program, object by object; `filter`
+/// with a
 /// text and `where` run in the engine.
 public protocol RealmCollection: RandomAccessCollection, LazyCollectionProtocol, CustomStringConvertible, ThreadConfined, Equatable
 where Element: RealmCollectionValue, Index == Int, Iterator == RLMIterator<Element> {
@@ -31,7 +33,9 @@ extension RealmCollection {
     public func index(before i: Int) -> Int { i - 1 }
     /// The elements at some places.
     public func objects(at indexes: Foundation.IndexSet) -> [Element] { indexes.map { self[$0] } }
+    /// The first element; nil when there is none.
     public var first: Element? { isEmpty ? nil : self[0] }
+    /// The last element; nil when there is none.
     public var last: Element? { isEmpty ? nil : self[count - 1] }
 
     // MARK: Filtering and sorting
@@ -119,6 +123,7 @@ protocol SameByIdentity { func isSame(as other: any SameByIdentity) -> Bool }
 
 extension RealmCollection {
     public var description: String { text(depth: 0) }
+    /// The description, inside that of an object.
     public func text(depth: Int) -> String {
         if isInvalidated { return "[invalid \(Self.self)]" }
         let blanks = String(repeating: "\t", count: depth + 1)
@@ -137,9 +142,13 @@ extension RealmCollection where Element: ObjectBase {
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == PartialKeyPath<Element> {
         distinct(by: keyPaths.map { name(of: $0) })
     }
+    /// The least value of a property; nil when no element has one.
     public func min<T: _HasOrder>(of keyPath: Swift.KeyPath<Element, T>) -> T? { min(ofProperty: name(of: keyPath)) }
+    /// The greatest value of a property; nil when no element has one.
     public func max<T: _HasOrder>(of keyPath: Swift.KeyPath<Element, T>) -> T? { max(ofProperty: name(of: keyPath)) }
+    /// The sum of a property; 0 of none.
     public func sum<T: _HasSum>(of keyPath: Swift.KeyPath<Element, T>) -> T { sum(ofProperty: name(of: keyPath)) }
+    /// The average of a property; nil when no element has one.
     public func average<T: _HasSum>(of keyPath: Swift.KeyPath<Element, T>) -> T? { average(ofProperty: name(of: keyPath)) }
 }
 extension RealmCollection where Element: _HasOrder {
@@ -147,11 +156,15 @@ extension RealmCollection where Element: _HasOrder {
     public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
     /// Each value once.
     public func distinct() -> Results<Element> { distinct(by: ["self"]) }
+    /// The least value; nil when there are none.
     public func min() -> Element? { _rlmRows().aggregate(.min, .null) }
+    /// The greatest value; nil when there are none.
     public func max() -> Element? { _rlmRows().aggregate(.max, .null) }
 }
 extension RealmCollection where Element: _HasSum {
+    /// The sum of the values.
     public func sum() -> Element { _rlmRows().aggregate(.sum, .null) ?? Element._rlmZero }
+    /// The average of the values; nil when there are none.
     public func average<T: _HasSum>() -> T? { _rlmRows().aggregate(.average, .null) }
 }
 

@@ -20,15 +20,21 @@ public struct Results<Element: RealmCollectionValue> {
 }
 extension Results: RealmCollection {
     public func _rlmRows() -> _Rows { rows }
+    /// The Realm that manages it; nil for an unmanaged one.
     public var realm: Realm? { Realm(rows.core) }
+    /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { !rows.isValid }
+    /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { rows.core.realm.isFrozen }
+    /// Number of elements now.
     public var count: Int { rows.count }
     // The cast is a matter of the program's own code, where the type is known; the rest knows no types.
     @inlinable public subscript(position: Int) -> Element {
         rows.showsObjects(of: Element.self) ? unsafeBitCast(rows.object(at: position), to: Element.self) : rows.value(at: position)
     }
+    /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { RLMIterator(rows) }
+    /// Index of the first equal element.
     public func index(of element: Element) -> Int? {
         guard let stored = element._rlmValue() else { return nil }
         return rows.inside { () throws(EngineError) in

@@ -92,3 +92,17 @@ extension EmbeddedObject: RealmFetchable, _CustomStorage {
     public class func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool { try store(any: any, at: place) }
     public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
 }
+
+/// Objects with an identity that stays while they live: for lists on screens. Models with an `id` of their own keep that.
+public protocol ObjectKeyIdentifiable: Identifiable {}
+extension ObjectKeyIdentifiable where Self: ObjectBase {
+    /// The same for all instances of one row; of an unmanaged object, for the instance.
+    public var id: UInt64 { stableId }
+}
+extension ObjectBase {
+    fileprivate final var stableId: UInt64 {
+        guard let managed else { return UInt64(UInt(bitPattern: ObjectIdentifier(self).hashValue)) }
+        // Classes of one Realm are few: their numbers fit above those of rows.
+        return UInt64(managed.table.raw) << 48 ^ UInt64(bitPattern: named.made.raw)
+    }
+}

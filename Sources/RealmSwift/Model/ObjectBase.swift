@@ -65,7 +65,7 @@ open class ObjectBase {
     public final func isSameObject(as other: ObjectBase?) -> Bool {
         guard let other else { return false }
         guard let mine = managed, let theirs = other.managed else { return self === other }
-        return mine.core === theirs.core && mine.table == theirs.table && named == other.named
+        return mine.core.isSame(as: theirs.core) && mine.table == theirs.table && named == other.named
     }
 
     // MARK: By name

@@ -124,6 +124,6 @@ extension Persisted: PropertyAccess {
     }
 }
 /// Collections: the wrapper keeps them when the object becomes managed.
-protocol KeptWhenManaged {}
+protocol KeptWhenManaged { var place: ManagedCollection? { get } }
 /// Linking objects know their property from the start.
 protocol LinkingOrigin { var originProperty: String { get } }

@@ -1,7 +1,8 @@
 internal import CoreEngine
 import Foundation
 
-/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives. With a queue given, what is observed
+/// How blocks come to hear of changes: in `refresh`, in `beginWrite`, and in turns of the queue where the Realm lives. With a queue given, what is
+/// observed
 /// is looked up there, in a Realm of the queue, and the block runs there.
 
 extension Realm {

@@ -1,7 +1,8 @@
 internal import CoreEngine
 import Foundation
 
-/// A condition as `NSPredicate` formats write it, `"age > %@ AND name BEGINSWITH[c] 'a'"`, turned into the engine's query language in one pass over its
+/// A condition as `NSPredicate` formats write it, `"age > %@ AND name BEGINSWITH[c] 'a'"`, turned into the engine's query language in one pass
+/// over its
 /// tokens. The two share their grammar; what differs is how arguments stand in the text, and the spelling of words.
 ///
 /// Refused: `MATCHES`, `CAST`, `FUNCTION`, and comparisons that ignore accents (`[d]`). Key paths are checked by the engine.

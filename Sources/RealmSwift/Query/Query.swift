@@ -2,7 +2,8 @@
 ///
 ///     realm.objects(Person.self).where { $0.age > 3 && $0.dogs.name.contains("x") }
 ///
-/// The closure runs once, and builds what the engine evaluates: it sees no object. A comparison of a property behind a list, a set, a map or linking objects
+/// The closure runs once, and builds what the engine evaluates: it sees no object. A comparison of a property behind a list, a set, a map or
+/// linking objects
 /// holds when it holds for any element. `(… && …).count` counts the elements of one collection that meet all conditions together.
 @dynamicMemberLookup
 public struct Query<T> {

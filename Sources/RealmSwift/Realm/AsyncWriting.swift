@@ -4,7 +4,8 @@ import Foundation
 /// Names a write that waits, or what is to be called after one.
 public typealias AsyncTransactionId = UInt32
 
-/// Writes that wait for their turn while the program goes on. They need a Realm that lives on a queue: on a plain thread somebody has to call `refresh`.
+/// Writes that wait for their turn while the program goes on. They need a Realm that lives on a queue: on a plain thread somebody has to call
+/// `refresh`.
 extension Realm {
     /// Runs `block` in a write transaction of its own as soon as it is its turn, then commits.
     ///

@@ -10,7 +10,7 @@ public struct Realm: Equatable {
     var engine: EngineRealm { core.realm }
     init(_ core: RealmCore) { self.core = core }
 
-    public static func == (a: Realm, b: Realm) -> Bool { a.core.realm === b.core.realm }
+    public static func == (a: Realm, b: Realm) -> Bool { a.core.isSame(as: b.core) }
 
     // MARK: Opening
 
@@ -162,6 +162,13 @@ public struct Realm: Equatable {
 
     // MARK: Versions
 
+    /// Whether the Realm moves to new versions by itself, in turns of the queue where it lives. Else it moves in `refresh` and in write transactions.
+    public var autorefresh: Bool {
+        get { must { () throws(EngineError) in try engine.inside { () throws(EngineError) in !engine.isFrozen && engine.isMovingInTurns } } }
+        nonmutating set {
+            must { () throws(EngineError) in try engine.inside { () throws(EngineError) in engine.isMovingInTurns = newValue } }
+        }
+    }
     /// Moves to the newest version.
     ///
     /// - Returns: whether there was one.
@@ -175,4 +182,8 @@ public struct Realm: Equatable {
     }
     /// Whether the Realm shows one version for good, for all threads.
     public var isFrozen: Bool { engine.isFrozen }
+}
+
+extension Realm: CustomStringConvertible {
+    public var description: String { "Realm(\(engine.configuration.path)\(isFrozen ? ", frozen" : ""))" }
 }

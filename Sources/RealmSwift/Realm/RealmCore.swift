@@ -81,6 +81,12 @@ final class RealmCore: @unchecked Sendable {
         return (try? realm.inside(.object) { () throws(EngineError) in realm.birth(table, key) }) ?? nil
     }
 
+    /// Whether both show the same: one is the other, or both are frozen at one version.
+    func isSame(as other: RealmCore) -> Bool {
+        if realm === other.realm { return true }
+        guard realm.isFrozen, other.realm.isFrozen, realm.version == other.realm.version else { return false }
+        return Name(realm.configuration.path) == Name(other.realm.configuration.path)
+    }
     /// What `body` finds out inside the Realm's door; false where the Realm is closed, or what it asks for is gone. Asking elsewhere than where the
     /// Realm lives is misuse.
     func isThere(_ body: () throws(EngineError) -> Bool) -> Bool {
@@ -93,7 +99,7 @@ final class RealmCore: @unchecked Sendable {
     // MARK: Open Realms
 
     private struct Entry {
-        let path: String
+        let path: Name
         let scheduler: any Scheduler
         weak var core: RealmCore?
     }
@@ -101,25 +107,26 @@ final class RealmCore: @unchecked Sendable {
 
     /// The Realm of a configuration for a scheduler: one that is open already, or a new one.
     static func open(_ configuration: Realm.Configuration, _ scheduler: any Scheduler) throws -> RealmCore {
-        var engine = try configuration.engine()
-        engine.scheduler = scheduler
-        if let known = cached(engine.path, scheduler) {
+        let path = Name(try configuration.path)
+        if let known = cached(path, scheduler) {
             guard known.configuration.schemaVersion == configuration.schemaVersion else {
                 throw Realm.Error(
-                    .fail, "Realm at path '\(engine.path)' already opened with different schema version.", URL(fileURLWithPath: engine.path))
+                    .fail, "Realm at path '\(path)' already opened with different schema version.", URL(fileURLWithPath: path.text))
             }
             return known
         }
+        var engine = try configuration.engine()
+        engine.scheduler = scheduler
         do throws(EngineError) {
             let made = RealmCore(try EngineRealm(engine), configuration)
             open.withLock { all in
                 all.removeAll { $0.core == nil }
-                all.append(Entry(path: engine.path, scheduler: scheduler, core: made))
+                all.append(Entry(path: path, scheduler: scheduler, core: made))
             }
             return made
         } catch { throw Realm.Error(error) }
     }
-    private static func cached(_ path: String, _ scheduler: any Scheduler) -> RealmCore? {
+    private static func cached(_ path: Name, _ scheduler: any Scheduler) -> RealmCore? {
         // Whoever lets go of the last reference to one closes a Realm: not under the lock.
         let all = open.withLock { $0.filter { $0.path == path }.map { ($0.scheduler, $0.core) } }
         return all.first { $0.0.isSame(as: scheduler) && $0.1.map { !$0.realm.isClosed } ?? false }?.1

@@ -33,7 +33,7 @@ extension Realm {
         private static func code(_ c: EngineError.Code) -> Code {
             switch c {
             case .outOfDiskSpace: .outOfDiskSpace
-            case .addressSpaceExhausted, .maximumFileSizeExceeded: .addressSpaceExhausted
+            case .addressSpaceExhausted: .addressSpaceExhausted
             case .incompatibleSession: .incompatibleSession
             case .incompatibleLockFile: .incompatibleLockFile
             case .unsupportedFileFormat: .unsupportedFileFormatVersion
@@ -42,7 +42,7 @@ extension Realm {
             case .fileNotFound: .fileNotFound
             case .fileAlreadyExists: .fileExists
             case .invalidDatabase: .invalidDatabase
-            case .decryptionFailed: .invalidDatabase
+            case .decryptionFailed, .maximumFileSizeExceeded: .fileAccess
             case .incompatibleHistories: .incompatibleHistories
             case .formatUpgradeRequired: .fileFormatUpgradeRequired
             case .deleteOpenedRealm: .alreadyOpen

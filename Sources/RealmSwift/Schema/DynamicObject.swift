@@ -7,6 +7,7 @@ import Foundation
 @dynamicMemberLookup
 public final class DynamicObject: Object {
     public required init() {}
+    /// A property by its name.
     public subscript(dynamicMember member: String) -> Any? {
         get { self[member] }
         set { self[member] = newValue }
@@ -20,10 +21,12 @@ extension ObjectBase {
         guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
         return List(collection(p.index, .list, dynamicElement(p)))
     }
+    /// A property that holds a set of objects.
     public final func dynamicMutableSet(_ propertyName: String) -> MutableSet<DynamicObject> {
         guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
         return MutableSet(collection(p.index, .set, dynamicElement(p)))
     }
+    /// A property that holds a map of objects.
     public final func dynamicMap(_ propertyName: String) -> Map<String, DynamicObject?> {
         guard let p = info.property(propertyName) else { misuse("Invalid property name '\(propertyName)' for class '\(info.name)'.") }
         return Map(collection(p.index, .dictionary, dynamicElement(p)))
@@ -41,6 +44,7 @@ extension Realm {
                     try engine.inside(.results) { () throws(EngineError) in try ResultSet(engine, .table(managed.table)) }
                 }, managed))
     }
+    /// The object with a primary key, without its model.
     public func dynamicObject(ofType typeName: String, forPrimaryKey key: Any) -> DynamicObject? {
         let managed = core.dynamicClass(named: typeName)
         guard let i = managed.info.primaryKey else { misuse("\(typeName) does not have a primary key") }

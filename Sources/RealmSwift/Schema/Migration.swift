@@ -27,7 +27,9 @@ public struct Migration {
         }
     }
 
+    /// The classes before the migration.
     public var oldSchema: Schema { Schema(old.realm.schema, old) }
+    /// The classes that the program has now.
     public var newSchema: Schema { Schema(new.realm.schema, new) }
 
     /// Goes over the objects of a class.
@@ -53,6 +55,7 @@ public struct Migration {
         let made = must { () throws(EngineError) in try new.create(managed, value, Addition(.error, isCopying: true)) }
         return unsafeDowncast(made, to: DynamicObject.self)
     }
+    /// Deletes an object.
     public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
     /// Deletes a class with its objects.
     ///

@@ -40,11 +40,17 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
     public let name: String
     /// As the file names it.
     public let columnName: String
+    /// What a value is.
     public let type: PropertyType
+    /// Whether it is a list.
     public let isArray: Bool
+    /// Whether it is a set.
     public let isSet: Bool
+    /// Whether it is a map.
     public let isMap: Bool
+    /// Whether it has a search index.
     public let isIndexed: Bool
+    /// Whether a value may be absent.
     public let isOptional: Bool
     let isPrimary: Bool
     /// The class that links lead to.
@@ -81,13 +87,19 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
 
 /// A class with its properties.
 public struct ObjectSchema: CustomStringConvertible, Equatable {
+    /// The name in the file.
     public let className: String
+    /// In the order of the file.
     public let properties: [Property]
+    /// Whether its objects belong to one other object each.
     public let isEmbedded: Bool
+    /// Always false: such classes belong to Device Sync.
     public var isAsymmetric: Bool { false }
     /// The class of the program; `DynamicObject` where there is none.
     public let objectClass: AnyClass
+    /// The property that is the primary key; nil for none.
     public var primaryKeyProperty: Property? { properties.first(where: \.isPrimary) }
+    /// A property by its name.
     public subscript(propertyName: String) -> Property? { properties.first { $0.name == propertyName } }
 
     init(_ c: EngineObjectSchema, _ type: ObjectBase.Type, names: ClassInfo? = nil) {
@@ -109,7 +121,9 @@ public struct ObjectSchema: CustomStringConvertible, Equatable {
 
 /// The classes of a Realm.
 public struct Schema: CustomStringConvertible, Equatable {
+    /// In the order of their names.
     public let objectSchema: [ObjectSchema]
+    /// A class by its name.
     public subscript(className: String) -> ObjectSchema? { objectSchema.first { $0.className == className } }
 
     init(_ schema: EngineSchema, _ core: RealmCore) {

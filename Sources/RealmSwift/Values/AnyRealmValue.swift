@@ -20,17 +20,29 @@ public enum AnyRealmValue: Hashable {
 
     public init() { self = .none }
 
+    /// The value, where it is of that type.
     public var intValue: Int? { if case .int(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var boolValue: Bool? { if case .bool(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var floatValue: Float? { if case .float(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var doubleValue: Double? { if case .double(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var stringValue: String? { if case .string(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var dataValue: Data? { if case .data(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var dateValue: Date? { if case .date(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var objectIdValue: ObjectId? { if case .objectId(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var decimal128Value: Decimal128? { if case .decimal128(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var uuidValue: UUID? { if case .uuid(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var dictionaryValue: Map<String, AnyRealmValue>? { if case .dictionary(let v) = self { v } else { nil } }
+    /// The value, where it is of that type.
     public var listValue: List<AnyRealmValue>? { if case .list(let v) = self { v } else { nil } }
     /// The object, where it is one of that class.
     public func object<T: Object>(_ type: T.Type) -> T? { if case .object(let v) = self { v as? T } else { nil } }

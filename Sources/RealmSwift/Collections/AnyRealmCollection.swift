@@ -1,0 +1,35 @@
+/// A collection of a Realm whose kind is of no concern.
+public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection {
+    private let rows: () -> _Rows
+    private let place: (Element) -> Int?
+    private let element: (Int) -> Element
+    private let number: () -> Int
+    private let isGone: () -> Bool
+    private let all: () -> RLMIterator<Element>
+    /// The Realm that manages it.
+    public let realm: Realm?
+    /// Whether it shows one version for good, for all threads.
+    public let isFrozen: Bool
+
+    /// - Parameter base: which is shown.
+    public init<C: RealmCollection>(_ base: C) where C.Element == Element {
+        rows = { base._rlmRows() }
+        place = { base.index(of: $0) }
+        element = { base[$0] }
+        number = { base.count }
+        isGone = { base.isInvalidated }
+        all = { base.makeIterator() }
+        (realm, isFrozen) = (base.realm, base.isFrozen)
+    }
+    public func _rlmRows() -> _Rows { rows() }
+    /// Whether its owner was deleted, or the Realm closed.
+    public var isInvalidated: Bool { isGone() }
+    /// Number of elements now.
+    public var count: Int { number() }
+    /// The element at an index; misuse where there is none.
+    public subscript(position: Int) -> Element { element(position) }
+    /// Goes over the elements that there are now.
+    public func makeIterator() -> RLMIterator<Element> { all() }
+    /// Index of the first equal element.
+    public func index(of element: Element) -> Int? { place(element) }
+}
