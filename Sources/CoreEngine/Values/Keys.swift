@@ -2,7 +2,7 @@
 public struct TableKey: Hashable, Sendable {
     /// The number, as the C API has it.
     public let raw: UInt32
-    @inline(__always) package init(_ raw: UInt32) { self.raw = raw }
+    @inlinable @inline(__always) package init(_ raw: UInt32) { self.raw = raw }
     /// Names no table.
     public static let null = TableKey(0x7FFF_FFFF)
     @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
@@ -13,9 +13,11 @@ public struct TableKey: Hashable, Sendable {
 /// Names a column for its whole life; carries its type and form. Format: logical §4.1.
 ///
 ///     bits  0–15 column index · 16–21 type · 22–29 attributes · 30–61 tag
-package struct ColKey: Hashable, Sendable {
-    package let raw: Int64
-    @inline(__always) package init(_ raw: Int64) { self.raw = raw }
+///
+/// What the C skin makes for each call is inlinable: internals of a package are not inlined across its modules unasked.
+@usableFromInline package struct ColKey: Hashable, Sendable {
+    @usableFromInline package let raw: Int64
+    @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
     package static let null = ColKey(.max)
     init(index: Int, type: ColumnType, attributes: ColumnAttributes, tag: UInt32) {
         raw = Int64(index) | Int64(type.rawValue) << 16 | Int64(attributes.rawValue & 0xFF) << 22 | Int64(tag) << 30
@@ -30,12 +32,12 @@ package struct ColKey: Hashable, Sendable {
 public struct ObjKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     /// The number, as the C API has it.
     public let raw: Int64
-    @inline(__always) package init(_ raw: Int64) { self.raw = raw }
+    @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
     /// Names no object.
     public static let null = ObjKey(-1)
     /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == -1 }
-    @inline(__always) package var isUnresolved: Bool { raw < -1 }
+    @inlinable @inline(__always) package var isUnresolved: Bool { raw < -1 }
     @inline(__always) public static func < (a: ObjKey, b: ObjKey) -> Bool { a.raw < b.raw }
 }
 
