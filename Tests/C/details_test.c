@@ -430,8 +430,9 @@ static void formats_that_are_not_read(void) {
     section = "formats that are not read";
     char copy[80];
     snprintf(copy, sizeof copy, "%s/format.realm", folder);
-    static const struct { unsigned char format; const char* advice; } table[] = {{9, "upgrades it"}, {25, "newer library"}};
-    for (int i = 0; i < 2; i++) {
+    static const struct { unsigned char format; const char* advice; } table[] = {
+        {1, "upgrades it"}, {9, "interrupted"}, {25, "newer library"}};
+    for (int i = 0; i < 3; i++) {
         CHECK(realm_convert_with_path(realm, copy, (realm_binary_t){NULL, 0}, false));
         FILE* file = fopen(copy, "r+b");
         if (!CHECK(file)) return;

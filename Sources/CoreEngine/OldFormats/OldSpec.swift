@@ -47,7 +47,7 @@ enum OldSpec {
         if n.count == 6 {
             throw RealmError(
                 .unsupportedFileFormat,
-                "The file was left behind by an upgrade of its format that was interrupted: restore the backup beside it, or open a copy from before")
+                "was left behind by an upgrade of its format that was interrupted: restore the backup beside it, or open a copy from before")
         }
         guard (3...5).contains(n.count) else { throw .corrupt("table spec of an impossible size", at: ref.offset) }
         let types = try s.integers(try n.child(0)), names = try s.node(try n.child(1)), attributes = try s.integers(try n.child(2))

@@ -168,13 +168,7 @@ package final class Transaction {
             guard top.version == v.number else {
                 throw RealmError(.brokenInvariant, "The lock file is damaged: it contradicts the file", path: database.path)
             }
-            if view != nil {
-                group.forgetTables()
-                let (names, tables) = (top.names, top.tables)
-                let old = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: names, tables: tables) }
-                (top.names, top.tables) = (old.names, old.tablesRef)
-                self.old = old
-            }
+            if view != nil { try translate(&top) }
             try group.load(names: top.names, tables: top.tables)
             group.syncFileId = top.syncFileId
         }
@@ -183,6 +177,19 @@ package final class Transaction {
         version = v.number
     }
 
+    /// Puts names and tables in today's form in the place of those of an old file.
+    private func translate(_ top: inout DatabaseFile.TopFields) throws(RealmError) {
+        group.forgetTables()
+        let (names, tables) = (top.names, top.tables)
+        do throws(RealmError) {
+            let old = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: names, tables: tables) }
+            (top.names, top.tables) = (old.names, old.tablesRef)
+            self.old = old
+        } catch {
+            guard error.code == .unsupportedFileFormat else { throw error }
+            throw RealmError(error.code, "The Realm file at path '\(database.path)' \(error.message)", path: database.path)
+        }
+    }
     /// Whether the write in progress has changed anything that its changeset tells of.
     package var hasChanges: Bool { stage == .writing && ((try? encoder?.bytes.count) ?? 1) > 0 }
     /// The pin of the snapshot, to be kept; nil while there is none.
