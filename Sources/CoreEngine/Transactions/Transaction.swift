@@ -17,7 +17,7 @@ package final class Transaction {
     /// A view of a file of an older format, with room for the nodes that are made of it; nil for files that are read as they are.
     private var view: DatabaseFile?
     /// What is read of such a file, while there is a snapshot.
-    private(set) var old: OldSnapshot?
+    var old: OldSnapshot?
     package private(set) var stage = Stage.idle { didSet { isWriting.store(stage == .writing, ordering: .relaxed) } }
     /// For any thread.
     package let isWriting = Atomic(false)
@@ -177,19 +177,6 @@ package final class Transaction {
         version = v.number
     }
 
-    /// Puts names and tables in today's form in the place of those of an old file.
-    private func translate(_ top: inout DatabaseFile.TopFields) throws(RealmError) {
-        group.forgetTables()
-        let (names, tables) = (top.names, top.tables)
-        do throws(RealmError) {
-            let old = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: names, tables: tables) }
-            (top.names, top.tables) = (old.names, old.tablesRef)
-            self.old = old
-        } catch {
-            guard error.code == .unsupportedFileFormat else { throw error }
-            throw RealmError(error.code, "The Realm file at path '\(database.path)' \(error.message)", path: database.path)
-        }
-    }
     /// Whether the write in progress has changed anything that its changeset tells of.
     package var hasChanges: Bool { stage == .writing && ((try? encoder?.bytes.count) ?? 1) > 0 }
     /// The pin of the snapshot, to be kept; nil while there is none.
