@@ -130,6 +130,7 @@ extension Database {
             guard let newest = lockFile.shared.newest() else {
                 throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it", path: path)
             }
+            if form != nil { try FormatUpgrade.requireBackup(path, format: format) }
             let isDurable = durability == .full
             let name = path
             let temporary = FileSystem.temporary(name, ".tmp_compaction_space")

@@ -27,14 +27,6 @@ enum FormatUpgrade {
     // MARK: By a copy
 
     private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) {
-        // A format that is this old holds what has no place in the newest one, as binaries of more than 16 MB.
-        let backup = backupName(db.path, db.format)
-        guard FileSystem.exists(backup) else {
-            throw RealmError(
-                .fileOperationFailed,
-                "The Realm file at path '\(db.path)' has format \(db.format) and is upgraded after a backup, which cannot be written to '\(backup)'",
-                path: db.path)
-        }
         try t.beginRead()
         let group = t.group
         let done = try t.store.during(.copying) { () throws(RealmError) in
@@ -70,6 +62,16 @@ enum FormatUpgrade {
 
     // MARK: Backups
 
+    /// As `keepBackup`, where the upgrade needs one: a format that is this old holds what has no place in the newest one, as binaries of more than
+    /// 16 MB.
+    static func requireBackup(_ path: String, format: UInt8) throws(RealmError) {
+        keepBackup(path, format: format)
+        let name = backupName(path, format)
+        guard !FileSystem.exists(name) else { return }
+        throw RealmError(
+            .fileOperationFailed,
+            "The Realm file at path '\(path)' has format \(format) and is upgraded after a backup, which cannot be written to '\(name)'", path: path)
+    }
     private static let suffix = ".backup.realm"
     private static func backupName(_ path: String, _ format: UInt8) -> String { prefix(path) + "v\(format)" + suffix }
     private static func prefix(_ path: String) -> String {
