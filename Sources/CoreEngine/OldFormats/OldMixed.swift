@@ -46,7 +46,8 @@ enum OldMixed {
         _ s: NodeStore, _ slot: RefOrTagged, _ list: (OldColumn, Ref, Int) throws(RealmError) -> Ref
     ) throws(RealmError) -> Mixed {
         guard let ref = slot.subtree else { return .list(.null) }
-        let table = try OldTable(s, "", 0, ref)
+        var budget = ColumnBudget(s)
+        let table = try OldTable(s, "", 0, ref, &budget)
         guard table.count > 0 else { return .list(.null) }
         let column = OldColumn(form: .table, isNullable: true, isIndexed: false, elements: table.columns)
         return .list(try list(column, try s.refsNode(ref).child(1), table.count))

@@ -11,9 +11,9 @@ struct OldSchema {
     init(_ s: NodeStore, names namesRef: Ref, tables tablesRef: Ref) throws(RealmError) {
         let refs = try s.refsNode(tablesRef), texts = try s.node(namesRef)
         guard refs.count == texts.count, refs.count <= 0x1_0000 else { throw .corrupt("table names and tables do not match", at: namesRef.offset) }
-        var rows = 0
+        var rows = 0, budget = ColumnBudget(s)
         for i in 0..<refs.count {
-            let name = try s.name(texts, i), table = try OldTable(s, name, i, try refs.child(i))
+            let name = try s.name(texts, i), table = try OldTable(s, name, i, try refs.child(i), &budget)
             names.append(name)
             tables.append(table)
             rows += table.count

@@ -36,6 +36,8 @@ package final class OldSnapshot: NodeSource {
     private var tables: [Rows] = []
     private var lists: [List] = []
     private var listColumns = [OldColumn.numbers]
+    /// Elements of the lists that were given refs since what was made was last forgotten.
+    private var listed = 0
     private var listColumnOfRoot: [Ref: Int32] = [:]
     private var made: [Int] = []
     /// First ref, and number of refs that the tables have.
@@ -88,6 +90,7 @@ package final class OldSnapshot: NodeSource {
     func isEntry(_ ref: Ref) -> Bool { ref.offset >= firstRef && ref.offset < firstRef + fixedCount * 8 }
     func forget() {
         for i in made.indices { made[i] = 0 }
+        listed = 0
         store.cutSlab(to: schemaEnd)
     }
 
@@ -153,7 +156,10 @@ package final class OldSnapshot: NodeSource {
     private var translation: RowTranslation {
         RowTranslation(store: store, tableKey: { [schema] in schema.key(ofTable: $0) }) {
             [unowned self] (column, elements, count) throws(RealmError) in
-            guard count <= OldFormats.mostRows(store.fileSize) else { throw .corrupt("impossible number of elements", at: elements.offset) }
+            listed += count
+            guard listed <= OldFormats.mostRows(store.fileSize) else {
+                throw .corrupt("more elements of lists than the file has room for", at: elements.offset)
+            }
             return reserve(List(column: number(of: column), elements: elements, rows: 0..<count))
         }
     }

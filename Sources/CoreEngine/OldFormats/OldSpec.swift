@@ -31,6 +31,16 @@ struct OldColumn {
     static var numbers: OldColumn { OldColumn(form: .numbers, isNullable: false, isIndexed: false) }
 }
 
+/// How many columns a file may have: each needs a root of its own, so that specs which share their nodes cannot multiply them.
+struct ColumnBudget {
+    private var left: Int
+    init(_ s: NodeStore) { left = 1000 + s.fileSize / 8 }
+    mutating func take(_ count: Int, at ref: Ref) throws(RealmError) {
+        left -= count
+        guard left >= 0 else { throw .corrupt("more columns than the file has room for", at: ref.offset) }
+    }
+}
+
 /// Columns of a table or sub-table.
 enum OldSpec {
     private static let types: [Int64: OldColumn.Form] = [
@@ -41,7 +51,7 @@ enum OldSpec {
     private static let internalColumns: [Name] = ["!OID", "!ROW_INDEX"]
 
     /// - Parameter depth: of sub-tables.
-    static func read(_ s: NodeStore, _ ref: Ref, depth: Int = 0) throws(RealmError) -> [OldColumn] {
+    static func read(_ s: NodeStore, _ ref: Ref, _ budget: inout ColumnBudget, depth: Int = 0) throws(RealmError) -> [OldColumn] {
         guard depth < OldFormats.maxDepth else { throw .corrupt("tables nested too deeply", at: ref.offset) }
         let n = try s.refsNode(ref)
         if n.count == 6 {
@@ -54,6 +64,7 @@ enum OldSpec {
         guard types.count == attributes.count, names.count <= types.count, types.count <= OldFormats.maxColumns else {
             throw .corrupt("table spec with columns that do not match", at: ref.offset)
         }
+        try budget.take(types.count + 1, at: ref)
         var sparse = Sparse(try optional(s, n, 3)), keys = Sparse(try optional(s, n, 4))
         var columns: [OldColumn] = []
         for i in 0..<types.count {
@@ -65,7 +76,7 @@ enum OldSpec {
             var c = OldColumn(name: name, form: form, isNullable: bits & 16 != 0, isIndexed: bits & 1 != 0)
             switch self.types[types.get(i)] ?? .hidden {
             case .list:
-                c.elements = try read(s, try sparse.ref(), depth: depth + 1)
+                c.elements = try read(s, try sparse.ref(), &budget, depth: depth + 1)
                 if c.form == .list, !isList(c.elements) { c.form = .table }
             case .link, .linkList: c.table = try sparse.number()
             case .backlink:
@@ -145,13 +156,13 @@ struct OldTable {
     /// Rows, which have the numbers 0 … count − 1.
     let count: Int
 
-    init(_ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref) throws(RealmError) {
+    init(_ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref, _ budget: inout ColumnBudget) throws(RealmError) {
         self.name = name
         self.index = index
         self.top = ref
         let top = try s.refsNode(ref)
         guard top.count >= 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
-        var columns = try OldSpec.read(s, try top.child(0))
+        var columns = try OldSpec.read(s, try top.child(0), &budget)
         guard top.count == 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
         try OldSpec.place(&columns, try s.refsNode(try top.child(1)))
         self.columns = columns

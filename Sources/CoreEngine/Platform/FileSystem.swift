@@ -114,6 +114,29 @@ enum FileSystem {
         if errno == ENOENT || errno == ENOTDIR { return false }
         throw Platform.error(errno, "Failed to delete file at path '\(path)'", path: path)
     }
+    /// Whether another file, which is no link, holds the same bytes.
+    static func isCopy(_ path: String, of original: String) -> Bool {
+        do throws(RealmError) {
+            let a = try FileDescriptor(path: path, access: .readOnly, followsLinks: false), b = try FileDescriptor(path: original, access: .readOnly)
+            defer {
+                a.close()
+                b.close()
+            }
+            let size = try a.size(), step = 1 << 16
+            guard try a.identity() != b.identity(), try b.size() == size else { return false }
+            let memory = try HiddenMemory(2 * step)
+            var at = 0
+            while at < size {
+                let count = min(step, size - at)
+                guard try a.read(into: memory.base, count: count, at: at) == count,
+                    try b.read(into: memory.base + step, count: count, at: at) == count,
+                    Platform.compare(memory.base, memory.base + step, count) == 0
+                else { return false }
+                at += count
+            }
+            return true
+        } catch { return false }
+    }
     /// Copies a file byte for byte: the copy appears under its name only when it is complete. False when the disk lacks room for twice the
     /// file, or the copy failed; nothing is left behind then.
     static func copy(_ from: String, to: String) -> Bool {

@@ -73,6 +73,8 @@ enum PrivateCopy {
     /// - Parameter source: the file, open for reading.
     static func take(of source: FileDescriptor, path: String, _ encryption: Encryption?) throws(RealmError) -> DatabaseFile {
         let copy = try FileDescriptor.nameless(path, size: try source.size())
+        // Copies of it let in whom the file lets in.
+        copy.copyPermissions(of: source)
         for _ in 0..<attempts where try fill(copy, from: source, encryption) {
             // All of it is checked as in a file that nobody else has, and a key is derived, when the race is over.
             return try DatabaseFile(copy, path: path, needsSlab: false, encryption: encryption)

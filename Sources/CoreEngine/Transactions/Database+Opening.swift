@@ -56,17 +56,26 @@ extension Database {
     private static func upgraded(
         _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
     ) throws(RealmError) -> Database {
-        if let db = try upgrading(path, access, durability, upgrades, encryption, patience) { return db }
-        return try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption, patience)
+        // Several programs may open the file at once, and one of them upgrades it when the others have let go of it for a moment.
+        for attempt in 0..<50 {
+            let (db, isUpgraded) = try upgrading(path, access, durability, upgrades, encryption, patience)
+            if let db { return db }
+            if !isUpgraded {
+                Platform.sleep(microseconds: 1000 + UInt32(attempt) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4)
+            }
+        }
+        throw RealmError(
+            .incompatibleSession,
+            "The Realm file at path '\(path)' has an old format and is open in another program: it is upgraded when nobody else has it open",
+            path: path)
     }
-    /// nil when the file was of an older format: it is upgraded then, and must be opened again.
+    /// No database when the file was of an older format: it must be opened again then, whether it could be upgraded or not.
     private static func upgrading(
         _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
-    ) throws(RealmError) -> Database? {
+    ) throws(RealmError) -> (database: Database?, isUpgraded: Bool) {
         let db = try Database(path: path, access: access, durability: durability, upgrades: upgrades, encryption, patience)
-        guard db.isWritable, db.format != Format.currentVersion else { return db }
-        try FormatUpgrade.run(db)
-        return nil
+        guard db.isWritable, db.format != Format.currentVersion else { return (db, true) }
+        return (nil, try FormatUpgrade.run(db))
     }
     convenience init(immutable path: String, _ encryption: Encryption?) throws(RealmError) {
         let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)

@@ -5,12 +5,13 @@ enum FormatUpgrade {
     private static let backupLifetime = 8_035_200
 
     /// Upgrades what `db` opened. Another process may be faster: then there is nothing left to do.
-    static func run(_ db: Database) throws(RealmError) {
+    /// - Returns: false when nothing was done, because others have the file open.
+    static func run(_ db: Database) throws(RealmError) -> Bool {
         let t = try Transaction(db)
         defer { t.close() }
         if OldFormats.isRead(db.format) { return try replace(db, t) }
         do throws(RealmError) { _ = try t.beginWrite() } catch {
-            if try db.upgradedFormat() != nil { return }
+            if try db.upgradedFormat() != nil { return true }
             throw error
         }
         let group = t.group
@@ -22,21 +23,16 @@ enum FormatUpgrade {
             if group.format < 22, let pk = table.primaryKey, try table.index(of: pk.index) == nil { try table.addIndex(pk.index, fullText: false) }
         }
         try t.commit()
+        return true
     }
 
     // MARK: By a copy
 
-    private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) {
+    private static func replace(_ db: Database, _ t: Transaction) throws(RealmError) -> Bool {
         try t.beginRead()
         let group = t.group
-        let done = try t.store.during(.copying) { () throws(RealmError) in
+        return try t.store.during(.copying) { () throws(RealmError) in
             try db.rewrite(db.file.encryption, keepsForm: true, for: t, form: (t.store, group.namesRef, group.tablesRef))
-        }
-        guard done else {
-            throw RealmError(
-                .incompatibleSession,
-                "The Realm file at path '\(db.path)' has format \(db.format) and is open in another program: it is upgraded when nobody else has it open",
-                path: db.path)
         }
     }
     /// What a copy lacks that has no name yet: the indexes.
@@ -63,14 +59,17 @@ enum FormatUpgrade {
     // MARK: Backups
 
     /// As `keepBackup`, where the upgrade needs one: a format that is this old holds what has no place in the newest one, as binaries of more than
-    /// 16 MB.
+    /// 16 MB. Where the name is taken by something else than a copy of this file the backup gets a number.
     static func requireBackup(_ path: String, format: UInt8) throws(RealmError) {
-        keepBackup(path, format: format)
-        let name = backupName(path, format)
-        guard !FileSystem.exists(name) else { return }
+        for number in 1...99 {
+            let name = prefix(path) + "v\(format)" + (number == 1 ? "" : "-\(number)") + suffix
+            if FileSystem.isCopy(name, of: path) { return }
+            if !FileSystem.exists(name), FileSystem.copy(path, to: name), FileSystem.isCopy(name, of: path) { return }
+            if !FileSystem.exists(name) { break }
+        }
         throw RealmError(
             .fileOperationFailed,
-            "The Realm file at path '\(path)' has format \(format) and is upgraded after a backup, which cannot be written to '\(name)'", path: path)
+            "The Realm file at path '\(path)' has format \(format) and is upgraded after a backup, which cannot be written beside it", path: path)
     }
     private static let suffix = ".backup.realm"
     private static func backupName(_ path: String, _ format: UInt8) -> String { prefix(path) + "v\(format)" + suffix }

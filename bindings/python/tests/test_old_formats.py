@@ -159,3 +159,74 @@ def test_half_upgraded_files_say_so(tmp_path):
     path.write_bytes(data)
     with pytest.raises(crealm.UnsupportedFormat, match="interrupted"):
         crealm.open(path, mode="immutable")
+
+
+# Found by attacks
+
+
+def shared_specs(depth, width):
+    """A table whose sub-specs share their nodes: a few hundred bytes that stand for width ** depth columns."""
+    m = make_old.Maker(1, 0, 9, 1000)
+    spec = m.refs([m.ints([0]), m.small_names([b"v"]), m.ints([0])])
+    for _ in range(depth):
+        spec = m.refs([m.ints([make_old.TABLE] * width), m.small_names([b""] * width), m.ints([0] * width), m.refs([spec] * width)])
+    return m, m.refs([spec, m.refs([m.refs([])] * width)])
+
+
+@pytest.mark.parametrize("depth", [8, 14])
+def test_specs_that_share_their_nodes_are_refused(tmp_path, depth):
+    m, table = shared_specs(depth, 4)
+    path = tmp_path / "dag.realm"
+    path.write_bytes(m.finish([m.small_names([b"class_A"]), m.refs([table])]))
+    with pytest.raises(crealm.Error, match="columns"):
+        crealm.open(path, mode="immutable")
+
+
+def test_many_tables_that_share_a_spec_are_refused(tmp_path):
+    m = make_old.Maker(1, 0, 9, 1000)
+    spec = m.refs([m.ints([0] * 1000), m.small_names([b""] * 1000), m.ints([0] * 1000)])
+    table = m.refs([spec, m.refs([m.ints([])] * 1000)])
+    path = tmp_path / "tables.realm"
+    path.write_bytes(m.finish([m.small_names([b"class_%d" % i for i in range(500)]), m.refs([table] * 500)]))
+    with pytest.raises(crealm.Error, match="columns"):
+        crealm.open(path, mode="immutable")
+
+
+@pytest.mark.parametrize("taken", ["other", "empty", "folder", "link"])
+def test_a_backup_whose_name_is_taken_gets_another(old, taken):
+    before = old.read_bytes()
+    name = old.parent / f"old.v{before[20 + (before[23] & 1)]}.backup.realm"
+    if taken == "other":
+        name.write_bytes(make_old.make(999))
+    elif taken == "empty":
+        name.write_bytes(b"")
+    elif taken == "folder":
+        name.mkdir()
+    else:
+        name.symlink_to(old)
+    with crealm.open(old, mode="rw"):
+        pass
+    backups = [p for p in old.parent.iterdir() if ".backup." in p.name and p != name]
+    assert len(backups) == 1 and backups[0].read_bytes() == before
+
+
+def test_programs_that_open_at_once_all_open(tmp_path):
+    path = tmp_path / "old.realm"
+    path.write_bytes(make_old.make(403, rows=600))
+    program = f"import crealm, sys; sys.stdin.readline(); db = crealm.open({str(path)!r}, mode='rw'); print(sum(len(db[c]) for c in db.schema))"
+    all_of_them = [
+        subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(5)
+    ]
+    for one in all_of_them:
+        one.stdin.write("\n")
+        one.stdin.flush()
+    shown = {one.communicate(timeout=300)[0] for one in all_of_them}
+    assert len(shown) == 1 and shown != {""} and all(one.returncode == 0 for one in all_of_them)
+
+
+@pytest.mark.parametrize("mode", ["snapshot", "r", "immutable"])
+def test_a_copy_lets_in_whom_the_file_lets_in(old, mode):
+    old.chmod(0o600)
+    with crealm.open(old, mode=mode) as db:
+        db.backup(old.parent / "copy.realm")
+    assert (old.parent / "copy.realm").stat().st_mode & 0o777 == 0o600
