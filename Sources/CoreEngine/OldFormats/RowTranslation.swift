@@ -14,8 +14,8 @@ struct RowTranslation {
         case .int where !c.isNullable, .link, .numbers: try integers(try c.tree(store), rows)
         case .int: try nullableIntegers(try nullableValues(try c.tree(store), rows))
         case .bool: try bools(c, rows)
-        case .float: try floats(c, rows)
-        case .double: try doubles(c, rows)
+        case .float: try numbers(c, rows, null: FloatLeaf.nullFloat, number: Float.nan.bitPattern)
+        case .double: try numbers(c, rows, null: FloatLeaf.nullDouble, number: Double.nan.bitPattern)
         case .string, .enumerated: try strings(c, rows)
         case .binary: try binaries(c, rows)
         case .dateTime, .timestamp: try timestamps(c, rows)
@@ -104,29 +104,18 @@ struct RowTranslation {
 
     // MARK: Numbers of fixed size
 
-    /// What means null in a column that may be null is some number in another one.
-    private func floats(_ c: OldColumn, _ rows: Range<Int>) throws(RealmError) -> Ref {
-        let new = try store.allocate(NodeHeader(widthType: .multiply, width: 4, count: rows.count), capacity: max(24, rows.count * 4))
+    /// - Parameter null: means null in a column that may be null; in another one it is some number, for which `number` stands.
+    private func numbers<Bits: FixedWidthInteger & UnsignedInteger>(
+        _ c: OldColumn, _ rows: Range<Int>, null: Bits, number: Bits
+    ) throws(RealmError) -> Ref {
+        let size = MemoryLayout<Bits>.size
+        let new = try store.allocate(NodeHeader(widthType: .multiply, width: size, count: rows.count), capacity: max(24, rows.count * size))
         var at = 0
         try c.tree(store).visit(rows) { (n, here) throws(RealmError) in
             for i in here {
-                let bits = FloatLeaf.float(n, i)
-                new.payload.storeBytes(
-                    of: bits == FloatLeaf.nullFloat && !c.isNullable ? Float.nan.bitPattern : bits, toByteOffset: at, as: UInt32.self)
-                at += 4
-            }
-        }
-        return new.ref
-    }
-    private func doubles(_ c: OldColumn, _ rows: Range<Int>) throws(RealmError) -> Ref {
-        let new = try store.allocate(NodeHeader(widthType: .multiply, width: 8, count: rows.count), capacity: max(24, rows.count * 8))
-        var at = 0
-        try c.tree(store).visit(rows) { (n, here) throws(RealmError) in
-            for i in here {
-                let bits = FloatLeaf.double(n, i)
-                let isNumber = bits == FloatLeaf.nullDouble && !c.isNullable
-                new.payload.storeBytes(of: isNumber ? Double.nan.bitPattern : bits, toByteOffset: at, as: UInt64.self)
-                at += 8
+                let bits = n.payload.loadUnaligned(fromByteOffset: i * size, as: Bits.self)
+                new.payload.storeBytes(of: bits == null && !c.isNullable ? number : bits, toByteOffset: at, as: Bits.self)
+                at += size
             }
         }
         return new.ref

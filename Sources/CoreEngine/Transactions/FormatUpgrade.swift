@@ -77,10 +77,11 @@ enum FormatUpgrade {
         if path.hasSuffix(".realm") { return String(path.dropLast(5)) }
         return path.hasSuffix(".") ? path : path + "."
     }
-    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears old copies away.
+    /// Copies a file that is about to be upgraded, once; a copy that cannot be made does not stop the upgrade. Clears old copies away,
+    /// but for those of formats 2 to 9, which may hold what their upgrade could not keep.
     static func keepBackup(_ path: String, format: UInt8) {
         let start = prefix(path)
-        for old in ["v23", "v22", "v21", "v20", "v11", "v10", "v9", "v8", "v7", "v6", "v5", "v4", "v3", "v2"] {
+        for old in ["v23", "v22", "v21", "v20", "v11", "v10"] {
             let name = start + old + suffix
             if let age = FileSystem.age(name), age > backupLifetime { _ = try? FileSystem.remove(name) }
         }
