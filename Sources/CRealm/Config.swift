@@ -275,7 +275,7 @@ public func realm_config_set_automatic_change_notifications(_ c: OpaquePointer?,
 @_cdecl("realm_config_set_scheduler")
 public func realm_config_set_scheduler(_ c: OpaquePointer?, _ scheduler: OpaquePointer?) {
     with(c) { (c) throws(RealmError) in
-        c.value.scheduler = scheduler == nil ? nil : try borrow(.scheduler, scheduler) { (s) throws(RealmError) in s.scheduler }
+        c.value.home = scheduler == nil ? nil : try borrow(.scheduler, scheduler) { (s) throws(RealmError) in s.scheduler }
     }
 }
 @_cdecl("realm_config_get_force_sync_history")

@@ -64,8 +64,8 @@ final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind a loc
 }
 
 final class SchedulerHandle: Handle {
-    let scheduler: any Scheduler
-    init(_ scheduler: any Scheduler) {
+    let scheduler: any EngineScheduler
+    init(_ scheduler: any EngineScheduler) {
         self.scheduler = scheduler
         super.init(.scheduler)
     }

@@ -3,7 +3,7 @@ extension Realm {
     func merge(into configuration: RealmConfiguration) throws(RealmError) {
         let source = try reading()
         var c = configuration
-        c.scheduler = scheduler
+        c.home = home
         c.isCached = false
         c.shouldCompact = nil
         c.notifiesAutomatically = false

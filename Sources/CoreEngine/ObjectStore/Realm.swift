@@ -164,7 +164,7 @@ public final class Realm: RealmOpening {
         try given.check()
         let configuration = given.asOpened
         facts = Lock(initial: Facts(configuration: configuration))
-        let scheduler = (configuration.scheduler ?? ThreadScheduler.current).forEngine
+        let scheduler: any EngineScheduler = configuration.home ?? ThreadScheduler.current
         binding = Lock(initial: Binding(scheduler: scheduler))
         thread = Atomic(scheduler.threadId)
         threadCheck = scheduler.threadCheck
@@ -267,7 +267,7 @@ public final class Realm: RealmOpening {
         c.shouldCompact = nil
         c.progress = nil
         let scheduler = FrozenScheduler(pin.version)
-        c.scheduler = scheduler
+        c.home = scheduler
         binding = Lock(initial: Binding(scheduler: scheduler))
         facts = Lock(initial: Facts(configuration: c, schema: realm.schema, schemaVersion: realm.schemaVersion))
         thread = Atomic(0)

@@ -46,7 +46,12 @@ public struct RealmConfiguration: Sendable {
     /// As many versions there may be; more, and `beginWrite` throws 2005.
     public var maxActiveVersions = UInt64.max
     /// Where the Realm is to live; nil: on the thread that opens it.
-    public var scheduler: (any Scheduler)?
+    public var scheduler: (any Scheduler)? {
+        get { home?.original }
+        set { home = newValue?.forEngine }
+    }
+    /// The same as the engine sees it.
+    package var home: (any EngineScheduler)?
     /// Whether the Realm hears of new versions, and moves to them in turns of its scheduler. Else it moves in calls only.
     public var notifiesAutomatically = true
     /// Called once in the write transaction that first makes the schema; an error fails the open and leaves the file empty.

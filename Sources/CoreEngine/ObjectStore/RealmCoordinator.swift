@@ -41,7 +41,7 @@ enum RealmCoordinator {
     static func isOpen(_ path: Name) -> Bool { !open(path).isEmpty }
     static func cached(_ c: RealmConfiguration, _ path: Name) throws(RealmError) -> Realm? {
         try check(c, path)
-        let scheduler = c.scheduler ?? ThreadScheduler.current
+        let scheduler: any EngineScheduler = c.home ?? ThreadScheduler.current
         for r in open(path).compactMap(\.cached) {
             guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {

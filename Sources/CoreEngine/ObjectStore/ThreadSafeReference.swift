@@ -135,7 +135,7 @@ extension Realm {
         }
         guard isFree else { throw RealmError(.wrongTransactionState, "The Realm is being used on its thread") }
         let earlier = home
-        configuration.scheduler = new
+        configuration.home = scheduler
         let takesTurns = turn != nil
         stopListening()
         binding.with { $0.scheduler = scheduler }

@@ -65,7 +65,7 @@ struct SessionEntry {
         if !isFirst { try checkDurability(shared) }
         var (state, isSelected) = try newestState(file, shared, isFirst: isFirst)
         try checkFormat(state)
-        if writing && isFirst { FormatUpgrade.keepBackup(path, format: state.format) }
+        if writing && isFirst && !isNew { FormatUpgrade.keepBackup(path, format: state.format) }
         // What is to be upgraded by a copy stays as it is.
         let staysAsItIs = OldFormats.isRead(state.format)
         if state.isStreaming && writing && !staysAsItIs {
