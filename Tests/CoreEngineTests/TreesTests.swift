@@ -181,6 +181,20 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
         #expect(try tree.key(at: k) == ObjKey(Int64(k)))
     }
     for k in stride(from: 0, to: count, by: 997) { if case .int(let v)? = try tree.get(ObjKey(Int64(k)), 0) { #expect(v == Int64(k)) } }
+
+    // Indices while no key is missing, then with more and more holes: where objects are counted by their keys, and where they are not.
+    var keys = (0..<Int64(count)).map { $0 }
+    for gone in [[], [Int64(count - 1)], [Int64(count - 2), 700], [0], Array(256..<512), Array(66_000..<66_100)] as [[Int64]] {
+        for k in gone { #expect(try tree.erase(ObjKey(k))) }
+        keys.removeAll(where: gone.contains)
+        try tree.checkInvariants()
+        for i in Array(stride(from: 0, to: keys.count, by: 331)) + [keys.count - 1] {
+            #expect(try tree.key(at: i).raw == keys[i])
+            #expect(try tree.rank(of: ObjKey(keys[i])) == i)
+        }
+        for k in gone { #expect(try tree.rank(of: ObjKey(k)) == keys.count { $0 < k }) }
+        #expect(try tree.rank(of: ObjKey(Int64(count) + 5)) == keys.count)
+    }
 }
 
 @Test(arguments: 1...8) func searchIndexAgainstADictionary(seed: Int) throws {

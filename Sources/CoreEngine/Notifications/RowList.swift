@@ -1,7 +1,12 @@
 /// Rows in an order that whoever asks knows, with their indices: in pieces, so that a change costs no more than a piece and a look at the
 /// others' counts.
+///
+/// Invariants: no piece is empty; `lengths` and `lasts` are the pieces' counts and last rows. They stand together, because a look at each piece
+/// itself is a look at another place of memory: with many rows that takes longer than all the rest.
 struct RowList {
     private var pieces: [[ObjKey]] = []
+    private var lengths: [Int] = []
+    private var lasts: [ObjKey] = []
     private(set) var count = 0
     private static let most = 2048
 
@@ -15,7 +20,11 @@ struct RowList {
     /// - Parameter keys: in their order.
     init(_ keys: [ObjKey]) {
         count = keys.count
-        for start in stride(from: 0, to: keys.count, by: Self.most / 2) { pieces.append(Array(keys[start..<min(start + Self.most / 2, keys.count)])) }
+        for start in stride(from: 0, to: keys.count, by: Self.most / 2) {
+            pieces.append(Array(keys[start..<min(start + Self.most / 2, keys.count)]))
+        }
+        lengths = pieces.map(\.count)
+        lasts = pieces.map { $0[$0.count - 1] }
     }
     /// All rows, or the first of them.
     func keys(_ limit: Int = .max) -> [ObjKey] {
@@ -34,8 +43,8 @@ struct RowList {
             }
             return low
         }
-        let piece = try first(pieces.count) { pieces[$0][pieces[$0].count - 1] }
-        guard piece < pieces.count else { return Place(piece: max(0, piece - 1), offset: pieces.last?.count ?? 0) }
+        let piece = try first(lasts.count) { lasts[$0] }
+        guard piece < pieces.count else { return Place(piece: max(0, piece - 1), offset: lengths.last ?? 0) }
         return Place(piece: piece, offset: try first(pieces[piece].count) { pieces[piece][$0] })
     }
     /// The row at a place; nil: the end.
@@ -45,7 +54,7 @@ struct RowList {
         var before = 0, at = 0
         return places.map { p in
             while at < p.piece {
-                before += pieces[at].count
+                before += lengths[at]
                 at += 1
             }
             return before + p.offset
@@ -53,22 +62,36 @@ struct RowList {
     }
     mutating func insert(_ key: ObjKey, at place: Place) {
         count += 1
-        guard !pieces.isEmpty else { return pieces.append([key]) }
+        guard !pieces.isEmpty else {
+            (pieces, lengths, lasts) = ([[key]], [1], [key])
+            return
+        }
         var p = place
         // What came behind it may have cut its piece.
-        while p.offset > pieces[p.piece].count, p.piece + 1 < pieces.count { p = Place(piece: p.piece + 1, offset: p.offset - pieces[p.piece].count) }
+        while p.offset > lengths[p.piece], p.piece + 1 < pieces.count { p = Place(piece: p.piece + 1, offset: p.offset - lengths[p.piece]) }
         pieces[p.piece].insert(key, at: p.offset)
         if pieces[p.piece].count > Self.most {
             let half = pieces[p.piece].count / 2
             let rest = Array(pieces[p.piece][half...])
             pieces[p.piece].removeSubrange(half...)
             pieces.insert(rest, at: p.piece + 1)
+            lengths.insert(rest.count, at: p.piece + 1)
+            lasts.insert(rest[rest.count - 1], at: p.piece + 1)
         }
+        note(p.piece)
     }
     /// Takes out the row at a place.
     mutating func remove(at p: Place) {
         pieces[p.piece].remove(at: p.offset)
         count -= 1
-        if pieces[p.piece].isEmpty { pieces.remove(at: p.piece) }
+        guard pieces[p.piece].isEmpty else { return note(p.piece) }
+        pieces.remove(at: p.piece)
+        lengths.remove(at: p.piece)
+        lasts.remove(at: p.piece)
+    }
+    /// A piece has changed.
+    private mutating func note(_ piece: Int) {
+        lengths[piece] = pieces[piece].count
+        lasts[piece] = pieces[piece][lengths[piece] - 1]
     }
 }

@@ -96,14 +96,8 @@ struct ClusterCursor {
                 return
             }
             let inner = try ClusterInner(store, n)
-            var i = 0
-            while true {
-                guard i < inner.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
-                let below = try size(try inner.child(i))
-                if remaining < below { break }
-                remaining -= below
-                i += 1
-            }
+            let (i, before) = try inner.find(index: remaining, size)
+            remaining -= before
             enter(inner, i)
             ref = try inner.child(i)
         }

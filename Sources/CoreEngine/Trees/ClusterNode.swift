@@ -170,6 +170,36 @@ struct ClusterInner {
     }
     /// Objects below, as the node says.
     func objects() throws(RealmError) -> UInt64 { try node.slot(2).integer }
+    /// Whether no key is missing among those below, but perhaps at the end: keys ascend, so where as many objects are below as keys are up to
+    /// the end, each child starts with as many objects before it as its offset says. To count them one by one is a look at each child: up to 256
+    /// places of memory.
+    /// - Parameter size: the number of objects below a node.
+    func isDense(_ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Bool {
+        let last = offset(count &- 1), all = try objects()
+        guard last <= UInt64(Int64.max), all >= last else { return false }
+        return all == last &+ UInt64(try size(try child(count &- 1)))
+    }
+    /// Number of objects below the children before child `i`.
+    func objects(before i: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> Int {
+        if i > 0, try isDense(size) { return Int(min(offset(i), offset(count &- 1))) }
+        var sum = 0
+        for j in 0..<i { sum += try size(try child(j)) }
+        return sum
+    }
+    /// The child with the object at `index` of those below, and the number of objects before that child.
+    func find(index: Int, _ size: (Ref) throws(RealmError) -> Int) throws(RealmError) -> (child: Int, before: Int) {
+        if index > 0, try isDense(size) {
+            let i = try find(UInt64(index))
+            return (i, Int(min(offset(i), UInt64(index))))
+        }
+        var before = 0
+        for i in 0..<count {
+            let below = try size(try child(i))
+            if index - before < below { return (i, before) }
+            before += below
+        }
+        throw .corrupt("object counts do not add up", at: ref.offset)
+    }
 
     // MARK: Changing a node in the slab
 

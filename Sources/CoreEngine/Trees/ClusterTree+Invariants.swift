@@ -32,14 +32,17 @@ extension ClusterTree {
         let stated = inner.depth
         guard levels == nil || levels == stated else { throw .corrupt("cluster tree of uneven depth", at: ref.offset) }
         guard children <= Format.clusterCapacity else { throw .corrupt("inner cluster with too many children", at: ref.offset) }
-        var sum = 0, starts: [UInt64] = []
+        var sum = 0, starts: [UInt64] = [], sums: [Int] = []
         for i in 0..<children {
             let start = inner.offset(i)
             guard i == 0 ? start == 0 : start > starts[i - 1] else { throw .corrupt("cluster offsets out of order", at: ref.offset) }
             starts.append(start)
+            sums.append(sum)
             sum += try subtreeCount(try inner.child(i))
         }
         guard try n.slot(2) == RefOrTagged(tagged: sum) else { throw .corrupt("object counts do not add up", at: ref.offset) }
+        let final = children - 1, found = try inner.objects(before: final) { (ref) throws(RealmError) in try subtreeCount(ref) }
+        guard found == sums[final] else { throw .corrupt("object counts do not fit the offsets", at: ref.offset) }
         // Where an operation may have been: its child and the next, with which it may have merged.
         let near = place.map { place in max(0, starts.place { $0 <= place &- offset } - 1) }
         for i in 0..<children where near == nil || i == near || i == near.map({ $0 + 1 }) {

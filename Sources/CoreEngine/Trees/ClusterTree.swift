@@ -155,7 +155,7 @@ final class ClusterTree {
             guard n.isInner else { return before + (try ClusterLeaf(store, n)).position(relative) }
             let inner = try ClusterInner(store, n)
             let i = try inner.find(relative)
-            for j in 0..<i { before += try subtreeCount(try inner.child(j)) }
+            before += try inner.objects(before: i) { (ref) throws(RealmError) in try subtreeCount(ref) }
             relative &-= inner.offset(i)
             n = try store.refsNode(try inner.child(i))
         }
