@@ -178,3 +178,10 @@ struct FreeSpace {
         return take(at: usable.count - 1)
     }
 }
+
+/// A stretch of the file.
+struct FileChunk: Equatable {
+    var offset: Int
+    var size: Int
+    @inline(__always) var end: Int { offset &+ size }
+}

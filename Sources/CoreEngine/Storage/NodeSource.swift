@@ -14,3 +14,24 @@ protocol NodeSource: AnyObject {
     /// Nothing that was made on demand is used any more.
     func forget()
 }
+
+extension NodeStore {
+    /// Gives the memory of what a source made back, once it is more than `limit`. For walks, before they come to `ref`.
+    func forgetMade(beyond limit: Int, before ref: Ref) {
+        guard let source, slabEnd - slabStart > limit, source.isEntry(ref) else { return }
+        forgetPages()
+    }
+
+    /// From now on `make` gives the nodes that are not in the file, in a slab of their own. nil: there are none.
+    /// - Parameter make: called with the slab open for writing.
+    func useSource<S: NodeSource>(_ make: () throws(RealmError) -> S) throws(RealmError) -> S {
+        dropSource()
+        let new = try making(make)
+        source = new
+        return new
+    }
+    func dropSource() {
+        source = nil
+        cutSlab(to: slabStart)
+    }
+}

@@ -3,6 +3,13 @@
 /// 1. Its part in use is made of chunks, one behind the other: each is a node of this transaction or free.
 /// 2. A free chunk is in the list of its size, once.
 extension NodeStore {
+    /// Whether an operation is one of those that debug builds check: of the first 500 each, of the others one in a hundred.
+    @inline(__always) func isChecked() -> Bool {
+        guard Invariants.areAsserted else { return false }
+        operations &+= 1
+        return operations <= 500 || operations % 101 == 0
+    }
+
     /// - Parameters:
     ///   - roots: all that the transaction refers to. The chunks below them and the free ones must be the whole slab, and no byte twice.
     ///     nil: only the free chunks are looked at.

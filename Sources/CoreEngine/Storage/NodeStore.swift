@@ -30,7 +30,7 @@ final class NodeStore {
     /// What may end a long call; the transaction holds it.
     private var interruption: Unmanaged<Interruption>?
     /// Where nodes come from that the file does not hold in this form; nil for files of this form.
-    private var source: (any NodeSource)?
+    var source: (any NodeSource)?
     /// Heads of the lists of free slab chunks, one per size class (refs, 0 = empty).
     private(set) var bins: [Int]
     /// File nodes that this transaction replaced or deleted.
@@ -41,9 +41,9 @@ final class NodeStore {
     /// A node was made, freed or handed out for changing since this was last false.
     var isTouched = false
     /// How many operations asked whether they are to be checked.
-    private var operations = 0
-    /// Copies of bytes that pointed into the slab while it changes, one buffer for each role.
-    private var scratch: [HiddenMemory?] = [nil, nil, nil]
+    var operations = 0
+    /// Copies of bytes that pointed into the slab while it changes.
+    private var scratch = ScratchBuffers()
 
     init(space: AddressSpace, fileLimit: Int, pages: DecryptedPages? = nil) {
         self.space = space
@@ -149,40 +149,6 @@ final class NodeStore {
     var fileSize: Int { fileLimit }
     /// The first ref that no node of the file has.
     var firstOwnRef: Int { source == nil ? slabStart : fileLimit }
-    /// Gives the memory of what a source made back, once it is more than `limit`. For walks, before they come to `ref`.
-    func forgetMade(beyond limit: Int, before ref: Ref) {
-        guard let source, slabEnd - slabStart > limit, source.isEntry(ref) else { return }
-        forgetPages()
-    }
-
-    // MARK: Nodes of another form
-
-    /// From now on `make` gives the nodes that are not in the file, in a slab of their own. nil: there are none.
-    /// - Parameter make: called with the slab open for writing.
-    func useSource<S: NodeSource>(_ make: () throws(RealmError) -> S) throws(RealmError) -> S {
-        dropSource()
-        let new = try making(make)
-        source = new
-        return new
-    }
-    func dropSource() {
-        source = nil
-        cutSlab(to: slabStart)
-    }
-    /// Runs `body` with the slab open for writing: for a source, which makes nodes while others read.
-    func making<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
-        let before = isWritable
-        isWritable = true
-        defer { isWritable = before }
-        return try body()
-    }
-    /// Gives up all slab nodes from `end` on, the end of one, where a source made them.
-    func cutSlab(to end: Int) {
-        for i in bins.indices { bins[i] = 0 }
-        let first = Format.roundUp(end - slabStart, to: Platform.pageSize)
-        space?.discardSlab(from: first, to: slabCommitted - slabStart)
-        slabEnd = end
-    }
 
     // MARK: Translation
 
@@ -395,78 +361,25 @@ final class NodeStore {
         return n.ref.offset >= slabStart ? n : try writable(n, capacity: n.payloadSize)
     }
 
-    // MARK: Arrays of refs
-
-    /// `n`, a has-refs node, in the slab at width 64, with room for `extra` more elements.
-    @inline(__always) func writableRefs(_ n: Node, extra: Int = 0) throws(RealmError) -> Node {
-        isTouched = true
-        if n.ref.offset >= slabStart && (n.count &+ extra) &* 8 <= capacity(n) { return n }
-        return try widenRefs(n, extra: extra)
+    /// Runs `body` with the slab open for writing: for a source, which makes nodes while others read.
+    func making<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let before = isWritable
+        isWritable = true
+        defer { isWritable = before }
+        return try body()
     }
-    @inline(never) private func widenRefs(_ n: Node, extra: Int) throws(RealmError) -> Node {
-        let room = extra == 0 ? n.count : max(n.count + extra, min(n.count * 2, n.count + 64))
-        let header = NodeHeader(flags: n.flags & 0xF8 | NodeHeader.widthCode(64), count: n.count)
-        let copy = try allocate(header, capacity: room * 8)
-        let refsAreInside = n.widen(to: copy.payload.assumingMemoryBound(to: Int64.self))
-        // In the slab the copy may hold refs to both sides: those that came from the file are checked now.
-        if isInFile(n.ref), n.count > 0 {
-            guard n.hasRefs else { throw .corrupt("integers stand where refs are expected", at: n.ref.offset) }
-            guard refsAreInside else { throw .corrupt("ref beyond the end of the file", at: n.ref.offset) }
-        }
-        free(n)
-        return copy
-    }
-    /// A new has-refs node of the given elements, width 64.
-    func makeRefs(_ values: [RefOrTagged], inner: Bool = false, context: Bool = false) throws(RealmError) -> Node {
-        let header = NodeHeader(isInner: inner, hasRefs: true, context: context, width: 64, count: values.count)
-        let n = try allocate(header, capacity: values.count * 8)
-        for (i, v) in values.enumerated() { n.payload.storeBytes(of: v.raw, toByteOffset: i * 8, as: Int64.self) }
-        return n
-    }
-    /// Stores element `i` of a slab has-refs node.
-    @inline(__always) func setSlot(_ n: Node, _ i: Int, _ v: RefOrTagged) {
-        n.payload.storeBytes(of: v.raw, toByteOffset: i &* 8, as: Int64.self)
-    }
-    @inline(__always) func setSlot(_ n: Node, _ i: Int, _ r: Ref) { setSlot(n, i, RefOrTagged(r)) }
-
-    /// Inserts an element into a has-refs node, which may move.
-    func insertSlot(_ n: inout Node, _ i: Int, _ v: RefOrTagged) throws(RealmError) {
-        guard n.count < Format.maxElementCount else { throw RealmError(.limitExceeded, "Too many elements in one node") }
-        n = try writableRefs(n, extra: 1)
-        Platform.move(n.payload + (i &+ 1) &* 8, n.payload + i &* 8, (n.count &- i) &* 8)
-        n.payload.storeBytes(of: v.raw, toByteOffset: i &* 8, as: Int64.self)
-        n.count &+= 1
-        storeHeader(n)
-    }
-    /// Removes elements `[i, i + length)` of a has-refs node; what they refer to is the caller's business.
-    func eraseSlots(_ n: inout Node, _ i: Int, _ length: Int = 1) throws(RealmError) {
-        n = try writableRefs(n)
-        Platform.move(n.payload + i &* 8, n.payload + (i &+ length) &* 8, (n.count &- i &- length) &* 8)
-        n.count &-= length
-        storeHeader(n)
-    }
-    func setFlags(_ n: inout Node, inner: Bool? = nil, context: Bool? = nil) {
-        if let inner { n.flags = inner ? n.flags | NodeHeader.innerFlag : n.flags & ~NodeHeader.innerFlag }
-        if let context { n.flags = context ? n.flags | NodeHeader.contextFlag : n.flags & ~NodeHeader.contextFlag }
-        storeHeader(n)
-    }
-
-    // MARK: Checks
-
-    /// Whether an operation is one of those that debug builds check: of the first 500 each, of the others one in a hundred.
-    @inline(__always) func isChecked() -> Bool {
-        guard Invariants.areAsserted else { return false }
-        operations &+= 1
-        return operations <= 500 || operations % 101 == 0
+    /// Gives up all slab nodes from `end` on, the end of one, where a source made them.
+    func cutSlab(to end: Int) {
+        for i in bins.indices { bins[i] = 0 }
+        let first = Format.roundUp(end - slabStart, to: Platform.pageSize)
+        space?.discardSlab(from: first, to: slabCommitted - slabStart)
+        slabEnd = end
     }
 
     // MARK: User bytes
 
-    /// Whose bytes a scratch buffer holds: each role has its own, so that a copy stays good until the same role needs the next.
-    enum ScratchRole: Int { case value, key, moved }
-
     /// `bytes`, or a copy of them when they lie in the slab and could move while they are being stored.
-    @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchRole = .value) throws(RealmError) -> Bytes {
+    @inline(__always) func stable(_ bytes: Bytes, _ role: ScratchBuffers.Role = .value) throws(RealmError) -> Bytes {
         guard let p = bytes.baseAddress, bytes.count > 0 else { return bytes }
         let distance = UInt(bitPattern: p) &- UInt(bitPattern: base + slabStart)
         guard distance < UInt(slabEnd &- slabStart) else { return bytes }
@@ -479,18 +392,5 @@ final class NodeStore {
         default: value
         }
     }
-    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchRole) throws(RealmError) -> Bytes {
-        let i = role.rawValue
-        if scratch[i]?.count ?? 0 < bytes.count { scratch[i] = try HiddenMemory(bytes.count) }
-        guard let to = scratch[i], let from = bytes.baseAddress else { return bytes }
-        Platform.copy(to.base, from, bytes.count)
-        return Bytes(start: to.base, count: bytes.count)
-    }
-}
-
-/// A stretch of the file.
-struct FileChunk: Equatable {
-    var offset: Int
-    var size: Int
-    @inline(__always) var end: Int { offset &+ size }
+    @inline(never) private func copied(_ bytes: Bytes, _ role: ScratchBuffers.Role) throws(RealmError) -> Bytes { try scratch.copy(bytes, role) }
 }
