@@ -126,7 +126,9 @@ RLM_API bool crealm_set_fault_guard(bool enabled);
 /** Sets how long realms opened with this config wait for other users of the file: for those who
  *  open, compact or convert it, and, at the beginning of a write transaction, for those who write.
  *  When the time is over the call fails with CREALM_ERR_TIMED_OUT. How long a call waits for
- *  another thread of this process that is opening the same file is not limited.
+ *  another thread of this process that is opening the same file is not limited. A file of formats 2
+ *  to 9 is upgraded when nobody else has it open: without a limit, opening it for writing waits
+ *  about a second for those who do and fails with INCOMPATIBLE_SESSION.
  *
  *  milliseconds: 0: do not wait; negative, the default: as long as it takes.
  *  Thread:       one at a time. Errors: none. */

@@ -1151,8 +1151,9 @@ RLM_API const realm_scheduler_t* realm_scheduler_get_frozen(void);
  *
  * An open realm always looks at one snapshot of the file: nothing it reads changes until it moves
  * on, by realm_refresh(), realm_begin_write(), its own commits, or a turn of its scheduler. Only
- * one write transaction exists per file at a time, over all threads and processes. Two instances on
- * one thread must not write at the same time: the second would wait for the first for ever.
+ * one write transaction exists per file at a time, over all threads and processes. Where two
+ * instances have one scheduler, the second cannot wait for the first: its realm_begin_write() fails
+ * with WRONG_TRANSACTION_STATE while the first one writes.
  * ---------------------------------------------------------------------------------------------- */
 
 /** Opens or creates the file of a config, brings its schema in line, and runs the config's
@@ -1288,7 +1289,8 @@ RLM_API bool realm_commit(realm_t* realm);
  *  inside the transaction, which it ends with realm_async_commit(), realm_commit() or
  *  realm_rollback(); a transaction that it leaves open is rolled back. Callbacks run in the order of
  *  these calls. realm_begin_write() comes before those that have not run; closing the realm drops
- *  them.
+ *  them. The file's write lock is taken for the callback and waits for its turn of the scheduler: a
+ *  program that calls this and never runs its scheduler keeps all others from writing.
  *
  *  callback:       also delivers what realm_begin_write() delivers, before it runs. When the
  *                  transaction cannot begin (INVALID_SCHEMA_CHANGE, a full disk) it does not run,

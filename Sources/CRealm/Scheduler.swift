@@ -10,6 +10,7 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
     private let deliver: realm_scheduler_can_deliver_notifications_func_t?
     /// Lives as long as the process: a client may still hold its pointer after everything else went.
     private let queue: WorkQueue
+    private let home = SchedulerHome()
 
     init(
         _ data: UserData, _ notify: realm_scheduler_notify_func_t?, _ onThread: realm_scheduler_is_on_thread_func_t?,
@@ -37,6 +38,8 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
         return same?(data.pointer, o.data.pointer) ?? false
     }
     var canDeliver: Bool { deliver?(data.pointer) ?? false }
+    var isAttended: Bool { notify != nil }
+    var place: UInt { home.place(of: self) }
     func post(_ work: @escaping @Sendable () -> Void) { add(nil, work) }
     func post(for owner: AnyObject, _ work: @escaping @Sendable () -> Void) { add(owner, work) }
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {

@@ -31,6 +31,7 @@ public final class RunLoopScheduler: Scheduler, EngineScheduler, @unchecked Send
         loop.perform { [thread] in _ = thread.runPending() }
     }
     package var threadId: UInt { thread.threadId }
+    package var place: UInt { thread.place }
     package func add(_ realm: Realm) -> Bool { thread.add(realm) }
     package func remove(_ realm: Realm) { thread.remove(realm) }
 }

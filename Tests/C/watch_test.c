@@ -539,6 +539,17 @@ static void* unattended(void* p) {
     realm_t *r = open_realm("unattended"), *other = open_quiet("unattended");
     CHECK(count(r) == 0 && add(other) && thread_count() == before && count(r) == 0);
 
+    section = "a scheduler that posts nothing: no thread either";
+    own_t own = {0};
+    own.thread = pthread_self();
+    realm_config_t* c = config_for("unattended", 1);
+    realm_scheduler_t* s = realm_scheduler_new(&own, own_freed, NULL, own_is_on_thread, NULL, own_delivers);
+    realm_config_set_scheduler(c, s);
+    realm_release(s);
+    realm_t* silent = open_config(c);
+    CHECK(silent && thread_count() == before);
+    close_realm(silent);
+
     section = "who first runs it takes what came before";
     bool did = false;
     watcher_t w;

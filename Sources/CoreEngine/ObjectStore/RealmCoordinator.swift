@@ -43,7 +43,7 @@ enum RealmCoordinator {
         try check(c, path)
         let scheduler: any EngineScheduler = c.home ?? ThreadScheduler.current
         for r in open(path).compactMap(\.cached) {
-            guard !r.isClosed, r.scheduler.isSame(as: scheduler), r.schemaVersion != ObjectStore.notVersioned else { continue }
+            guard !r.isClosed, r.scheduler.isSame(as: scheduler.original), r.schemaVersion != ObjectStore.notVersioned else { continue }
             if let wanted = c.schema, wanted != r.configuration.schema {
                 throw RealmError(.mismatchedConfig, "Realm at path '\(c.path)' already opened on current thread with different schema.")
             }

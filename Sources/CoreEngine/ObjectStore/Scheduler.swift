@@ -37,7 +37,7 @@ package protocol EngineScheduler: Scheduler {
     func add(_ realm: Realm) -> Bool
     /// It does so no longer.
     func remove(_ realm: Realm)
-    /// What holds the write lock, where that moves from thread to thread: a number of no thread; 0: the calling thread.
+    /// What holds the write lock: the same number for schedulers that are the same, another one for all others.
     var place: UInt { get }
     /// What the program gave.
     var original: any Scheduler { get }
@@ -46,7 +46,7 @@ package typealias ThreadCheck = @convention(c) (UnsafeMutableRawPointer?) -> Boo
 
 extension EngineScheduler {
     package var threadId: UInt { 0 }
-    package var place: UInt { 0 }
+    package var place: UInt { Self.place(self) }
     package var threadCheck: ThreadCheck? { nil }
     package var threadCheckContext: UnsafeMutableRawPointer? { nil }
     package var isAttended: Bool { true }
@@ -58,6 +58,8 @@ extension EngineScheduler {
 /// A program's own scheduler, which tells nothing of this.
 private final class ForeignScheduler: EngineScheduler {
     let original: any Scheduler
+    private let home = SchedulerHome()
+    var place: UInt { home.place(of: self) }
     init(_ original: any Scheduler) { self.original = original }
     var isOnThread: Bool { original.isOnThread }
     func isSame(as other: any Scheduler) -> Bool { original.isSame(as: (other as? ForeignScheduler)?.original ?? other) }
@@ -65,7 +67,7 @@ private final class ForeignScheduler: EngineScheduler {
     func post(_ work: @escaping @Sendable () -> Void) { original.post(work) }
 }
 extension EngineScheduler {
-    /// As `place`, of an object: objects lie where no thread number is, and the lowest bit tells them from those all the same.
+    /// As `place`, of what stands for one: objects lie where no thread number is, and the lowest bit tells them from those all the same.
     package static func place(_ object: AnyObject) -> UInt { UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque()) | 1 }
 }
 extension Scheduler {

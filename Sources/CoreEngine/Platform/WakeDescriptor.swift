@@ -16,15 +16,17 @@ final class WakeDescriptor: Sendable {
         guard pipe(&ends) == 0 else { throw Platform.error(errno, "pipe() failed", path: nil) }
         // First both: the one that makes way may be what keeps the other from a low number.
         for i in ends.indices { ends[i] = FileDescriptor.beyondStandard(ends[i]) }
-        let code = errno
+        var code = errno
         (readEnd, writeEnd) = (ends[0], ends[1])
-        guard readEnd >= 0, writeEnd >= 0 else {
+        var isMade = readEnd >= 0 && writeEnd >= 0
+        // An end that blocks would keep its reader, and all who signal, for ever.
+        for fd in ends where isMade {
+            isMade = system.fcntl_number(fd, F_SETFL, O_NONBLOCK) == 0 && system.fcntl_number(fd, F_SETFD, FD_CLOEXEC) == 0
+            code = errno
+        }
+        guard isMade else {
             for fd in ends where fd >= 0 { _ = close(fd) }
             throw Platform.error(code, "pipe() failed", path: nil)
-        }
-        for fd in ends {
-            _ = fcntl(fd, F_SETFL, O_NONBLOCK)
-            _ = fcntl(fd, F_SETFD, FD_CLOEXEC)
         }
     }
     deinit {

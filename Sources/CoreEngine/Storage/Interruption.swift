@@ -109,6 +109,14 @@ package struct Patience {
     }
     /// Whether the wait may end before what is waited for; else the kernel waits.
     var isLimited: Bool { deadline != nil || interruption?.isAttended ?? false }
+    /// Whether there is a time after which it ends.
+    var hasLimit: Bool { deadline != nil }
+    /// What is left of the time, rounded up, for a pause of no more than `most`.
+    func milliseconds(atMost most: Int) -> Int {
+        guard let deadline else { return most }
+        let left = ((deadline - Platform.monotonicSeconds) * 1000).rounded(.up)
+        return left < Double(most) ? max(1, Int(left)) : most
+    }
     /// Throws when the time is over, or the program wants no more of it.
     func test(_ path: String) throws(RealmError) {
         if let interruption { try interruption.test(0, of: 0) }

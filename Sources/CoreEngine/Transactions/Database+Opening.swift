@@ -56,18 +56,29 @@ extension Database {
     private static func upgraded(
         _ path: String, _ access: Access, _ durability: Durability, _ upgrades: Bool, _ encryption: Encryption?, _ patience: Patience
     ) throws(RealmError) -> Database {
-        // Several programs may open the file at once, and one of them upgrades it when the others have let go of it for a moment.
-        for attempt in 0..<50 {
-            let (db, isUpgraded) = try upgrading(path, access, durability, upgrades, encryption, patience)
-            if let db { return db }
-            if !isUpgraded {
-                Platform.sleep(microseconds: 1000 + UInt32(attempt) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4)
+        // Several programs may open the file at once, and one of them upgrades it when the others have let go of it for a moment. Who only reads
+        // it may stay for hours: without a limit, about a second is enough to know.
+        func attempt() throws(RealmError) -> Database? {
+            for _ in 0..<50 {
+                let (db, isUpgraded) = try upgrading(path, access, durability, upgrades, encryption, patience)
+                if db != nil || !isUpgraded { return db }
             }
+            return nil
         }
-        throw RealmError(
-            .incompatibleSession,
-            "The Realm file at path '\(path)' has an old format and is open in another program: it is upgraded when nobody else has it open",
-            path: path)
+        if let db = try attempt() { return db }
+        return try patience.during { () throws(RealmError) in
+            for i in 0... {
+                try patience.test(path)
+                if i >= 50, !patience.hasLimit { break }
+                let pause = 1000 + min(UInt32(i), 50) * 1000 * (UInt32(truncatingIfNeeded: Platform.processId) % 7 + 1) / 4
+                Platform.sleep(microseconds: min(pause, UInt32(patience.milliseconds(atMost: 100)) * 1000))
+                if let db = try attempt() { return db }
+            }
+            throw RealmError(
+                .incompatibleSession,
+                "The Realm file at path '\(path)' has an old format and is open in another program: it is upgraded when nobody else has it open",
+                path: path)
+        }
     }
     /// No database when the file was of an older format: it must be opened again then, whether it could be upgraded or not.
     private static func upgrading(

@@ -7,11 +7,11 @@ extension Database {
         let isLocked = try writer.wait { (w) throws(RealmError) -> Bool? in
             switch w {
             case .free:
-                w = .writing(thread: me)
+                w = .writing(at: me)
                 return false
             case .granted(let request):
                 request.isTaken = true
-                w = .writing(thread: me)
+                w = .writing(at: me)
                 return true
             case .writing(me): throw Self.alreadyWriting()
             case .writing, .flushing: return nil
@@ -25,6 +25,8 @@ extension Database {
         guard patience.isLimited else { return try lockForWriting(at: me) }
         try checkProcess()
         while try !takeFreeLock(at: me) {
+            // Who has no time does not start to wait.
+            try patience.during { () throws(RealmError) in try patience.test(path) }
             let request = LockRequest(), arrival = Monitor<Result<Void, RealmError>?>(nil)
             try Thread.start { [self] in
                 let error = takeLock(for: request)
@@ -32,7 +34,7 @@ extension Database {
             }
             let arrived = try patience.during { () throws(RealmError) -> Result<Void, RealmError> in
                 while true {
-                    if let result = arrival.wait(milliseconds: 20, { $0 }) { return result }
+                    if let result = arrival.wait(milliseconds: patience.milliseconds(atMost: 20), { $0 }) { return result }
                     do throws(RealmError) { try patience.test(path) } catch {
                         cancel(request)
                         throw error
@@ -49,11 +51,11 @@ extension Database {
         let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
             switch w {
             case .free:
-                w = .writing(thread: me)
+                w = .writing(at: me)
                 return (true, false)
             case .granted(let request):
                 request.isTaken = true
-                w = .writing(thread: me)
+                w = .writing(at: me)
                 return (true, true)
             case .writing(me): throw Self.alreadyWriting()
             case .writing, .flushing: return (false, false)
@@ -71,9 +73,13 @@ extension Database {
     private func take(_ request: LockRequest, at me: UInt) -> Bool {
         writer.with { w in
             guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(thread: me)
+            w = .writing(at: me)
             return true
         }
+    }
+    /// The transaction that writes at one place goes on at another.
+    func moveWriting(from old: UInt, to new: UInt) {
+        writer.with { w in if case .writing(old) = w { w = .writing(at: new) } }
     }
     private static func alreadyWriting() -> RealmError {
         RealmError(
@@ -131,7 +137,7 @@ extension Database {
                 if request.isCancelled { return false }
                 switch w {
                 case .free:
-                    w = .writing(thread: 0)
+                    w = .writing(at: 0)
                     return true
                 case .writing(me): throw Self.alreadyWriting()
                 case .writing, .granted, .flushing: return nil
@@ -157,7 +163,7 @@ extension Database {
         let isGranted = writer.with { w -> Bool in
             request.isCancelled = true
             guard case .granted(let r) = w, r === request else { return false }
-            w = .writing(thread: 0)
+            w = .writing(at: 0)
             return true
         }
         if isGranted { unlockForWriting() }

@@ -38,8 +38,8 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     /// The in-process half of the write lock.
     enum Writer {
         case free
-        /// A place writes, a thread or what stands for one, or (0) a thread of the library is about to have the lock.
-        case writing(thread: UInt)
+        /// A place writes (`Transaction.place`), or (0) a thread of the library is about to have the lock.
+        case writing(at: UInt)
         /// The lock waits for a round of asynchronous writes to begin; whoever wants to write before that may have it.
         case granted(LockRequest)
         /// What was committed goes to the disk; then the lock is free.

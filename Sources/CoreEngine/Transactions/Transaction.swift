@@ -38,7 +38,11 @@ package final class Transaction {
     /// Seconds that it waits for the write lock; nil: for ever.
     package var lockTimeout: Double?
     /// What writes, where that moves from thread to thread, as an actor does; 0: the thread.
-    package var place: UInt = 0
+    package var place: UInt = 0 {
+        didSet { if holdsLock { database.moveWriting(from: Self.owner(oldValue), to: Self.owner(place)) } }
+    }
+    /// What the write lock is held by.
+    private static func owner(_ place: UInt) -> UInt { place == 0 ? Platform.threadId : place }
     /// What handles of the objects made in this write share; nil while there are none.
     private var birth: Birth?
 
@@ -202,7 +206,7 @@ package final class Transaction {
                 throw error
             }
         } else {
-            try database.lockForWriting(Patience(seconds: lockTimeout, interruption), at: place == 0 ? Platform.threadId : place)
+            try database.lockForWriting(Patience(seconds: lockTimeout, interruption), at: Self.owner(place))
             holdsLock = true
         }
         do {

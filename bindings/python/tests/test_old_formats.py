@@ -141,6 +141,13 @@ def test_a_program_that_reads_keeps_others_from_upgrading(old):
         assert other.stdout.readline() == "open\n"
         with pytest.raises(crealm.Error, match="open in another program"):
             crealm.open(old, mode="rw")
+        for limit in (0, 0.02):
+            with pytest.raises(crealm.TimedOut):
+                crealm.open(old, mode="rw", timeout=limit)
+        told = []
+        with pytest.raises(crealm.Interrupted):
+            crealm.open(old, mode="rw", progress=lambda what, done, total: told.append(what) or len(told) < 3)
+        assert told == ["waiting"] * 3
         other.stdin.close()
         assert other.wait(60) == 0
     with crealm.open(old, mode="rw") as db:
