@@ -645,6 +645,88 @@ typedef struct crealm_query_plan {
  *  Thread: confined. Errors: [query]; INVALID_ARGUMENT when out_plan is NULL. */
 RLM_API bool crealm_query_explain(const realm_query_t* query, crealm_query_plan_t* out_plan);
 
+/* ------------------------------------------------------------------------------------------------
+ * Examination
+ *
+ * What a file is, and whether it is sound, without opening it for use: nothing is written, locked or
+ * made, in the file or beside it. The functions take path, key or passphrase, and progress function
+ * of a config; docs/rescue.md.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** What a file is. */
+typedef enum crealm_file_kind {
+    CREALM_FILE_EMPTY = 0,     /* nothing was ever in it */
+    CREALM_FILE_REALM = 1,     /* a Realm file, plain or opened by its key; what is in it may be damaged */
+    CREALM_FILE_ENCRYPTED = 2, /* by all appearances; without its key nothing else can be told */
+    CREALM_FILE_OTHER = 3      /* no Realm file, or one whose first bytes are damaged */
+} crealm_file_kind_e;
+
+/** The form of a file. */
+typedef enum crealm_file_encryption {
+    CREALM_ENCRYPTION_NONE = 0,
+    CREALM_ENCRYPTION_CREALM = 1, /* CRealm's own form */
+    CREALM_ENCRYPTION_REALM = 2   /* the form of Realm's SDKs */
+} crealm_file_encryption_e;
+
+/** What an open makes of a file. */
+typedef enum crealm_file_use {
+    CREALM_USE_NONE = 0,    /* nothing: crealm_file_info_t.problem says why, and the way out */
+    CREALM_USE_READ = 1,    /* it can be read only */
+    CREALM_USE_UPGRADE = 2, /* it can be read as it is; opening it for writing upgrades it */
+    CREALM_USE_WRITE = 3    /* it can be read and written */
+} crealm_file_use_e;
+
+/** What one of the two slots of the header is. */
+typedef enum crealm_slot_state {
+    CREALM_SLOT_EMPTY = 0,         /* it never led to a version */
+    CREALM_SLOT_VERSION = 1,       /* it leads to the top array of a version */
+    CREALM_SLOT_DAMAGED = 2,       /* it should lead to one, and there is none */
+    CREALM_SLOT_STREAMING_MARK = 3 /* the mark that a file has which was written in one piece */
+} crealm_slot_state_e;
+
+/** A slot of the header, and the version to which it leads. */
+typedef struct crealm_slot_info {
+    crealm_slot_state_e state;
+    uint32_t format; /* 0: none was chosen yet */
+    uint64_t top_ref;
+    uint64_t version;      /* what follows is of CREALM_SLOT_VERSION only, else 0 */
+    uint64_t logical_size; /* bytes of the (decrypted) file that the version may use */
+    uint32_t history_type; /* 0 none, 1 outside of the file, 2 in the file, 3 sync client, 4 sync server */
+    uint32_t history_schema_version;
+    const char* problem; /* NULL: none */
+} crealm_slot_info_t;
+
+/** What a file says of itself. The struct may grow at its end. */
+typedef struct crealm_file_info {
+    const char* path; /* the canonical one */
+    crealm_file_kind_e kind;
+    crealm_file_encryption_e encryption;
+    int cipher;            /* of crealm_page_cipher_e; -1: none, or unknown without the key */
+    bool wants_passphrase; /* and not a key */
+    bool is_streaming;     /* written in one piece, and not opened for writing since: one version */
+    crealm_file_use_e use;
+    uint64_t file_size;          /* bytes of the file */
+    uint64_t data_size;          /* of what is in it, decrypted; 0 without its key */
+    int selected_slot;           /* which of the slots the header selects; -1: there is no header */
+    crealm_slot_info_t slots[2]; /* as they stand in the header */
+    crealm_slot_info_t newest;   /* what an open shows: the selected one, unless a crash came before
+                                    the header was written for a commit that is there as a whole */
+    const char* writer;          /* which library writes files like this; NULL: unknown */
+    const char* problem;         /* why the file cannot be used, or not for writing, and the way out;
+                                    NULL: it can */
+} crealm_file_info_t;
+
+/** Tells what a file says of itself: in its first bytes, and with its key in its header and the top
+ *  arrays of both slots. Nothing else of it is read. A file that is no Realm file, or damaged, or
+ *  encrypted under another key, is an answer and no error. A key that is not needed is left aside.
+ *
+ *  config:   its path, and its key or passphrase.
+ *  out_info: receives the answer: own, with all its texts one block; free with realm_free().
+ *  Thread:   one at a time.
+ *  Errors:   INVALID_ARGUMENT; FILE_NOT_FOUND, FILE_PERMISSION_DENIED and others of reading a file;
+ *            OUT_OF_MEMORY. */
+RLM_API bool crealm_file_info(const realm_config_t* config, crealm_file_info_t** out_info);
+
 #ifdef __cplusplus
 }
 #endif

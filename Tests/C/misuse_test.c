@@ -926,7 +926,16 @@ static void wrong_additions(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_get_space(realm, &parts, NULL, NULL));
     REFUSED(K_QUERY, realm_query_t, crealm_query_explain(h, &plan));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_query_explain(query, NULL));
+    crealm_file_info_t* facts;
+    REFUSED(K_CONFIG, realm_config_t, crealm_file_info(h, &facts));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_file_info(config, NULL));
+    FAILS(RLM_ERR_FILE_NOT_FOUND, crealm_file_info(config, &facts));
+    CHECK(facts == NULL);
     realm_config_t* c = realm_config_new();
+    QUIET((realm_config_set_path(c, path_of("stage.realm")), NULL));
+    WORKS(crealm_file_info(c, &facts));
+    CHECK(facts->kind == CREALM_FILE_REALM && facts->use == CREALM_USE_WRITE && facts->newest.format == 24);
+    realm_free(facts);
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_page_cipher(c, (crealm_page_cipher_e)99), 0));
     SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_durability(c, (crealm_durability_e)99), 0));
     CHECK(crealm_config_get_page_cipher(c) == CREALM_PAGE_CIPHER_XCHACHA20_POLY1305 && crealm_config_get_durability(c) == 0);

@@ -35,7 +35,7 @@ The modules: `opening` opens files, `database` runs writes, `objects` has tables
 `collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
 classes, `kinds` enums and dates in them, `expressions` conditions made of them, `aggregates` sums over groups, `schema` the
 other way to declare classes, `migration` brings files to a changed schema, `observing` tells of changes, `changes` is what it
-tells, `frozen` is for reading on many threads, `writing` for writes of programs with an event loop, `values` has the value
+tells, `examining` says what a file is without opening it, `frozen` is for reading on many threads, `writing` for writes of programs with an event loop, `values` has the value
 types that Python lacks, `errors` the exceptions.
 """
 
@@ -79,6 +79,7 @@ from .errors import (
     WrongKeyError,
     WrongThreadError,
 )
+from .examining import FileInfo, Slot, file_info
 from .expressions import Condition, Path
 from .faults import Fault, Faults
 from .inspection import Explanation, Space
@@ -122,6 +123,7 @@ __all__ = [
     "Field",
     "FileError",
     "FileExists",
+    "FileInfo",
     "FileKeepsChanging",
     "FileNotFound",
     "Float32",
@@ -155,6 +157,7 @@ __all__ = [
     "SchemaError",
     "TimedOut",
     "SetView",
+    "Slot",
     "Space",
     "Table",
     "Timestamp",
@@ -165,6 +168,7 @@ __all__ = [
     "WrongThreadError",
     "backlinks",
     "field",
+    "file_info",
     "library_version",
     "memory",
     "set_pin_warning",

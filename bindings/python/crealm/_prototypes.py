@@ -181,6 +181,42 @@ class ArrowArrayStream(Structure):
     ]
 
 
+class SlotInfo(Structure):
+    """`crealm_slot_info_t`."""
+
+    _fields_ = [
+        ("state", c_int),
+        ("format", c_uint32),
+        ("top_ref", c_uint64),
+        ("version", c_uint64),
+        ("logical_size", c_uint64),
+        ("history_type", c_uint32),
+        ("history_schema_version", c_uint32),
+        ("problem", c_char_p),
+    ]
+
+
+class FileInfo(Structure):
+    """`crealm_file_info_t`."""
+
+    _fields_ = [
+        ("path", c_char_p),
+        ("kind", c_int),
+        ("encryption", c_int),
+        ("cipher", c_int),
+        ("wants_passphrase", c_bool),
+        ("is_streaming", c_bool),
+        ("use", c_int),
+        ("file_size", c_uint64),
+        ("data_size", c_uint64),
+        ("selected_slot", c_int),
+        ("slots", SlotInfo * 2),
+        ("newest", SlotInfo),
+        ("writer", c_char_p),
+        ("problem", c_char_p),
+    ]
+
+
 # The `release` of any of the three: it takes the struct.
 ArrowRelease = PYFUNCTYPE(None, c_void_p)
 
@@ -196,12 +232,14 @@ _STRUCTS = (
     ArrowSchema,
     ArrowArray,
     ArrowArrayStream,
+    SlotInfo,
+    FileInfo,
 )
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -240,7 +278,7 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_file_info", "crealm_find_faults"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -257,6 +295,7 @@ TABLE = [
         [c_void_p, c_uint32, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_void_p],
         BLOCKING + MOVES,
     ),
+    ("crealm_file_info", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
     (
         "crealm_find_faults",
         c_bool,

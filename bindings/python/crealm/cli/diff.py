@@ -16,7 +16,7 @@ from ..objects import Object, Table
 from ..opening import open as open_database
 from ..schema import ClassSchema, Prop
 from .exact import Exact
-from .options import DIFFERENT, DONE, FAULTS, Commands, Evidence, add_json, add_reading, add_secret, secret, secret_in
+from .options import DIFFERENT, DONE, Commands, add_json, add_reading, add_secret, secret, secret_in, told
 from .output import counted, json_text, printable, progress
 
 _WIDTH = 60  # Of a value.
@@ -47,15 +47,15 @@ class Change(NamedTuple):
 
 
 def run(options: argparse.Namespace) -> int:
-    evidence = Evidence([options.file, options.other] if options.evidence else [])
     has_other = options.other_key is not None or options.other_passphrase_file is not None
     other = secret_in(options.other_key, options.other_passphrase_file) if has_other else secret(options)
-    with open_database(options.file, mode=options.mode, **secret(options)) as a:
-        with open_database(options.other, mode=options.mode, **other) as b:
-            is_different = _compare(a, b, options)
-    if not evidence.holds():
-        return FAULTS
-    return DIFFERENT if is_different else DONE
+
+    def compare() -> int:
+        with open_database(options.file, mode=options.mode, **secret(options)) as a:
+            with open_database(options.other, mode=options.mode, **other) as b:
+                return DIFFERENT if _compare(a, b, options) else DONE
+
+    return told(options, [options.file, options.other], compare)
 
 
 def _compare(a: Database, b: Database, options: argparse.Namespace) -> bool:

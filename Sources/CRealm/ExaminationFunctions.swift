@@ -1,0 +1,40 @@
+import CRealmHeaders
+import CoreEngine
+
+/// What a file says of itself, and whether it is sound, without opening it.
+
+@_cdecl("crealm_file_info")
+public func crealm_file_info(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_file_info_t>?>?) -> Bool {
+    out?.pointee = nil
+    return anywhere(.config, c, false) { (c) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let settings = c.value
+        let facts = try FileFacts.read(path: try settings.checkedPath(), try settings.encryption())
+        out.pointee = try OwnBlock.make { info(facts, &$0) }
+        return true
+    }
+}
+private func info(_ f: FileFacts, _ block: inout OwnBlock) -> crealm_file_info_t {
+    var info = crealm_file_info_t()
+    info.path = block.text(f.path)
+    info.kind = crealm_file_kind_e(rawValue: f.kind.rawValue)
+    info.encryption = crealm_file_encryption_e(rawValue: f.form.rawValue)
+    info.cipher = f.cipher.map { $0.rawValue } ?? -1
+    info.wants_passphrase = f.wantsPassphrase
+    info.use = crealm_file_use_e(rawValue: f.use.rawValue)
+    info.file_size = UInt64(f.fileSize)
+    info.data_size = UInt64(f.dataSize)
+    info.is_streaming = f.isStreaming
+    info.selected_slot = Int32(f.selectedSlot ?? -1)
+    info.slots = (slot(f.slots[0], &block), slot(f.slots[1], &block))
+    info.newest = slot(f.newest, &block)
+    info.writer = block.text(f.writer)
+    info.problem = block.text(f.problem)
+    return info
+}
+private func slot(_ s: FileFacts.Slot, _ block: inout OwnBlock) -> crealm_slot_info_t {
+    crealm_slot_info_t(
+        state: crealm_slot_state_e(rawValue: s.state.rawValue), format: UInt32(s.format), top_ref: s.topRef, version: s.version,
+        logical_size: UInt64(s.logicalSize), history_type: UInt32(truncatingIfNeeded: s.historyType),
+        history_schema_version: UInt32(truncatingIfNeeded: s.historySchemaVersion), problem: block.text(s.problem))
+}
