@@ -727,6 +727,66 @@ typedef struct crealm_file_info {
  *            OUT_OF_MEMORY. */
 RLM_API bool crealm_file_info(const realm_config_t* config, crealm_file_info_t** out_info);
 
+/** What a check found. */
+typedef enum crealm_check_result {
+    CREALM_CHECK_SOUND = 0,     /* the newest version has no fault */
+    CREALM_CHECK_FAULTY = 1,    /* it has, or there is none that could be opened */
+    CREALM_CHECK_UNREADABLE = 2 /* nothing is known: the file is encrypted under another key, or none was given */
+} crealm_check_result_e;
+
+/** What was found of a version. */
+typedef enum crealm_version_state {
+    CREALM_VERSION_SOUND = 1,
+    CREALM_VERSION_FAULTY = 2,
+    CREALM_VERSION_REUSED = 3 /* later commits have written over parts of it */
+} crealm_version_state_e;
+
+/** A version that was checked. */
+typedef struct crealm_checked_version {
+    crealm_version_state_e state;
+    int slot;          /* of the header, which leads to it; -1: none does yet, see crealm_file_info_t.newest */
+    bool is_newest;    /* what an open shows */
+    uint64_t version;
+    size_t num_faults;
+} crealm_checked_version_t;
+
+/** A fault of a file. */
+typedef struct crealm_file_fault {
+    crealm_fault_t fault;
+    int slot; /* whose version it is of; -1: the file as a whole, or a version that no slot leads to */
+} crealm_file_fault_t;
+
+/** What a check found. The struct may grow at its end. */
+typedef struct crealm_check {
+    crealm_check_result_e result;
+    const crealm_file_info_t* info;
+    size_t num_versions; /* that were checked: the newest first, then those of the slots of the header */
+    const crealm_checked_version_t* versions;
+    size_t num_faults; /* that are listed */
+    const crealm_file_fault_t* faults;
+    size_t total_faults;
+    const char* report; /* for people: a line for each version, then one for each fault that is listed */
+    const char* json;   /* all of this, for programs */
+} crealm_check_t;
+
+/** Checks everything about a file: that it is one, the header, and every invariant (crealm_verify())
+ *  of the newest version and of the one that the other slot of the header leads to. A fault does not
+ *  end the check, and a file that cannot be opened at all is an answer, with its place; so are files
+ *  of formats that this library does not know. Reads all of the file: the time grows with its size.
+ *  The memory is a fraction of it: about a thirtieth for maps of the file, 8 bytes for each object,
+ *  about 100 bytes for each link until its backlink is met; of an encrypted file also its pages.
+ *
+ *  config:    its path, key or passphrase, and progress function, which may end the check. With
+ *             crealm_config_set_snapshot() a private copy is checked: for files that others may be
+ *             writing.
+ *  max:       at most so many faults are listed.
+ *  out_check: receives the answer: own, with all that it refers to one block; free with
+ *             realm_free().
+ *  Thread:    one at a time.
+ *  Errors:    as crealm_file_info(); CREALM_ERR_INTERRUPTED; CREALM_ERR_FILE_KEEPS_CHANGING when
+ *             somebody wrote the file meanwhile, and no snapshot was asked for. */
+RLM_API bool crealm_check(const realm_config_t* config, size_t max, crealm_check_t** out_check);
+
 #ifdef __cplusplus
 }
 #endif

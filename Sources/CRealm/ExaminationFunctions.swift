@@ -14,6 +14,39 @@ public func crealm_file_info(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<Un
         return true
     }
 }
+@_cdecl("crealm_check")
+public func crealm_check(_ c: OpaquePointer?, _ max: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_check_t>?>?) -> Bool {
+    out?.pointee = nil
+    return anywhere(.config, c, false) { (c) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let settings = c.value
+        let found = try FileCheck(
+            path: try settings.checkedPath(), try settings.encryption(), isSnapshot: settings.isSnapshot, limit: max < 0 ? .max : max,
+            settings.makeInterruption())
+        out.pointee = try OwnBlock.make { check(found, &$0) }
+        return true
+    }
+}
+private func check(_ found: FileCheck, _ block: inout OwnBlock) -> crealm_check_t {
+    let facts = block.array([found.facts]) { info($1, &$0) }
+    let versions = block.array(found.versions) { _, v in
+        crealm_checked_version_t(
+            state: crealm_version_state_e(rawValue: v.state.rawValue), slot: Int32(v.slot ?? -1), is_newest: v.isNewest, version: v.number,
+            num_faults: v.faultCount)
+    }
+    let faults = block.array(found.faults) { block, f in
+        crealm_file_fault_t(fault: fault(f.fault, &block), slot: Int32(f.slot ?? -1))
+    }
+    return crealm_check_t(
+        result: crealm_check_result_e(rawValue: found.result.rawValue), info: facts.map { UnsafePointer($0) }, num_versions: found.versions.count,
+        versions: versions.map { UnsafePointer($0) }, num_faults: found.faults.count, faults: faults.map { UnsafePointer($0) },
+        total_faults: found.total, report: block.text(found.report), json: block.text(found.json))
+}
+private func fault(_ f: Fault, _ block: inout OwnBlock) -> crealm_fault_t {
+    crealm_fault_t(
+        kind: crealm_fault_kind_e(rawValue: UInt32(f.kind.rawValue)), offset: UInt64(f.offset), class_name: block.text(f.table?.text),
+        property: block.text(f.property?.text), object: f.object?.raw ?? -1, message: block.text(f.message))
+}
 private func info(_ f: FileFacts, _ block: inout OwnBlock) -> crealm_file_info_t {
     var info = crealm_file_info_t()
     info.path = block.text(f.path)

@@ -109,8 +109,7 @@ extension FileFacts {
         }
         try facts.recognise(head)
         do throws(RealmError) {
-            let isNeeded = !(facts.form == .plain && head.isPlain)
-            let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: isNeeded ? encryption : nil)
+            let file = try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: head.isPlain ? nil : encryption)
             try facts.take(file)
         } catch {
             guard error.isDamage || error.code == .unsupportedFileFormat || error.code == .invalidEncryptionKey else { throw error }
@@ -146,7 +145,8 @@ extension FileFacts {
         if kind == .other { problem = (problem ?? "") + ". If it was a Realm file, restore a copy of it: its first bytes are not those of one" }
     }
 
-    private mutating func take(_ file: DatabaseFile) throws(RealmError) {
+    /// What the file tells that was opened, or a copy of it.
+    mutating func take(_ file: DatabaseFile) throws(RealmError) {
         if let pages = file.pages {
             form = pages.form is SealedForm ? .sealed : .realm
             if form == .realm { cipher = .realm }
@@ -234,7 +234,7 @@ extension FileFacts {
 }
 
 /// The beginning of a file, its size and what it is.
-private struct Head: Equatable {
+struct Head: Equatable {
     private static let length = 2 * 4096
     let identity: FileIdentity
     let size: Int

@@ -91,6 +91,7 @@ extension Verifier {
         let count = isEnumerated ? leaf.count : try reading(here) { () throws(RealmError) in try kind.count(store, leaf.ref) }
         if let count, count != rows.count { report(.tree, "\(count) values for \(rows.count) objects", here, offset: leaf.ref.offset) }
         if kind == .mixed { try checkPayloads(leaf.ref, here) }
+        if !isEnumerated { try checkForm(leaf.ref, kind, here) }
         if c.isBacklink { return }
         for (i, row) in rows.enumerated() {
             let key = walk.keys[row], spot = place(t, c, key)
@@ -183,6 +184,7 @@ extension Verifier {
             guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else { return nil }
             if count > leafLimit { report(.tree, "a leaf of \(count) elements", here, offset: ref.offset) }
             if kind == .mixed { try checkPayloads(ref, here) }
+            try checkForm(ref, kind, here)
             var isWhole = true
             for i in 0..<count {
                 if let v = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) {

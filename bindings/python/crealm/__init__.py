@@ -79,7 +79,7 @@ from .errors import (
     WrongKeyError,
     WrongThreadError,
 )
-from .examining import FileInfo, Slot, file_info
+from .examining import Check, CheckedVersion, FileInfo, Slot, check, file_info
 from .expressions import Condition, Path
 from .faults import Fault, Faults
 from .inspection import Explanation, Space
@@ -101,6 +101,8 @@ __all__ = [
     "Backlinks",
     "BusyError",
     "Changes",
+    "Check",
+    "CheckedVersion",
     "ClassSchema",
     "ClosedError",
     "CollectionChange",
@@ -167,6 +169,7 @@ __all__ = [
     "WrongKeyError",
     "WrongThreadError",
     "backlinks",
+    "check",
     "field",
     "file_info",
     "library_version",

@@ -217,6 +217,40 @@ class FileInfo(Structure):
     ]
 
 
+class CheckedVersion(Structure):
+    """`crealm_checked_version_t`."""
+
+    _fields_ = [
+        ("state", c_int),
+        ("slot", c_int),
+        ("is_newest", c_bool),
+        ("version", c_uint64),
+        ("num_faults", c_size_t),
+    ]
+
+
+class FileFaultInfo(Structure):
+    """`crealm_file_fault_t`."""
+
+    _fields_ = [("fault", FaultInfo), ("slot", c_int)]
+
+
+class CheckInfo(Structure):
+    """`crealm_check_t`."""
+
+    _fields_ = [
+        ("result", c_int),
+        ("info", POINTER(FileInfo)),
+        ("num_versions", c_size_t),
+        ("versions", POINTER(CheckedVersion)),
+        ("num_faults", c_size_t),
+        ("faults", POINTER(FileFaultInfo)),
+        ("total_faults", c_size_t),
+        ("report", c_char_p),
+        ("json", c_char_p),
+    ]
+
+
 # The `release` of any of the three: it takes the struct.
 ArrowRelease = PYFUNCTYPE(None, c_void_p)
 
@@ -234,12 +268,15 @@ _STRUCTS = (
     ArrowArrayStream,
     SlotInfo,
     FileInfo,
+    CheckedVersion,
+    FileFaultInfo,
+    CheckInfo,
 )
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216, 32, 56, 72]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -278,11 +315,12 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_file_info", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_create_batch", "crealm_file_info", "crealm_find_faults"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
     ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
+    ("crealm_check", c_bool, [c_void_p, c_size_t, POINTER(c_void_p)], BLOCKING),
     ("crealm_config_set_durability", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_lock_timeout", None, [c_void_p, c_int64], QUICK),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),

@@ -1,19 +1,25 @@
 """What a file is, without opening it for use: nothing is written, locked or made, in the file or beside it.
 
     info = crealm.file_info("found.realm")
-    print(info.format, info.selected.version, info.problem)
+    print(info.format, info.newest.version, info.problem)
+    for fault in crealm.check("found.realm").faults:
+        print(fault)
 """
 
 from __future__ import annotations
 
 import ctypes
+import operator
 import os
+import sys
 from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar, Union
 
 from . import _marshal as c
 from ._library import has, lib
-from ._prototypes import SCHEMA_MODE_IMMUTABLE, FileInfo as _FileInfo, SlotInfo as _SlotInfo
+from ._progress import Attendant, Progress
+from ._prototypes import SCHEMA_MODE_IMMUTABLE, CheckInfo as _CheckInfo, FileFaultInfo as _FileFaultInfo, FileInfo as _FileInfo, SlotInfo as _SlotInfo
 from .errors import NotSupportedError
+from .faults import Fault, Faults
 
 Result = TypeVar("Result")
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
@@ -23,6 +29,8 @@ _FORMS = ("none", "CRealm", "Realm")
 _CIPHERS = {0: "XChaCha20-Poly1305", 1: "AES-256-GCM", 2: "AES-256-CBC with HMAC"}
 _USES = ("none", "read", "upgrade", "write")
 _STATES = ("empty", "version", "damaged", "streaming mark")
+_RESULTS = ("sound", "faulty", "unreadable")
+_VERSION_STATES = ("", "sound", "faulty", "reused")
 HISTORIES = {0: "none", 1: "outside the file", 2: "in the file", 3: "sync client", 4: "sync server"}
 
 
@@ -84,6 +92,87 @@ def file_info(path: Path, *, key: Optional[bytes] = None, passphrase: Union[str,
     key, passphrase: as of open(); one that is not needed is left aside.
     """
     return _asked("crealm_file_info", path, key, passphrase, _file_info)
+
+
+class CheckedVersion(NamedTuple):
+    """A version of a file that was checked."""
+
+    version: int
+    slot: Optional[int]  # Of the header, which leads to it; None: none does yet, see FileInfo.newest.
+    is_newest: bool  # What an open shows.
+    state: str  # "sound", "faulty" or "reused": later commits have written over parts of it.
+    fault_count: int
+
+
+class Check(NamedTuple):
+    """What was found in a file."""
+
+    result: str  # "sound", "faulty" or "unreadable": it is encrypted under another key, or none was given. Of the newest version.
+    info: FileInfo
+    versions: Tuple[CheckedVersion, ...]  # The newest first, then those of the slots of the header.
+    faults: Faults  # Each with the slot whose version it is of.
+    report: str  # For people.
+    json: str  # For programs.
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the newest version has no fault."""
+        return self.result == "sound"
+
+
+def check(
+    path: Path,
+    *,
+    key: Optional[bytes] = None,
+    passphrase: Union[str, bytes, None] = None,
+    snapshot: bool = False,
+    limit: int = 1000,
+    progress: Optional[Progress] = None,
+) -> Check:
+    """Everything that can be said against a file, without opening it for use: its header, and each version that the header leads to.
+
+    A file that cannot be opened at all is an answer, with the fault and its place; Database.verify() checks what is open.
+
+    snapshot: a private copy is checked, for files that others may be writing. Without it FileKeepsChanging where
+          somebody does.
+    limit: as many faults are listed; `faults.total` says how many there are.
+    progress: as of open(). Ctrl-C ends the check, too.
+    """
+    attendant = Attendant(progress)
+
+    def checked(config: int, where: str) -> Check:
+        c.attend(config, attendant, None)
+        lib.crealm_config_set_snapshot(config, snapshot)
+        block = ctypes.c_void_p()
+        if not lib.crealm_check(config, min(max(0, operator.index(limit)), sys.maxsize), ctypes.byref(block)):
+            c.fail(where)
+        try:
+            return _made_check(_CheckInfo.from_address(block.value or 0))
+        finally:
+            lib.realm_free(block)
+
+    return _asked("crealm_check", path, key, passphrase, checked)
+
+
+def _made_check(found: _CheckInfo) -> Check:
+    versions = [found.versions[i] for i in range(found.num_versions)]
+    return Check(
+        result=_RESULTS[found.result],
+        info=made_info(found.info.contents),
+        versions=tuple(
+            CheckedVersion(v.version, None if v.slot < 0 else v.slot, v.is_newest, _VERSION_STATES[v.state], v.num_faults)
+            for v in versions),
+        faults=Faults((_made_fault(found.faults[i]) for i in range(found.num_faults)), found.total_faults),
+        report=_text(found.report) or "",
+        json=_text(found.json) or "",
+    )
+
+
+def _made_fault(found: _FileFaultInfo) -> Fault:
+    f = found.fault
+    return Fault(
+        c.FAULT_KINDS.get(f.kind, str(f.kind)), _text(f.class_name), _text(f.property), None if f.object < 0 else f.object, f.offset,
+        _text(f.message) or "", None if found.slot < 0 else found.slot)
 
 
 def _asked(name: str, path: Path, key: Optional[bytes], passphrase: Union[str, bytes, None], read: Callable[[int, str], Result]) -> Result:

@@ -5,7 +5,7 @@ crealm show FILE [--limit N]          classes, properties and the first objects 
 crealm schema FILE                    the classes, as text or as declarations of a language
 crealm query FILE 'Person where …'    the objects that meet a query
 crealm export FILE OUT                everything, or some classes, in another format
-crealm check FILE                     every invariant of the file
+crealm check FILE                     everything about the file, also one that cannot be opened
 crealm why FILE                       why it is as large as it is
 crealm versions FILE                  which versions are in use, and by whom
 crealm diff A B                       what two files differ in

@@ -7,7 +7,7 @@ from typing import Any, Dict, List, Optional
 
 from ..database import Database
 from ..errors import PermissionDenied
-from ..examining import FileInfo, Slot, file_info
+from ..examining import Check, FileInfo, Slot, check as check_file, file_info
 from ..faults import Faults
 from ..opening import open as open_database
 from ..versions import PinnedVersion
@@ -22,7 +22,11 @@ def add(commands: Commands) -> None:
     add_reading(command)
     command.add_argument("--check", action="store_true", help="check every invariant of the file, too")
     add_json(command)
-    add_json(commands.reader("check", check, "check every invariant of the file"))
+    command = commands.alone("check", check, "check everything about the file, also one that cannot be opened: its header, and both versions it leads to")
+    add_file(command)
+    add_reading(command)
+    command.add_argument("--limit", type=int, default=1000, metavar="N", help="list at most N faults (default: 1000)")
+    add_json(command)
     add_json(commands.reader("versions", versions, "print which versions of the file are in use, and by whom"))
 
 
@@ -143,14 +147,38 @@ def _slot_json(slot: Slot) -> Dict[str, Any]:
 # ------------------------------------------------------------------------------------------------
 
 
-def check(db: Database, options: argparse.Namespace) -> int:
-    faults = _verified(db)
-    if options.json:
-        print_json({"file": db.path, **_faults_json(faults)})
-    else:
-        print(f"{printable(db.path)}: {_verdict(faults)}")
-        _print_faults(faults)
-    return FAULTS if faults else DONE
+def check(options: argparse.Namespace) -> int:
+    def run() -> int:
+        with watched("check") as progress:
+            found = check_file(options.file, snapshot=options.mode == "snapshot", limit=options.limit, progress=progress, **secret(options))
+        if options.json:
+            print(found.json)
+        else:
+            _print_check(found)
+        if found.result == "unreadable":
+            print_error(found.info.problem or f"{found.info.path} cannot be read")
+            return FAILED
+        return DONE if found.is_sound else FAULTS
+
+    return told(options, [options.file], run)
+
+
+def _print_check(found: Check) -> None:
+    newest = found.versions[0].fault_count if found.versions else found.faults.total
+    verdict = {"sound": "sound", "faulty": _faults(newest), "unreadable": "not checked"}[found.result]
+    print(f"{printable(found.info.path)}: {verdict}")
+    if found.versions:
+        states = {"sound": "sound", "reused": "parts of it were written over by later commits"}
+        rows = [
+            [str(v.version), "none yet" if v.slot is None else str(v.slot), "newest" if v.is_newest else "earlier",
+             states.get(v.state, _faults(v.fault_count))]
+            for v in found.versions]  # fmt: skip
+        print_table([["version", "header slot", "", "state"], *rows], indent="  ")
+    if found.faults:
+        rows = [[fault.kind, str(fault.offset or ""), "" if fault.slot is None else str(fault.slot), str(fault)] for fault in found.faults]
+        print_table([["fault", "at byte", "slot", "what"], *rows], indent="  ")
+    if found.faults.total > len(found.faults):
+        print(f"  … {found.faults.total - len(found.faults):,} more")
 
 
 def _verified(db: Database) -> Faults:
@@ -163,7 +191,11 @@ def _faults_json(faults: Faults) -> Dict[str, Any]:
 
 
 def _verdict(faults: Faults) -> str:
-    return f"{faults.total:,} faults" if faults else "sound"
+    return _faults(faults.total) if faults else "sound"
+
+
+def _faults(count: int) -> str:
+    return f"{count:,} fault{'' if count == 1 else 's'}"
 
 
 def _print_faults(faults: Optional[Faults]) -> None:
