@@ -787,6 +787,34 @@ typedef struct crealm_check {
  *             somebody wrote the file meanwhile, and no snapshot was asked for. */
 RLM_API bool crealm_check(const realm_config_t* config, size_t max, crealm_check_t** out_check);
 
+/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): the file has no whole version before the newest one. */
+#define CREALM_ERR_VERSION_GONE 9005
+
+/** Which of the versions that the header of a file leads to. */
+typedef enum crealm_version_slot {
+    CREALM_SLOT_NEWEST = 0,  /* the newest one; the default */
+    CREALM_SLOT_PREVIOUS = 1 /* the one before it, to which the other slot of the header leads */
+} crealm_version_slot_e;
+
+/** Makes opens with the config read the version before the newest one. The open checks all of it
+ *  first, so that it takes as long as crealm_verify(): a version that later commits, or one that a
+ *  crash cut short, have written over is refused. Nothing is written, locked or made. The realm is as
+ *  one of RLM_SCHEMA_MODE_IMMUTABLE: it never moves, shares nothing with other instances of the file,
+ *  and is not cached. With crealm_config_set_snapshot() it reads a private copy, for files that
+ *  others may be writing; without it, nobody may write the file while it is open. A damaged newest
+ *  version does not matter.
+ *
+ *  Thread: one at a time.
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
+ *          CREALM_ERR_VERSION_GONE when there is no such version, or it is not whole;
+ *          ILLEGAL_COMBINATION as for a snapshot; otherwise what opening with IMMUTABLE gives. */
+RLM_API void crealm_config_set_version_slot(realm_config_t* config, crealm_version_slot_e slot);
+
+/** Which version opens with the config read.
+ *
+ *  Thread: one at a time. Errors: none. */
+RLM_API crealm_version_slot_e crealm_config_get_version_slot(const realm_config_t* config);
+
 #ifdef __cplusplus
 }
 #endif

@@ -906,6 +906,8 @@ static void wrong_additions(void) {
     HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_page_cipher(h) == 0);
     HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_durability(h) == 0);
     HARMLESS(K_CONFIG, realm_config_t, !crealm_config_get_snapshot(h));
+    HARMLESS(K_CONFIG, realm_config_t, crealm_config_get_version_slot(h) == CREALM_SLOT_NEWEST);
+    IGNORED(K_CONFIG, realm_config_t, crealm_config_set_version_slot(h, CREALM_SLOT_PREVIOUS));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_snapshot(h, true));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_page_cipher(h, CREALM_PAGE_CIPHER_REALM));
     IGNORED(K_CONFIG, realm_config_t, crealm_config_set_durability(h, (crealm_durability_e)0));
@@ -945,6 +947,13 @@ static void wrong_additions(void) {
     WORKS(crealm_check(c, SIZE_MAX, &found));
     CHECK(found->result == CREALM_CHECK_SOUND && found->num_versions > 0 && found->total_faults == 0 && *found->report && *found->json);
     realm_free(found);
+    SETS(RLM_ERR_INVALID_ARGUMENT, (crealm_config_set_version_slot(c, (crealm_version_slot_e)2), 0));
+    CHECK(crealm_config_get_version_slot(c) == CREALM_SLOT_NEWEST);
+    QUIET((crealm_config_set_version_slot(c, CREALM_SLOT_PREVIOUS), NULL));
+    CHECK(crealm_config_get_version_slot(c) == CREALM_SLOT_PREVIOUS);
+    QUIET((realm_config_set_schema_mode(c, RLM_SCHEMA_MODE_ADDITIVE_EXPLICIT), NULL));
+    FAILS(RLM_ERR_ILLEGAL_COMBINATION, realm_open(c));
+    QUIET((realm_config_set_schema_mode(c, RLM_SCHEMA_MODE_AUTOMATIC), NULL));
     QUIET((crealm_config_set_progress(c, says_no, NULL, NULL), NULL));
     FAILS(CREALM_ERR_INTERRUPTED, crealm_check(c, 0, &found));
     QUIET((crealm_config_set_progress(c, NULL, NULL, NULL), NULL));

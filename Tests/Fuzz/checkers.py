@@ -192,6 +192,11 @@ def knowing(images, folder):
 # ------------------------------------------------------------------------------------------------
 
 
+def harmless(what, image):
+    """An empty leaf of formats before 10 may lack the number that stands for null: the page on these formats knows such files."""
+    return "nullable int leaf without sentinel" in what and image[20 + (image[23] & 1)] < 10
+
+
 def run_round(seed, images, path, keep, able):
     """Whether each of the three saw a fault, and what is wrong with that; None: nothing."""
     rng = random.Random(seed)
@@ -212,7 +217,7 @@ def run_round(seed, images, path, keep, able):
     except Exception as error:
         wrong = f"the check ends in {type(error).__name__}: {error}"
     signal.alarm(0)
-    others = [who for who in CHECKERS if seen.get(who)]
+    others = [who for who in CHECKERS if seen.get(who) and not harmless(seen[who], image)]
     if not wrong and others and not seen["library"]:
         wrong = f"{others[0]} sees: {seen[others[0]]}"
     if not wrong and bytes(image) == before and seen.get("library"):

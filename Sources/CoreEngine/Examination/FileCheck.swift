@@ -76,28 +76,33 @@ package struct FileCheck {
 
     private mutating func check(_ file: DatabaseFile, _ interruption: Interruption) throws(RealmError) {
         try facts.take(file)
-        let newest: DatabaseFile.State
-        do throws(RealmError) {
-            newest = try file.newestState(readOnly: true).state
-            try newest.checkFormat(path: facts.path, writing: false, upgrades: false)
-        } catch {
-            guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
-            let top = facts.selectedSlot.map { facts.slots[$0].topRef } ?? 0
-            return note(Fault.ofFile(error, offset: Int(exactly: top) ?? 0), facts.selectedSlot)
-        }
         let header = try file.readHeader()
-        try check(newest, of: file, slot: slot(of: newest, header), isNewest: true, interruption)
+        let newest = try newestState(of: file)
+        if let newest { try check(newest, of: file, slot: slot(of: newest, header), isNewest: true, interruption) }
         for slot in [header.liveSlot, 1 - header.liveSlot] where facts.slots[slot].state == .version {
             guard
                 let state = try RealmError.unlessDamaged({ () throws(RealmError) in try file.examine(header.selecting(slot: slot), readOnly: true) }),
-                state.topRef != newest.topRef, state.version < newest.version, Format.isReadable(state.format)
+                state.topRef != newest?.topRef, state.version < newest?.version ?? .max, Format.isReadable(state.format)
             else { continue }
-            if let proof = try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption) {
+            if let newest, let proof = try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption) {
                 versions.append(Version(state: .reused, slot: slot, number: state.version, isNewest: false, faultCount: 1))
                 list([proof], of: 1, slot)
             } else {
                 try check(state, of: file, slot: slot, isNewest: false, interruption)
             }
+        }
+    }
+    /// nil, and a fault, when it cannot be opened.
+    private mutating func newestState(of file: DatabaseFile) throws(RealmError) -> DatabaseFile.State? {
+        do throws(RealmError) {
+            let newest = try file.newestState(readOnly: true).state
+            try newest.checkFormat(path: facts.path, writing: false, upgrades: false)
+            return newest
+        } catch {
+            guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
+            let top = facts.selectedSlot.map { facts.slots[$0].topRef } ?? 0
+            note(Fault.ofFile(error, offset: Int(exactly: top) ?? 0), facts.selectedSlot)
+            return nil
         }
     }
     private func slot(of newest: DatabaseFile.State, _ header: FileHeader) -> Int? {

@@ -18,6 +18,7 @@ extension Verifier {
     private func checkTable(_ t: Table) throws(RealmError) {
         let here = place(t), top = try store.refsNode(t.topRef)
         guard (9...14).contains(top.count) else { return report(.node, "a table of \(top.count) slots", here, offset: top.ref.offset) }
+        for i in [3, 5, 6] where top.get(i) & 1 == 0 { report(.node, "no number in slot \(i) of a table", here, offset: top.ref.offset) }
         if top.get(1) != 0 { report(.node, "a table with columns in the old place", here, offset: top.ref.offset) }
         let spec = try store.refsNode(try top.child(0))
         if spec.count != 6 || spec.get(3) != 0 { report(.column, "a spec of another form", here, offset: spec.ref.offset) }
@@ -48,6 +49,10 @@ extension Verifier {
             columns = try store.integers(try top.child(8))
         if indexes.count != tables.count || tables.count != columns.count {
             report(.column, "\(indexes.count) indexes, \(tables.count) and \(columns.count) other ends of columns", here, offset: top.ref.offset)
+        }
+        // Keys are read without their upper bits.
+        for i in 0..<tables.count where tables.get(i) < 0 || tables.get(i) > Int64(TableKey.null.raw) {
+            report(.column, "an impossible class at the other end of column \(i)", here, offset: tables.ref.offset)
         }
         let used = Swift.Set(t.columns.map(\.index))
         for i in 0..<min(indexes.count, tables.count, columns.count) where !used.contains(i) {
@@ -169,25 +174,28 @@ extension Verifier {
     }
     private func checkOldColumn(_ c: OldColumn, _ root: Ref, _ here: Fault.Place) throws(RealmError) {
         guard !root.isNull else { return }
-        switch c.form {
-        case .string: try checkOldLeaves(OldTree(store, root, leafCount: OldLeaf.textCount(store)), here)
-        case .enumerated: try checkOldLeaves(OldTree(store, c.values, leafCount: OldLeaf.textCount(store)), here)
-        case .list:
-            guard let element = c.elements.first, element.form == .string || element.form == .enumerated else { return }
-            let lists = OldTree(store, root)
-            try lists.visit(0..<(try lists.count())) { (n, rows) throws(RealmError) in
-                for i in rows where n.hasRefs {
-                    guard let list = try n.slot(i).subtree else { continue }
-                    try checkOldColumn(element, try store.refsNode(list).child(0), here)
-                }
-            }
-        default: break
-        }
-    }
-    private func checkOldLeaves(_ tree: OldTree, _ here: Fault.Place) throws(RealmError) {
-        try tree.visit(0..<(try tree.count())) { (n, _) throws(RealmError) in
+        var column = c
+        column.root = root
+        let tree = try column.tree(store)
+        try tree.visit(0..<(try tree.count())) { (n, rows) throws(RealmError) in
             try advance(0)
-            try checkTexts(n, here)
+            if rows.count > Format.treeCapacity { report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset) }
+            switch c.form {
+            case .string: try checkTexts(n, here)
+            case .float where n.width != 4, .double where n.width != 8:
+                report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
+            case .list:
+                guard let element = c.elements.first else { return }
+                for i in rows where n.hasRefs {
+                    if let list = try n.slot(i).subtree { try checkOldColumn(element, try store.refsNode(list).child(0), here) }
+                }
+            default: break
+            }
+        }
+        if c.form == .enumerated, !c.values.isNull {
+            var values = c
+            values.form = .string
+            try checkOldColumn(values, c.values, here)
         }
     }
 }

@@ -76,6 +76,7 @@ from .errors import (
     TypeMismatch,
     UnsupportedFormat,
     UsageError,
+    VersionGone,
     WrongKeyError,
     WrongThreadError,
 )
@@ -166,6 +167,7 @@ __all__ = [
     "TypeMismatch",
     "UnsupportedFormat",
     "UsageError",
+    "VersionGone",
     "WrongKeyError",
     "WrongThreadError",
     "backlinks",

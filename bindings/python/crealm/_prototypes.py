@@ -315,7 +315,7 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_create_batch", "crealm_file_info", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -327,6 +327,7 @@ TABLE = [
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     ("crealm_config_set_progress", None, [c_void_p, GoOn, c_void_p, c_void_p], QUICK),
     ("crealm_config_set_snapshot", None, [c_void_p, c_bool], QUICK),
+    ("crealm_config_set_version_slot", None, [c_void_p, c_int], QUICK),
     (
         "crealm_create_batch",
         c_bool,

@@ -8,7 +8,7 @@ crealm export FILE OUT                everything, or some classes, in another fo
 crealm check FILE                     everything about the file, also one that cannot be opened
 crealm why FILE                       why it is as large as it is
 crealm versions FILE                  which versions are in use, and by whom
-crealm diff A B                       what two files differ in
+crealm diff A B                       what two files differ in; with --slots, the two versions of one
 crealm watch FILE                     what others change, while they do it
 crealm browse FILE [FILE…]            a web page to see, search and understand files
 crealm backup FILE COPY               a copy without free space, also of a file in use

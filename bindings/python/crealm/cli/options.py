@@ -33,6 +33,7 @@ class Commands:
         command = self.alone(name, lambda options: _read(run, options), help)
         add_file(command)
         add_reading(command)
+        add_slot(command)
         return command
 
     def writer(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
@@ -65,6 +66,15 @@ def add_reading(command: argparse.ArgumentParser) -> None:
         "--immutable", dest="mode", action="store_const", const="immutable", default="snapshot",
         help="no copy: for a file that nobody changes meanwhile, such as one on a read-only medium")
     command.add_argument("--evidence", action="store_true", help="tell the SHA-256 of the file before and after")
+
+
+def add_slot(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--previous", action="store_true", help="read the version before the newest one, if it is still whole")
+
+
+def slot(options: argparse.Namespace) -> str:
+    """Which version, as open() takes it."""
+    return "previous" if options.previous else "newest"
 
 
 def add_json(command: argparse.ArgumentParser, what: str = "print JSON") -> None:
@@ -100,7 +110,7 @@ def read_passphrase(path: str) -> bytes:
 
 def _read(run: Run, options: argparse.Namespace) -> int:
     def read() -> int:
-        with open_database(options.file, mode=options.mode, **secret(options)) as db:
+        with open_database(options.file, mode=options.mode, slot=slot(options), **secret(options)) as db:
             return run(db, options)
 
     return told(options, [options.file], read)
