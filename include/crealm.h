@@ -815,6 +815,69 @@ RLM_API void crealm_config_set_version_slot(realm_config_t* config, crealm_versi
  *  Thread: one at a time. Errors: none. */
 RLM_API crealm_version_slot_e crealm_config_get_version_slot(const realm_config_t* config);
 
+/** What a node on the way to a value is for. */
+typedef enum crealm_node_role {
+    CREALM_NODE_TOP = 1,        /* the top array of the version */
+    CREALM_NODE_TABLES = 2,     /* refs of all tables */
+    CREALM_NODE_TABLE = 3,      /* the class */
+    CREALM_NODE_CLUSTER = 4,    /* of the tree of objects; in formats 2 to 9 the array of columns */
+    CREALM_NODE_COLUMN = 5,     /* values of the property */
+    CREALM_NODE_COLLECTION = 6, /* a collection, or a node inside of it */
+    CREALM_NODE_PART = 7        /* a part of a leaf: offsets, bytes, seconds */
+} crealm_node_role_e;
+
+/** A node on the way to a value. */
+typedef struct crealm_location_node {
+    crealm_node_role_e role;
+    int64_t element; /* of the node: leads to the next one, or is the value's; -1: the node as a whole */
+    uint64_t offset; /* of its header, in the (decrypted) file */
+    uint64_t size;   /* bytes, with the header of 8 */
+} crealm_location_node_t;
+
+/** What bits are of a value. */
+typedef enum crealm_part_kind {
+    CREALM_PART_VALUE = 1,
+    CREALM_PART_REFERENCE = 2, /* where its bytes end, where it goes on, or which of several values it is */
+    CREALM_PART_NULL = 3,      /* whether it is null, or which number stands for null */
+    CREALM_PART_KEY = 4        /* the name of an entry of a dictionary */
+} crealm_part_kind_e;
+
+/** Bits of a value. */
+typedef struct crealm_location_part {
+    crealm_part_kind_e kind;
+    uint32_t first_bit;   /* in the byte at offset, from the lowest */
+    uint64_t node;        /* offset of the node that holds it */
+    uint64_t offset;      /* in the (decrypted) file */
+    uint64_t bits;        /* 0: an array of zeros, or of nulls, has none */
+    int64_t page;         /* of an encrypted file; -1: it is plain */
+    uint64_t file_offset; /* of an encrypted file: where the ciphertext of the byte at offset is */
+} crealm_location_part_t;
+
+/** Where a value lies. The struct may grow at its end. */
+typedef struct crealm_value_location {
+    size_t num_nodes; /* on the way, from the top array on */
+    const crealm_location_node_t* nodes;
+    size_t num_parts; /* no part of an encrypted file reaches over the end of a page */
+    const crealm_location_part_t* parts;
+    uint64_t page_size; /* of an encrypted file: decrypted bytes; 0: it is plain */
+} crealm_value_location_t;
+
+/** Tells where in the file a value lies, in the version that the realm looks at. In files of formats 2
+ *  to 9 it is the place in that format. The ciphertext of Realm's form is in blocks of 16 bytes, each of
+ *  which depends on those before it in its page.
+ *
+ *  index:        of a collection: which element, in its order. SIZE_MAX, and for properties that are
+ *                no collection: the property itself, which is the root of the collection.
+ *  out_location: receives the answer: own, with all that it refers to one block; free with
+ *                realm_free().
+ *  Thread:       confined.
+ *  Errors:       [object]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for an index and no collection;
+ *                INDEX_OUT_OF_BOUNDS; WRONG_TRANSACTION_STATE in a write transaction; NOT_SUPPORTED for
+ *                entries of dictionaries of formats before 23, and for values of formats 2 to 9 that
+ *                are made of several; INVALID_DATABASE for a damaged file; OUT_OF_MEMORY. */
+RLM_API bool crealm_value_location(const realm_object_t* object, realm_property_key_t property,
+                                   size_t index, crealm_value_location_t** out_location);
+
 #ifdef __cplusplus
 }
 #endif

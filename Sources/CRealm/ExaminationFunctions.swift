@@ -1,7 +1,7 @@
 import CRealmHeaders
 import CoreEngine
 
-/// What a file says of itself, and whether it is sound, without opening it.
+/// What a file says of itself, and whether it is sound, without opening it; where a value lies in it.
 
 @_cdecl("crealm_file_info")
 public func crealm_file_info(_ c: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_file_info_t>?>?) -> Bool {
@@ -70,4 +70,31 @@ private func slot(_ s: FileFacts.Slot, _ block: inout OwnBlock) -> crealm_slot_i
         state: crealm_slot_state_e(rawValue: s.state.rawValue), format: UInt32(s.format), top_ref: s.topRef, version: s.version,
         logical_size: UInt64(s.logicalSize), history_type: UInt32(truncatingIfNeeded: s.historyType),
         history_schema_version: UInt32(truncatingIfNeeded: s.historySchemaVersion), problem: block.text(s.problem))
+}
+
+@_cdecl("crealm_value_location")
+public func crealm_value_location(
+    _ o: OpaquePointer?, _ property: Int64, _ index: Int, _ out: UnsafeMutablePointer<UnsafeMutablePointer<crealm_value_location_t>?>?
+) -> Bool {
+    out?.pointee = nil
+    return inside(.object, o) { (o, realm) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        let found = try realm.location(o.table, o.key, ColKey(property), index: index == -1 ? nil : index)
+        out.pointee = try OwnBlock.make { location(found, &$0) }
+    }
+}
+private func location(_ found: ValueLocation, _ block: inout OwnBlock) -> crealm_value_location_t {
+    let nodes = block.array(found.steps) { _, step in
+        crealm_location_node_t(
+            role: crealm_node_role_e(rawValue: step.role.rawValue), element: Int64(step.element), offset: UInt64(step.offset),
+            size: UInt64(step.size))
+    }
+    let parts = block.array(found.parts) { _, part in
+        crealm_location_part_t(
+            kind: crealm_part_kind_e(rawValue: part.kind.rawValue), first_bit: UInt32(part.firstBit), node: UInt64(part.node),
+            offset: UInt64(part.offset), bits: UInt64(part.bits), page: Int64(part.page), file_offset: UInt64(part.fileOffset))
+    }
+    return crealm_value_location_t(
+        num_nodes: found.steps.count, nodes: nodes.map { UnsafePointer($0) }, num_parts: found.parts.count,
+        parts: parts.map { UnsafePointer($0) }, page_size: UInt64(found.pageSize))
 }

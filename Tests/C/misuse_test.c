@@ -629,6 +629,15 @@ static void wrong_object_handles(void) {
     HARMLESS(K_OBJECT, realm_object_t, realm_object_get_table(h) == RLM_INVALID_CLASS_KEY || realm_object_get_table(h) == 0);
     HARMLESS(K_OBJECT, realm_object_t, (address = realm_object_as_link(h), address.target <= 0));
     REFUSED(K_OBJECT, realm_object_t, realm_get_value(h, i, &v));
+    crealm_value_location_t* place;
+    REFUSED(K_OBJECT, realm_object_t, crealm_value_location(h, i, SIZE_MAX, &place));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_value_location(object, i, SIZE_MAX, NULL));
+    FAILS(RLM_ERR_PROPERTY_TYPE_MISMATCH, crealm_value_location(object, i, 0, &place));
+    FAILS(RLM_ERR_INVALID_PROPERTY, crealm_value_location(object, 12345, SIZE_MAX, &place));
+    CHECK(place == NULL);
+    WORKS(crealm_value_location(object, i, SIZE_MAX, &place));
+    CHECK(place->num_nodes >= 5 && place->nodes[0].role == CREALM_NODE_TOP && place->num_parts >= 1);
+    realm_free(place);
     REFUSED(K_OBJECT, realm_object_t, realm_get_values(h, 2, keys, values));
     REFUSED(K_OBJECT, realm_object_t, realm_set_value(h, i, integer(1), false));
     REFUSED(K_OBJECT, realm_object_t, realm_set_values(h, 2, keys, values, false));

@@ -134,6 +134,8 @@ package struct FileCheck {
 }
 
 extension FileCheck {
+    /// Those of the file as a whole count for the newest version.
+    private var newestFaults: Int { versions.reduce(total) { $1.isNewest ? $0 : $0 - $1.faultCount } }
     private static func faults(_ count: Int) -> String { count == 1 ? "1 fault" : "\(count) faults" }
     /// For people: a line for each version, and one for each fault.
     package var report: String {
@@ -141,7 +143,7 @@ extension FileCheck {
         switch result {
         case .unreadable: lines.append("\(facts.path): not checked. \(facts.problem ?? "")")
         case .sound: lines.append("\(facts.path): sound")
-        case .faulty: lines.append("\(facts.path): \(Self.faults(versions.first.map(\.faultCount) ?? total))")
+        case .faulty: lines.append("\(facts.path): \(Self.faults(newestFaults))")
         }
         for version in versions {
             let place = version.slot.map { "header slot \($0)" } ?? "no header slot yet"

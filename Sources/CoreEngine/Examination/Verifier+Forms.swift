@@ -11,7 +11,7 @@ extension Verifier {
         guard !top.isNull else { return }
         _ = try reading(Fault.Place()) { () throws(RealmError) in
             let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
-            try checkTexts(try store.node(fields.names), Fault.Place())
+            try checkNames(fields.names, Fault.Place())
         }
         for walk in walks { _ = try reading(place(walk.table)) { () throws(RealmError) in try checkTable(walk.table) } }
     }
@@ -22,10 +22,16 @@ extension Verifier {
         if top.get(1) != 0 { report(.node, "a table with columns in the old place", here, offset: top.ref.offset) }
         let spec = try store.refsNode(try top.child(0))
         if spec.count != 6 || spec.get(3) != 0 { report(.column, "a spec of another form", here, offset: spec.ref.offset) }
-        try checkTexts(try store.node(try spec.child(1)), here)
+        try checkNames(try spec.child(1), here)
         try checkColumnArrays(t, top)
         for c in t.columns { try checkColumn(c, t) }
         try checkCollisions(top, here)
+    }
+    /// Names are short texts.
+    private func checkNames(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
+        let n = try store.node(ref)
+        if n.hasRefs || n.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
+        try checkTexts(n, here)
     }
     /// A column's type and attributes stand in its spec and in its key.
     private func checkColumn(_ c: Column, _ t: Table) throws(RealmError) {
@@ -81,6 +87,11 @@ extension Verifier {
         switch kind {
         case .string: _ = try reading(here) { () throws(RealmError) in try checkTexts(try store.node(ref), here) }
         case .binary: _ = try reading(here) { () throws(RealmError) in try checkPieces(try store.node(ref), here, endInZero: false) }
+        case .bool:
+            let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
+            if let n, (0..<n.count).contains(where: { ![0, 1, 3].contains(n.get($0)) }) {
+                report(.value, "a value that is neither true nor false nor null", here, offset: ref.offset)
+            }
         case .timestamp:
             let seconds = try reading(here) { () throws(RealmError) in try store.refsNode(ref).child(0) }
             if let seconds { try checkForm(seconds, .nullableInt, here) }
@@ -159,12 +170,12 @@ extension Verifier {
     private func checkOldTables() throws(RealmError) {
         guard let schema = transaction.old?.schema else { return }
         let fields = try transaction.database.file.topFields(store, transaction.topRef, physicalSize: transaction.logicalSize)
-        _ = try reading(Fault.Place()) { () throws(RealmError) in try checkTexts(try store.node(fields.names), Fault.Place()) }
+        _ = try reading(Fault.Place()) { () throws(RealmError) in try checkNames(fields.names, Fault.Place()) }
         for case let table? in schema.tables + [schema.keyTable] {
             let here = Fault.Place(table: table.name.after(Tables.classPrefix) ?? table.name)
             _ = try reading(here) { () throws(RealmError) in
                 let spec = try store.refsNode(try store.refsNode(table.top).child(0))
-                try checkTexts(try store.node(try spec.child(1)), here)
+                try checkNames(try spec.child(1), here)
             }
             for c in table.columns {
                 let spot = Fault.Place(table: here.table, property: c.form == .backlink ? nil : c.name)
@@ -184,9 +195,10 @@ extension Verifier {
             case .string: try checkTexts(n, here)
             case .float where n.width != 4, .double where n.width != 8:
                 report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
-            case .list:
-                guard let element = c.elements.first else { return }
+            case .linkList, .table, .list:
                 for i in rows where n.hasRefs {
+                    if try n.slot(i).isTagged { report(.node, "a number where a list is expected", here, offset: n.ref.offset) }
+                    guard c.form == .list, let element = c.elements.first else { continue }
                     if let list = try n.slot(i).subtree { try checkOldColumn(element, try store.refsNode(list).child(0), here) }
                 }
             default: break

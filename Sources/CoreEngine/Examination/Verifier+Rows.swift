@@ -119,11 +119,14 @@ extension Verifier {
             if v.isNull && !c.isNullable && c.type != .typedLink { report(.value, "null in a property that takes none", here) }
             return try checkElement(v, c, origin, here, depth: 0)
         }
-        guard case .slot(let slot) = v, let root = slot.subtree else { return true }
+        guard case .slot(let slot) = v else { return true }
+        if slot.isTagged { report(.node, "a number where a collection is expected", here) }
+        guard let root = slot.subtree else { return true }
         if c.isDictionary { return try walkDictionary(root, c, c.keyType, origin, here, depth: 0) }
         guard let kind = c.elementKind else { return true }
         let isOrdered = c.isSet && group.format >= 24
         var before: Mixed?
+        if kind == .objKey, transaction.old == nil { try checkUnresolved(root, here) }
         return try walkTree(root, kind, here) { (v, i) throws(RealmError) in
             // A set of decimals holds null as a number of its own.
             if v.isNull && !c.isNullable && c.type != .link { self.report(.value, "null at index \(i) of a collection that takes none", here) }
@@ -163,6 +166,20 @@ extension Verifier {
         let target = ObjectPlace(table: table, object: key)
         links[LinkEnd(target: target, origin: origin), default: 0] += 1
         owners[target, default: 0] += 1
+    }
+
+    /// A tree of links has a flag that says whether any of them leads to an object that is not there yet.
+    private func checkUnresolved(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
+        let flags = try reading(here) { () throws(RealmError) -> (has: Bool, needs: Bool) in
+            var needs = false
+            try BPlusTree(store, kind: .objKey, root: root).forEachLeaf { (leaf, _, count) throws(RealmError) in
+                let n = try store.integers(leaf)
+                for i in 0..<n.count where n.get(i) < -1 { needs = true }
+                return !needs
+            }
+            return (try store.node(root).context, needs)
+        }
+        if let flags, flags.has != flags.needs { report(.node, "a wrong flag for links to missing objects", here, offset: root.offset) }
     }
 
     // MARK: Trees

@@ -1,7 +1,7 @@
 /// # Inspection
 ///
-/// Reads any room to measure an open Realm, and has it checked: `crealm_verify`, `crealm_find_faults`, `crealm_get_space`. Nothing in the engine
-/// depends on it.
+/// Reads any room to measure an open Realm, and has it checked: `crealm_verify`, `crealm_find_faults`, `crealm_get_space`, `crealm_value_location`.
+/// Nothing in the engine depends on it.
 ///
 /// Promise
 /// 1. Nothing is changed; a check reports damage, and does not throw it.

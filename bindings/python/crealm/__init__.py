@@ -83,7 +83,7 @@ from .errors import (
 from .examining import Check, CheckedVersion, FileInfo, Slot, check, file_info
 from .expressions import Condition, Path
 from .faults import Fault, Faults
-from .inspection import Explanation, Space
+from .inspection import Explanation, Location, LocationNode, LocationPart, Space
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
@@ -135,6 +135,9 @@ __all__ = [
     "InvalidatedError",
     "LimitExceeded",
     "List",
+    "Location",
+    "LocationNode",
+    "LocationPart",
     "LockedError",
     "Migration",
     "MigrationRequired",

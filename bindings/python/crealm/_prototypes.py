@@ -251,6 +251,38 @@ class CheckInfo(Structure):
     ]
 
 
+class LocationNode(Structure):
+    """`crealm_location_node_t`."""
+
+    _fields_ = [("role", c_int), ("element", c_int64), ("offset", c_uint64), ("size", c_uint64)]
+
+
+class LocationPart(Structure):
+    """`crealm_location_part_t`."""
+
+    _fields_ = [
+        ("kind", c_int),
+        ("first_bit", c_uint32),
+        ("node", c_uint64),
+        ("offset", c_uint64),
+        ("bits", c_uint64),
+        ("page", c_int64),
+        ("file_offset", c_uint64),
+    ]
+
+
+class LocationInfo(Structure):
+    """`crealm_value_location_t`."""
+
+    _fields_ = [
+        ("num_nodes", c_size_t),
+        ("nodes", POINTER(LocationNode)),
+        ("num_parts", c_size_t),
+        ("parts", POINTER(LocationPart)),
+        ("page_size", c_uint64),
+    ]
+
+
 # The `release` of any of the three: it takes the struct.
 ArrowRelease = PYFUNCTYPE(None, c_void_p)
 
@@ -271,12 +303,15 @@ _STRUCTS = (
     CheckedVersion,
     FileFaultInfo,
     CheckInfo,
+    LocationNode,
+    LocationPart,
+    LocationInfo,
 )
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216, 32, 56, 72]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216, 32, 56, 72, 32, 48, 40]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -315,7 +350,7 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults", "crealm_value_location"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -360,6 +395,7 @@ TABLE = [
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
     ("crealm_set_lock_timeout", c_bool, [c_void_p, c_int64], QUICK),
     ("crealm_set_pin_warning", None, [c_uint64], QUICK),
+    ("crealm_value_location", c_bool, [c_void_p, c_int64, c_size_t, POINTER(c_void_p)], QUICK),
     ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
     (

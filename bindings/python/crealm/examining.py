@@ -115,6 +115,11 @@ class Check(NamedTuple):
     json: str  # For programs.
 
     @property
+    def newest_faults(self) -> int:
+        """How many faults the newest version has; those of the file as a whole count for it."""
+        return self.faults.total - sum(version.fault_count for version in self.versions if not version.is_newest)
+
+    @property
     def is_sound(self) -> bool:
         """Whether the newest version has no fault."""
         return self.result == "sound"

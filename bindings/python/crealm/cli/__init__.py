@@ -7,6 +7,7 @@ crealm query FILE 'Person where …'    the objects that meet a query
 crealm export FILE OUT                everything, or some classes, in another format
 crealm check FILE                     everything about the file, also one that cannot be opened
 crealm why FILE                       why it is as large as it is
+crealm where FILE CLASS KEY PROPERTY  where in the file a value lies
 crealm versions FILE                  which versions are in use, and by whom
 crealm diff A B                       what two files differ in; with --slots, the two versions of one
 crealm watch FILE                     what others change, while they do it
@@ -34,7 +35,7 @@ from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, why
+from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, where, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -68,7 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, show, schema, query, export, diff, watch, browse, imports, files, completion):
+    for module in (info, why, where, show, schema, query, export, diff, watch, browse, imports, files, completion):
         module.add(commands)
     manual.add(commands, about())
     return parser

@@ -164,8 +164,7 @@ def check(options: argparse.Namespace) -> int:
 
 
 def _print_check(found: Check) -> None:
-    newest = found.versions[0].fault_count if found.versions else found.faults.total
-    verdict = {"sound": "sound", "faulty": _faults(newest), "unreadable": "not checked"}[found.result]
+    verdict = {"sound": "sound", "faulty": _faults(found.newest_faults), "unreadable": "not checked"}[found.result]
     print(f"{printable(found.info.path)}: {verdict}")
     if found.versions:
         states = {"sound": "sound", "reused": "parts of it were written over by later commits"}
