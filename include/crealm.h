@@ -647,6 +647,239 @@ typedef struct crealm_query_plan {
  *  Thread: confined. Errors: [query]; INVALID_ARGUMENT when out_plan is NULL. */
 RLM_API bool crealm_query_explain(const realm_query_t* query, crealm_query_plan_t* out_plan);
 
+/* ------------------------------------------------------------------------------------------------
+ * Examination
+ *
+ * What a file is, and whether it is sound, without opening it for use: nothing is written, locked or
+ * made, in the file or beside it. The functions take path, key or passphrase, and progress function
+ * of a config; docs/rescue.md.
+ * ---------------------------------------------------------------------------------------------- */
+
+/** What a file is. */
+typedef enum crealm_file_kind {
+    CREALM_FILE_EMPTY = 0,     /* nothing was ever in it */
+    CREALM_FILE_REALM = 1,     /* a Realm file, plain or opened by its key; what is in it may be damaged */
+    CREALM_FILE_ENCRYPTED = 2, /* by all appearances; without its key nothing else can be told */
+    CREALM_FILE_OTHER = 3      /* no Realm file, or one whose first bytes are damaged */
+} crealm_file_kind_e;
+
+/** The form of a file. */
+typedef enum crealm_file_encryption {
+    CREALM_ENCRYPTION_NONE = 0,
+    CREALM_ENCRYPTION_CREALM = 1, /* CRealm's own form */
+    CREALM_ENCRYPTION_REALM = 2   /* the form of Realm's SDKs */
+} crealm_file_encryption_e;
+
+/** What an open makes of a file. */
+typedef enum crealm_file_use {
+    CREALM_USE_NONE = 0,    /* nothing: crealm_file_info_t.problem says why, and the way out */
+    CREALM_USE_READ = 1,    /* it can be read only */
+    CREALM_USE_UPGRADE = 2, /* it can be read as it is; opening it for writing upgrades it */
+    CREALM_USE_WRITE = 3    /* it can be read and written */
+} crealm_file_use_e;
+
+/** What one of the two slots of the header is. */
+typedef enum crealm_slot_state {
+    CREALM_SLOT_EMPTY = 0,         /* it never led to a version */
+    CREALM_SLOT_VERSION = 1,       /* it leads to the top array of a version */
+    CREALM_SLOT_DAMAGED = 2,       /* it should lead to one, and there is none */
+    CREALM_SLOT_STREAMING_MARK = 3 /* the mark that a file has which was written in one piece */
+} crealm_slot_state_e;
+
+/** A slot of the header, and the version to which it leads. */
+typedef struct crealm_slot_info {
+    crealm_slot_state_e state;
+    uint32_t format; /* 0: none was chosen yet */
+    uint64_t top_ref;
+    uint64_t version;      /* what follows is of CREALM_SLOT_VERSION only, else 0 */
+    uint64_t logical_size; /* bytes of the (decrypted) file that the version may use */
+    uint32_t history_type; /* 0 none, 1 outside of the file, 2 in the file, 3 sync client, 4 sync server */
+    uint32_t history_schema_version;
+    const char* problem; /* NULL: none */
+} crealm_slot_info_t;
+
+/** What a file says of itself. The struct may grow at its end. */
+typedef struct crealm_file_info {
+    const char* path; /* the canonical one */
+    crealm_file_kind_e kind;
+    crealm_file_encryption_e encryption;
+    int cipher;            /* of crealm_page_cipher_e; -1: none, or unknown without the key */
+    bool wants_passphrase; /* and not a key */
+    bool is_streaming;     /* written in one piece, and not opened for writing since: one version */
+    crealm_file_use_e use;
+    uint64_t file_size;          /* bytes of the file */
+    uint64_t data_size;          /* of what is in it, decrypted; 0 without its key */
+    int selected_slot;           /* which of the slots the header selects; -1: there is no header */
+    crealm_slot_info_t slots[2]; /* as they stand in the header */
+    crealm_slot_info_t newest;   /* what an open shows: the selected one, unless a crash came before
+                                    the header was written for a commit that is there as a whole */
+    const char* writer;          /* which library writes files like this; NULL: unknown */
+    const char* problem;         /* why the file cannot be used, or not for writing, and the way out;
+                                    NULL: it can */
+} crealm_file_info_t;
+
+/** Tells what a file says of itself: in its first bytes, and with its key in its header and the top
+ *  arrays of both slots. Nothing else of it is read. A file that is no Realm file, or damaged, or
+ *  encrypted under another key, is an answer and no error. A key that is not needed is left aside.
+ *
+ *  config:   its path, and its key or passphrase.
+ *  out_info: receives the answer: own, with all its texts one block; free with realm_free().
+ *  Thread:   one at a time.
+ *  Errors:   INVALID_ARGUMENT; FILE_NOT_FOUND, FILE_PERMISSION_DENIED and others of reading a file;
+ *            OUT_OF_MEMORY. */
+RLM_API bool crealm_file_info(const realm_config_t* config, crealm_file_info_t** out_info);
+
+/** What a check found. */
+typedef enum crealm_check_result {
+    CREALM_CHECK_SOUND = 0,     /* the newest version has no fault */
+    CREALM_CHECK_FAULTY = 1,    /* it has, or there is none that could be opened */
+    CREALM_CHECK_UNREADABLE = 2 /* nothing is known: the file is encrypted under another key, or none was given */
+} crealm_check_result_e;
+
+/** What was found of a version. */
+typedef enum crealm_version_state {
+    CREALM_VERSION_SOUND = 1,
+    CREALM_VERSION_FAULTY = 2,
+    CREALM_VERSION_REUSED = 3 /* later commits have written over parts of it */
+} crealm_version_state_e;
+
+/** A version that was checked. */
+typedef struct crealm_checked_version {
+    crealm_version_state_e state;
+    int slot;          /* of the header, which leads to it; -1: none does yet, see crealm_file_info_t.newest */
+    bool is_newest;    /* what an open shows */
+    uint64_t version;
+    size_t num_faults;
+} crealm_checked_version_t;
+
+/** A fault of a file. */
+typedef struct crealm_file_fault {
+    crealm_fault_t fault;
+    int slot; /* whose version it is of; -1: the file as a whole, or a version that no slot leads to */
+} crealm_file_fault_t;
+
+/** What a check found. The struct may grow at its end. */
+typedef struct crealm_check {
+    crealm_check_result_e result;
+    const crealm_file_info_t* info;
+    size_t num_versions; /* that were checked: the newest first, then those of the slots of the header */
+    const crealm_checked_version_t* versions;
+    size_t num_faults; /* that are listed */
+    const crealm_file_fault_t* faults;
+    size_t total_faults;
+    const char* report; /* for people: a line for each version, then one for each fault that is listed */
+    const char* json;   /* all of this, for programs */
+} crealm_check_t;
+
+/** Checks everything about a file: that it is one, the header, and every invariant (crealm_verify())
+ *  of the newest version and of the one that the other slot of the header leads to. A fault does not
+ *  end the check, and a file that cannot be opened at all is an answer, with its place; so are files
+ *  of formats that this library does not know. Reads all of the file: the time grows with its size.
+ *  The memory is a fraction of it: about a thirtieth for maps of the file, 8 bytes for each object,
+ *  about 100 bytes for each link until its backlink is met; of an encrypted file also its pages.
+ *
+ *  config:    its path, key or passphrase, and progress function, which may end the check. With
+ *             crealm_config_set_snapshot() a private copy is checked: for files that others may be
+ *             writing.
+ *  max:       at most so many faults are listed.
+ *  out_check: receives the answer: own, with all that it refers to one block; free with
+ *             realm_free().
+ *  Thread:    one at a time.
+ *  Errors:    as crealm_file_info(); CREALM_ERR_INTERRUPTED; CREALM_ERR_FILE_KEEPS_CHANGING when
+ *             somebody wrote the file meanwhile, and no snapshot was asked for. */
+RLM_API bool crealm_check(const realm_config_t* config, size_t max, crealm_check_t** out_check);
+
+/** An error number beside those of realm_errno_e (category RUNTIME | FILE_ACCESS): the file has no whole version before the newest one. */
+#define CREALM_ERR_VERSION_GONE 9005
+
+/** Which of the versions that the header of a file leads to. */
+typedef enum crealm_version_slot {
+    CREALM_SLOT_NEWEST = 0,  /* the newest one; the default */
+    CREALM_SLOT_PREVIOUS = 1 /* the one before it, to which the other slot of the header leads */
+} crealm_version_slot_e;
+
+/** Makes opens with the config read the version before the newest one. The open checks all of it
+ *  first, so that it takes as long as crealm_verify(): a version that later commits, or one that a
+ *  crash cut short, have written over is refused. Nothing is written, locked or made. The realm is as
+ *  one of RLM_SCHEMA_MODE_IMMUTABLE: it never moves, shares nothing with other instances of the file,
+ *  and is not cached. With crealm_config_set_snapshot() it reads a private copy, for files that
+ *  others may be writing; without it, nobody may write the file while it is open. A damaged newest
+ *  version does not matter.
+ *
+ *  Thread: one at a time.
+ *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
+ *          CREALM_ERR_VERSION_GONE when there is no such version, or it is not whole;
+ *          ILLEGAL_COMBINATION as for a snapshot; otherwise what opening with IMMUTABLE gives. */
+RLM_API void crealm_config_set_version_slot(realm_config_t* config, crealm_version_slot_e slot);
+
+/** Which version opens with the config read.
+ *
+ *  Thread: one at a time. Errors: none. */
+RLM_API crealm_version_slot_e crealm_config_get_version_slot(const realm_config_t* config);
+
+/** What a node on the way to a value is for. */
+typedef enum crealm_node_role {
+    CREALM_NODE_TOP = 1,        /* the top array of the version */
+    CREALM_NODE_TABLES = 2,     /* refs of all tables */
+    CREALM_NODE_TABLE = 3,      /* the class */
+    CREALM_NODE_CLUSTER = 4,    /* of the tree of objects; in formats 2 to 9 the array of columns */
+    CREALM_NODE_COLUMN = 5,     /* values of the property */
+    CREALM_NODE_COLLECTION = 6, /* a collection, or a node inside of it */
+    CREALM_NODE_PART = 7        /* a part of a leaf: offsets, bytes, seconds */
+} crealm_node_role_e;
+
+/** A node on the way to a value. */
+typedef struct crealm_location_node {
+    crealm_node_role_e role;
+    int64_t element; /* of the node: leads to the next one, or is the value's; -1: the node as a whole */
+    uint64_t offset; /* of its header, in the (decrypted) file */
+    uint64_t size;   /* bytes, with the header of 8 */
+} crealm_location_node_t;
+
+/** What bits are of a value. */
+typedef enum crealm_part_kind {
+    CREALM_PART_VALUE = 1,
+    CREALM_PART_REFERENCE = 2, /* where its bytes end, where it goes on, or which of several values it is */
+    CREALM_PART_NULL = 3,      /* whether it is null, or which number stands for null */
+    CREALM_PART_KEY = 4        /* the name of an entry of a dictionary */
+} crealm_part_kind_e;
+
+/** Bits of a value. */
+typedef struct crealm_location_part {
+    crealm_part_kind_e kind;
+    uint32_t first_bit;   /* in the byte at offset, from the lowest */
+    uint64_t node;        /* offset of the node that holds it */
+    uint64_t offset;      /* in the (decrypted) file */
+    uint64_t bits;        /* 0: an array of zeros, or of nulls, has none */
+    int64_t page;         /* of an encrypted file; -1: it is plain */
+    uint64_t file_offset; /* of an encrypted file: where the ciphertext of the byte at offset is */
+} crealm_location_part_t;
+
+/** Where a value lies. The struct may grow at its end. */
+typedef struct crealm_value_location {
+    size_t num_nodes; /* on the way, from the top array on */
+    const crealm_location_node_t* nodes;
+    size_t num_parts; /* no part of an encrypted file reaches over the end of a page */
+    const crealm_location_part_t* parts;
+    uint64_t page_size; /* of an encrypted file: decrypted bytes; 0: it is plain */
+} crealm_value_location_t;
+
+/** Tells where in the file a value lies, in the version that the realm looks at. In files of formats 2
+ *  to 9 it is the place in that format. The ciphertext of Realm's form is in blocks of 16 bytes, each of
+ *  which depends on those before it in its page.
+ *
+ *  index:        of a collection: which element, in its order. SIZE_MAX, and for properties that are
+ *                no collection: the property itself, which is the root of the collection.
+ *  out_location: receives the answer: own, with all that it refers to one block; free with
+ *                realm_free().
+ *  Thread:       confined.
+ *  Errors:       [object]; INVALID_PROPERTY; PROPERTY_TYPE_MISMATCH for an index and no collection;
+ *                INDEX_OUT_OF_BOUNDS; WRONG_TRANSACTION_STATE in a write transaction; NOT_SUPPORTED for
+ *                entries of dictionaries of formats before 23, and for values of formats 2 to 9 that
+ *                are made of several; INVALID_DATABASE for a damaged file; OUT_OF_MEMORY. */
+RLM_API bool crealm_value_location(const realm_object_t* object, realm_property_key_t property,
+                                   size_t index, crealm_value_location_t** out_location);
+
 #ifdef __cplusplus
 }
 #endif

@@ -125,6 +125,20 @@ public func crealm_config_set_snapshot(_ c: OpaquePointer?, _ snapshot: Bool) {
 }
 @_cdecl("crealm_config_get_snapshot")
 public func crealm_config_get_snapshot(_ c: OpaquePointer?) -> Bool { anywhere(.config, c, false) { (c) throws(RealmError) in c.value.isSnapshot } }
+@_cdecl("crealm_config_set_version_slot")
+public func crealm_config_set_version_slot(_ c: OpaquePointer?, _ slot: crealm_version_slot_e) {
+    with(c) { (c) throws(RealmError) in
+        guard let known = VersionSlot(rawValue: slot.rawValue) else {
+            throw RealmError(.invalidArgument, "Unknown version slot \(slot.rawValue)")
+        }
+        c.value.versionSlot = known
+    }
+}
+@_cdecl("crealm_config_get_version_slot")
+public func crealm_config_get_version_slot(_ c: OpaquePointer?) -> crealm_version_slot_e {
+    anywhere(.config, c, crealm_version_slot_e(rawValue: 0)) { (c) throws(RealmError) in crealm_version_slot_e(rawValue: c.value.versionSlot.rawValue)
+    }
+}
 @_cdecl("crealm_config_set_page_memory")
 public func crealm_config_set_page_memory(_ c: OpaquePointer?, _ bytes: UInt64) {
     with(c) { (c) throws(RealmError) in c.value.pageMemory = Int(min(bytes, 1 << 40)) }

@@ -290,6 +290,7 @@ static bool call_confined(unsigned which, const struct things* t, const char** w
         CALL(crealm_change_key(t->realm, config))
         CALL(crealm_verify(t->realm, &problem))
         CALL(crealm_set_lock_timeout(t->realm, 1))
+        CALL(crealm_value_location(t->object, number, SIZE_MAX, NULL))
         CALL(crealm_get_space(t->realm, NULL, NULL, NULL))
         CALL(crealm_find_faults(t->realm, 10, NULL, NULL, &n))
         CALL(crealm_versions(t->realm, NULL, 0, &n))

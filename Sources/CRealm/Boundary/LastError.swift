@@ -33,7 +33,7 @@ final class ErrorSlot {
 func categories(of code: Int32) -> UInt32 {
     let runtime: UInt32 = 0x4, logic: UInt32 = 0x2, invalid: UInt32 = 0x8, file: UInt32 = 0x10, system: UInt32 = 0x20
     switch code {
-    case 1007, 1008, 1017...1024, 2012, 9001...9003: return runtime | file
+    case 1007, 1008, 1017...1024, 2012, 9001...9003, 9005: return runtime | file
     case 1999: return runtime | system
     case 1009, 2021, 3000...3023: return logic | invalid
     case 1000...1998, 9004, 1_000_000: return runtime

@@ -53,6 +53,8 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         case timedOut = 9003
         /// `CREALM_ERR_INTERRUPTED`
         case interrupted = 9004
+        /// `CREALM_ERR_VERSION_GONE`
+        case versionGone = 9005
     }
 
     /// The number.

@@ -48,6 +48,13 @@ struct FileHeader: Equatable {
         return new
     }
 
+    /// The header with slot `slot` as the live one.
+    func selecting(slot: Int) -> FileHeader {
+        var new = self
+        new.flags = flags & ~1 | UInt8(truncatingIfNeeded: slot & 1)
+        return new
+    }
+
     var liveSlot: Int { Int(flags & 1) }
     var liveTopRef: UInt64 { liveSlot == 0 ? topRefs.0 : topRefs.1 }
     var liveFormat: UInt8 { liveSlot == 0 ? formats.0 : formats.1 }

@@ -1,13 +1,13 @@
 /// # Inspection
 ///
-/// Reads any room to check it, or to measure it: for tests, `crealm_verify`, `crealm_find_faults` and `crealm_get_space`. Nothing in the engine
-/// depends on it.
+/// Reads any room to measure an open Realm, and has it checked: `crealm_verify`, `crealm_find_faults`, `crealm_get_space`, `crealm_value_location`.
+/// Nothing in the engine depends on it.
 ///
 /// Promise
 /// 1. Nothing is changed; a check reports damage, and does not throw it.
 /// 2. The time is bounded by the size of the file, whatever it holds.
 ///
-/// May use: ObjectStore and below.
+/// May use: ObjectStore, Examination and below.
 enum Inspection {}
 
 extension Realm {

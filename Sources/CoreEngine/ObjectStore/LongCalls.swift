@@ -50,7 +50,7 @@ extension Realm {
     }
 }
 extension RealmConfiguration {
-    func makeInterruption() -> Interruption {
+    package func makeInterruption() -> Interruption {
         guard let progress else { return Interruption() }
         return Interruption { activity, done, total in
             progress(CallProgress(activity: .init(rawValue: activity.rawValue) ?? .waiting, done: done, total: total))

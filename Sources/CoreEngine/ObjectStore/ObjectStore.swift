@@ -7,7 +7,7 @@
 /// 2. A `Realm` belongs to its scheduler's thread and says so instead of racing; a closed one answers with an error, never with a trap.
 /// 3. Handles name objects by keys and resolve them at the current version, so nothing dangles when the version moves.
 ///
-/// May use: Notifications, Query, Transactions and below.
+/// May use: Notifications, Query, Examination, Transactions and below.
 enum ObjectStore {
     /// Longest class and property names, in bytes.
     static let maxClassName = 57

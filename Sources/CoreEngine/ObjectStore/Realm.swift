@@ -179,7 +179,10 @@ public final class Realm: RealmOpening {
         let isFirst = !RealmCoordinator.isOpen(Name(path))
         do throws(RealmError) {
             if try Self.needsReset(configuration, path) { _ = try Database.deleteFiles(path: path) }
-            let opened = try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
+            let opened =
+                configuration.versionSlot == .previous
+                ? try Database.openPrevious(path: path, isSnapshot: configuration.isSnapshot, try configuration.encryption(), interruption)
+                : try Self.openDatabase(configuration, path, Patience(seconds: configuration.lockTimeout, interruption))
             (database, keptDatabase) = (opened, Lock(initial: opened))
         } catch { throw error.with(path: configuration.path) }
         self.path = path

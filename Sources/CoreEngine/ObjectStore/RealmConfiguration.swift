@@ -8,6 +8,14 @@ public enum CommitDurability: UInt32, Sendable {
     case unsafe = 2
 }
 
+/// Which of the two versions that the header of a file leads to. Numbers: `crealm_version_slot_e`.
+public enum VersionSlot: UInt32, Sendable {
+    /// The newest one.
+    case newest = 0
+    /// The one before it, if it is still whole.
+    case previous = 1
+}
+
 /// How to open a Realm. A plain value; copied when the Realm opens.
 public struct RealmConfiguration: Sendable {
     /// Path of the database file.
@@ -37,6 +45,9 @@ public struct RealmConfiguration: Sendable {
     /// Reads one version of a file that other programs may be writing, realm-core included, in a copy of its own: it waits for nobody, nobody
     /// waits for it, and nothing in the file's folder is made or changed. The Realm is as one of mode `immutable` then, and is never cached.
     public var isSnapshot = false
+    /// Reads the version before the newest one, which the other slot of the file's header leads to; an open throws 9005 when it is not whole any
+    /// more. All of it is checked first. The Realm is as one of mode `immutable` then, and is never cached; with `isSnapshot` it reads a copy.
+    public var versionSlot = VersionSlot.newest
     /// How commits reach the disk.
     public var durability = CommitDurability.full
     /// Opens with the same scheduler share one instance.
@@ -126,9 +137,11 @@ public struct RealmConfiguration: Sendable {
         return e
     }
 
+    /// Whether a Realm opened with it shares nothing with others of the file.
+    var isApart: Bool { isSnapshot || versionSlot != .newest }
     /// As a Realm opened with it has it.
     var asOpened: RealmConfiguration {
-        guard isSnapshot else { return self }
+        guard isApart else { return self }
         var c = self
         c.schemaMode = .immutable
         c.isCached = false
@@ -139,10 +152,10 @@ public struct RealmConfiguration: Sendable {
     func check() throws(RealmError) {
         _ = try checkedPath()
         _ = try encryption()
-        guard !isSnapshot || schemaMode == .automatic || schemaMode == .immutable else {
-            throw RealmError(.illegalCombination, "A snapshot open has no other schema mode than immutable")
+        guard !isApart || schemaMode == .automatic || schemaMode == .immutable else {
+            throw RealmError(.illegalCombination, "A snapshot open, and one of an earlier version, has no other schema mode than immutable")
         }
-        let fixed = isSnapshot || schemaMode == .immutable || schemaMode == .readOnly
+        let fixed = isApart || schemaMode == .immutable || schemaMode == .readOnly
         if migrate != nil && (fixed || schemaMode.isAdditive) {
             throw RealmError(.illegalCombination, "A migration function cannot be used with this schema mode")
         }
@@ -154,6 +167,6 @@ public struct RealmConfiguration: Sendable {
         if case .passphrase = secret, pageCipher == .realm {
             throw RealmError(.illegalCombination, "Realm's encrypted form takes a key of 64 bytes, not a passphrase")
         }
-        if isInMemory && (isSnapshot || schemaMode == .immutable) { throw RealmError(.illegalCombination, "An in-memory Realm cannot be immutable") }
+        if isInMemory && (isApart || schemaMode == .immutable) { throw RealmError(.illegalCombination, "An in-memory Realm cannot be immutable") }
     }
 }

@@ -19,8 +19,7 @@ enum RealmCoordinator {
     /// - Parameter path: the canonical one.
     private static func open(_ path: Name) -> [Entry] { instances.with { $0.filter { $0.path == path && $0.processId == Platform.processId } } }
     static func check(_ c: RealmConfiguration, _ path: Name) throws(RealmError) {
-        // A snapshot shares nothing with any other instance.
-        if c.isSnapshot { return }
+        if c.isApart { return }
         let open = open(path)
         guard let first = open.first else { return }
         let other = first.configuration
@@ -64,13 +63,13 @@ enum RealmCoordinator {
         return try cached(c, Name(r.path))
     }
     static func register(_ r: Realm) {
-        if r.configuration.isSnapshot { return }
+        if r.configuration.isApart { return }
         let entry = entry(r)
         instances.with { $0.append(entry) }
     }
     /// - Returns: the frozen Realm, or the cached one that is there for its version already.
     static func register(frozen r: Realm) -> Realm {
-        if r.configuration.isSnapshot { return r }
+        if r.configuration.isApart { return r }
         let entry = entry(r)
         // Whoever is the last to refer to one ends it, which takes the lock.
         var cached: [Realm] = []

@@ -287,6 +287,10 @@ extension DatabaseFile {
     func recordPlace(behind top: Ref, _ store: NodeStore) throws(RealmError) -> Int {
         top.isNull ? Format.headerSize : top.offset + (try store.node(top)).size
     }
+    /// Whether this engine wrote the snapshot: in plain files it leaves a record.
+    func hasRecord(behind s: State) throws(RealmError) -> Bool {
+        s.isStreaming ? false : try record(behind: s.topRef, physicalSize: s.physicalSize) != nil
+    }
     private func record(behind top: Ref, physicalSize: Int) throws(RealmError) -> (CommitRecord, at: Int)? {
         let store = NodeStore(space: space, fileLimit: physicalSize)
         store.move(toFileLimit: physicalSize, version: 0)

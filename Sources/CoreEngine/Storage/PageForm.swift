@@ -11,6 +11,9 @@ protocol PageForm: AnyObject {
     /// Bytes of a file with that many pages.
     var fileSize: Int { get throws(RealmError) }
 
+    /// Where in the file the ciphertext of a page begins.
+    func position(ofPage page: Int) -> Int
+
     /// Names the present content of a page; 0: never written.
     func stamp(of page: Int) throws(RealmError) -> UInt64
     /// Decrypts a page; returns the stamp of what was read.

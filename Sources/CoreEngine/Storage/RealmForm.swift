@@ -75,7 +75,7 @@ final class RealmForm: PageForm {
         FileHeader().encode(into: page)
         let entry = try form.entry(0)
         try form.seal(page, 0, entry, into: form.first)
-        try file.write(form.first, count: 4096, at: form.position(0))
+        try file.write(form.first, count: 4096, at: form.position(ofPage: 0))
         if durable { try file.synchronizeData() }
         try file.write(entry.at, count: 64, at: 0)
         if durable { try file.synchronizeData() }
@@ -103,7 +103,7 @@ final class RealmForm: PageForm {
         return max(0, whole - (whole + slots) / (slots + 1))
     }
     private static func fileSize(of pages: Int) -> Int { (pages + pages / slots + 1) * 4096 }
-    private func position(_ page: Int) -> Int { (page + page / Self.slots + 1) * 4096 }
+    func position(ofPage page: Int) -> Int { (page + page / Self.slots + 1) * 4096 }
 
     private func entry(_ page: Int) throws(RealmError) -> Entry {
         let block = page / Self.slots
@@ -135,7 +135,7 @@ final class RealmForm: PageForm {
                 metadata[page / Self.slots]?.generation = -1
             }
             let entry = try entry(page)
-            guard try file.read(into: buffer, count: 4096, at: position(page)) == 4096 else {
+            guard try file.read(into: buffer, count: 4096, at: position(ofPage: page)) == 4096 else {
                 throw failed("page \(page) lies beyond the end of the file: it is truncated")
             }
             guard entry.counter != 0 else { continue }
@@ -191,7 +191,7 @@ final class RealmForm: PageForm {
                 stamps[done + i] = e.stamp
             }
             try writeEntries(entries, run, at: page / Self.slots * (Self.slots + 1) * 4096 + page % Self.slots * 64)
-            try file.write(buffer, count: run * 4096, at: position(page))
+            try file.write(buffer, count: run * 4096, at: position(ofPage: page))
             done += run
         }
     }
@@ -226,14 +226,14 @@ final class RealmForm: PageForm {
             if attempt > 0 {
                 for p in torn {
                     _ = try file.copyBytes(of: source, 64, at: p / Self.slots * (Self.slots + 1) * 4096 + p % Self.slots * 64)
-                    _ = try file.copyBytes(of: source, 4096, at: position(p))
+                    _ = try file.copyBytes(of: source, 4096, at: position(ofPage: p))
                 }
                 forget()
             }
             var left: [Int] = []
             for p in torn {
                 let entry = try entry(p)
-                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(p)) == 4096 else { continue }
+                guard entry.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: p)) == 4096 else { continue }
                 if try !open(p, entry, into: page.base) { left.append(p) }
             }
             // Another key than this: whoever opens the file says so.
@@ -282,7 +282,7 @@ final class RealmForm: PageForm {
     func rewriteHeader() throws(RealmError) {
         // The copy that page 0 may need is about to be overwritten.
         try file.rewrite(0, count: 64)
-        try file.rewrite(position(0), count: 4096)
+        try file.rewrite(position(ofPage: 0), count: 4096)
         try file.synchronizeData()
     }
     /// Puts `header` into what page 0 holds, and that, encrypted under the next counter, into `first`.
@@ -332,7 +332,7 @@ final class RealmForm: PageForm {
         try file.write(first.at, count: size, at: place)
     }
     func repair() throws(RealmError) {
-        guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(0)) == 4096,
+        guard isFirstTorn, try file.read(into: buffer, count: 4096, at: position(ofPage: 0)) == 4096,
             let counter = try recoverFirst(into: first + 4096)
         else { return }
         try putFirst(counter)
@@ -350,7 +350,7 @@ final class RealmForm: PageForm {
         let pages = try pageCount
         for page in stride(from: pages - 1, through: max(1, pages - Self.copies), by: -1) {
             let copy = try entry(page)
-            guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(page)) == 4096,
+            guard copy.counter != 0, try file.read(into: buffer, count: 4096, at: position(ofPage: page)) == 4096,
                 try open(page, copy, into: first), FileHeader(bytes: first).hasMnemonic
             else { continue }
             // Commits that lost their power after the entry or before it go on from either half.

@@ -196,6 +196,9 @@ final class SealedForm: PageForm {
     var pageCount: Int { get throws(RealmError) { max(grownTo, try root().pageCount) } }
     var fileSize: Int { get throws(RealmError) { end(of: try pageCount) * Self.blockSize } }
 
+    /// Behind nonce and tag.
+    func position(ofPage page: Int) -> Int { pageBlock(page) * Self.blockSize + PageSeal.overhead }
+
     func stamp(of page: Int) throws(RealmError) -> UInt64 { try table(ofPage: page).values[page % Self.fanOut] }
 
     func read(_ page: Int, into to: UnsafeMutableRawPointer) throws(RealmError) -> UInt64 {

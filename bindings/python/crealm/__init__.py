@@ -35,7 +35,7 @@ The modules: `opening` opens files, `database` runs writes, `objects` has tables
 `collections` the live views of lists, sets and dictionaries, `results` what queries find, `models` classes declared as Python
 classes, `kinds` enums and dates in them, `expressions` conditions made of them, `aggregates` sums over groups, `schema` the
 other way to declare classes, `migration` brings files to a changed schema, `observing` tells of changes, `changes` is what it
-tells, `frozen` is for reading on many threads, `writing` for writes of programs with an event loop, `values` has the value
+tells, `examining` says what a file is without opening it, `frozen` is for reading on many threads, `writing` for writes of programs with an event loop, `values` has the value
 types that Python lacks, `errors` the exceptions.
 """
 
@@ -76,12 +76,14 @@ from .errors import (
     TypeMismatch,
     UnsupportedFormat,
     UsageError,
+    VersionGone,
     WrongKeyError,
     WrongThreadError,
 )
+from .examining import Check, CheckedVersion, FileInfo, Slot, check, file_info
 from .expressions import Condition, Path
 from .faults import Fault, Faults
-from .inspection import Explanation, Space
+from .inspection import Explanation, Location, LocationNode, LocationPart, Space
 from .migration import Migration
 from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
@@ -100,6 +102,8 @@ __all__ = [
     "Backlinks",
     "BusyError",
     "Changes",
+    "Check",
+    "CheckedVersion",
     "ClassSchema",
     "ClosedError",
     "CollectionChange",
@@ -122,6 +126,7 @@ __all__ = [
     "Field",
     "FileError",
     "FileExists",
+    "FileInfo",
     "FileKeepsChanging",
     "FileNotFound",
     "Float32",
@@ -130,6 +135,9 @@ __all__ = [
     "InvalidatedError",
     "LimitExceeded",
     "List",
+    "Location",
+    "LocationNode",
+    "LocationPart",
     "LockedError",
     "Migration",
     "MigrationRequired",
@@ -155,16 +163,20 @@ __all__ = [
     "SchemaError",
     "TimedOut",
     "SetView",
+    "Slot",
     "Space",
     "Table",
     "Timestamp",
     "TypeMismatch",
     "UnsupportedFormat",
     "UsageError",
+    "VersionGone",
     "WrongKeyError",
     "WrongThreadError",
     "backlinks",
+    "check",
     "field",
+    "file_info",
     "library_version",
     "memory",
     "set_pin_warning",

@@ -27,6 +27,7 @@ from ._prototypes import (
     ClassInfo,
     ErrorInfo,
     FaultInfo,
+    LocationInfo,
     PinnedInfo,
     Migrate,
     PropertyInfo,
@@ -710,6 +711,31 @@ def space(realm: int) -> List[Tuple[str, Optional[str], Optional[str], int]]:
     try:
         parts = (SpaceInfo * count.value).from_address(block.value) if block.value else ()
         return [(SPACE_KINDS[p.kind], _name(p.class_name), _name(p.property), p.bytes) for p in parts]
+    finally:
+        lib.realm_free(block)
+
+
+NODE_ROLES = ("", "top", "tables", "table", "cluster", "column", "collection", "part")
+PART_KINDS = ("", "value", "reference", "null", "key")
+WHOLE = ctypes.c_size_t(-1).value
+
+
+def location(
+    obj: int, key: int, index: int
+) -> Tuple[List[Tuple[str, int, int, Optional[int]]], List[Tuple[str, int, int, int, int, Optional[int], int]], Optional[int]]:
+    """Where a value of an object lies: nodes (role, offset, size, element), parts (kind, node, offset, first bit, bits, page, offset in the
+    file), and the size of a page."""
+    block = c_void_p()
+    if not lib.crealm_value_location(obj, key, index, byref(block)):
+        fail()
+    try:
+        found = LocationInfo.from_address(block.value or 0)
+        nodes = [(NODE_ROLES[n.role], n.offset, n.size, None if n.element < 0 else n.element) for n in found.nodes[: found.num_nodes]]
+        parts = [
+            (PART_KINDS[p.kind], p.node, p.offset, p.first_bit, p.bits, None if p.page < 0 else p.page, p.offset if p.page < 0 else p.file_offset)
+            for p in found.parts[: found.num_parts]
+        ]
+        return nodes, parts, found.page_size or None
     finally:
         lib.realm_free(block)
 

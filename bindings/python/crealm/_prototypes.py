@@ -181,6 +181,108 @@ class ArrowArrayStream(Structure):
     ]
 
 
+class SlotInfo(Structure):
+    """`crealm_slot_info_t`."""
+
+    _fields_ = [
+        ("state", c_int),
+        ("format", c_uint32),
+        ("top_ref", c_uint64),
+        ("version", c_uint64),
+        ("logical_size", c_uint64),
+        ("history_type", c_uint32),
+        ("history_schema_version", c_uint32),
+        ("problem", c_char_p),
+    ]
+
+
+class FileInfo(Structure):
+    """`crealm_file_info_t`."""
+
+    _fields_ = [
+        ("path", c_char_p),
+        ("kind", c_int),
+        ("encryption", c_int),
+        ("cipher", c_int),
+        ("wants_passphrase", c_bool),
+        ("is_streaming", c_bool),
+        ("use", c_int),
+        ("file_size", c_uint64),
+        ("data_size", c_uint64),
+        ("selected_slot", c_int),
+        ("slots", SlotInfo * 2),
+        ("newest", SlotInfo),
+        ("writer", c_char_p),
+        ("problem", c_char_p),
+    ]
+
+
+class CheckedVersion(Structure):
+    """`crealm_checked_version_t`."""
+
+    _fields_ = [
+        ("state", c_int),
+        ("slot", c_int),
+        ("is_newest", c_bool),
+        ("version", c_uint64),
+        ("num_faults", c_size_t),
+    ]
+
+
+class FileFaultInfo(Structure):
+    """`crealm_file_fault_t`."""
+
+    _fields_ = [("fault", FaultInfo), ("slot", c_int)]
+
+
+class CheckInfo(Structure):
+    """`crealm_check_t`."""
+
+    _fields_ = [
+        ("result", c_int),
+        ("info", POINTER(FileInfo)),
+        ("num_versions", c_size_t),
+        ("versions", POINTER(CheckedVersion)),
+        ("num_faults", c_size_t),
+        ("faults", POINTER(FileFaultInfo)),
+        ("total_faults", c_size_t),
+        ("report", c_char_p),
+        ("json", c_char_p),
+    ]
+
+
+class LocationNode(Structure):
+    """`crealm_location_node_t`."""
+
+    _fields_ = [("role", c_int), ("element", c_int64), ("offset", c_uint64), ("size", c_uint64)]
+
+
+class LocationPart(Structure):
+    """`crealm_location_part_t`."""
+
+    _fields_ = [
+        ("kind", c_int),
+        ("first_bit", c_uint32),
+        ("node", c_uint64),
+        ("offset", c_uint64),
+        ("bits", c_uint64),
+        ("page", c_int64),
+        ("file_offset", c_uint64),
+    ]
+
+
+class LocationInfo(Structure):
+    """`crealm_value_location_t`."""
+
+    _fields_ = [
+        ("num_nodes", c_size_t),
+        ("nodes", POINTER(LocationNode)),
+        ("num_parts", c_size_t),
+        ("parts", POINTER(LocationPart)),
+        ("page_size", c_uint64),
+    ]
+
+
 # The `release` of any of the three: it takes the struct.
 ArrowRelease = PYFUNCTYPE(None, c_void_p)
 
@@ -196,12 +298,20 @@ _STRUCTS = (
     ArrowSchema,
     ArrowArray,
     ArrowArrayStream,
+    SlotInfo,
+    FileInfo,
+    CheckedVersion,
+    FileFaultInfo,
+    CheckInfo,
+    LocationNode,
+    LocationPart,
+    LocationInfo,
 )
 
 # Other layouts would be other structs than the library's.
 if sizeof(c_void_p) != 8:
     raise ImportError("crealm needs a 64-bit Python")
-assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40]
+assert [sizeof(s) for s in _STRUCTS] == [24, 56, 40, 32, 24, 16, 48, 48, 72, 80, 40, 48, 216, 32, 56, 72, 32, 48, 40]
 
 # `realm_migration_func_t`: userdata, old realm, new realm, schema.
 Migrate = CFUNCTYPE(c_bool, c_void_p, c_void_p, c_void_p, c_void_p)
@@ -240,23 +350,26 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults", "crealm_value_location"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
     ("crealm_change_key", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
+    ("crealm_check", c_bool, [c_void_p, c_size_t, POINTER(c_void_p)], BLOCKING),
     ("crealm_config_set_durability", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_lock_timeout", None, [c_void_p, c_int64], QUICK),
     ("crealm_config_set_page_cipher", None, [c_void_p, c_int], QUICK),
     ("crealm_config_set_passphrase", c_bool, [c_void_p, c_char_p, c_size_t, c_uint32, c_uint64], QUICK),
     ("crealm_config_set_progress", None, [c_void_p, GoOn, c_void_p, c_void_p], QUICK),
     ("crealm_config_set_snapshot", None, [c_void_p, c_bool], QUICK),
+    ("crealm_config_set_version_slot", None, [c_void_p, c_int], QUICK),
     (
         "crealm_create_batch",
         c_bool,
         [c_void_p, c_uint32, c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_void_p],
         BLOCKING + MOVES,
     ),
+    ("crealm_file_info", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
     (
         "crealm_find_faults",
         c_bool,
@@ -282,6 +395,7 @@ TABLE = [
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
     ("crealm_set_lock_timeout", c_bool, [c_void_p, c_int64], QUICK),
     ("crealm_set_pin_warning", None, [c_uint64], QUICK),
+    ("crealm_value_location", c_bool, [c_void_p, c_int64, c_size_t, POINTER(c_void_p)], QUICK),
     ("crealm_versions", c_bool, [c_void_p, c_void_p, c_size_t, POINTER(c_size_t)], BLOCKING),
     ("realm_add_realm_changed_callback", c_void_p, [c_void_p, DatabaseMoved, c_void_p, c_void_p], QUICK),
     (

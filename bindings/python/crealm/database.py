@@ -46,12 +46,13 @@ from .errors import (
     Error,
     InvalidatedError,
     NotSupportedError,
+    OutOfRange,
     ReadOnlyError,
     UsageError,
 )
 from .faults import Fault, Faults
 from .frozen import Freezable
-from .inspection import Space
+from .inspection import Location, LocationNode, LocationPart, Space
 from .objects import Object, Table
 from .observing import Changes, Moves, Observation, wait_for_change
 from .schema import BoundClass, ClassSchema
@@ -427,6 +428,21 @@ class Database(Session):
         self._owner.check()
         with Attended(self._owner.attendant, progress):
             return [Space(*part) for part in self._owner.call(c.space)]
+
+    def locate(self, obj: Object, name: str, index: Optional[int] = None) -> Location:
+        """Where in the file a value lies, in the snapshot that the database looks at: the nodes on the way to it, and its bits. In files of formats 2
+        to 9 it is the place in that format. Not inside a write: what that has changed lies in no file yet.
+
+        name: a property. index: which element of a collection, in its order; None: the collection itself."""
+        self._owner.check()
+        if not _library.has("crealm_value_location"):
+            raise NotSupportedError("The loaded library does not tell where values lie")
+        if index is not None and not 0 <= operator.index(index) < c.WHOLE:
+            raise OutOfRange(f"There is no element {index}")
+        if obj._db is not self:
+            raise UsageError("The object is of another database")
+        nodes, parts, page_size = obj._handle.call(c.location, obj._facts(name).key, c.WHOLE if index is None else operator.index(index))
+        return Location(tuple(LocationNode(*n) for n in nodes), tuple(LocationPart(*p) for p in parts), page_size)
 
     def versions(self) -> List[PinnedVersion]:
         """The versions of the file that are in use, in all threads and processes that have it open with this

@@ -9,7 +9,7 @@
      │                                NoSuchClass (KeyError), NoSuchProperty (AttributeError, KeyError)
      ├─ DataError (ValueError)        TypeMismatch (TypeError), LimitExceeded, OutOfRange (IndexError)
      └─ FileError (OSError)           CommitOutcomeUnknown, CorruptFileError, DiskFullError, FileExists,
-                                      FileKeepsChanging, FileNotFound, LockedError, PermissionDenied,
+                                      FileKeepsChanging, FileNotFound, LockedError, PermissionDenied, VersionGone,
                                       UnsupportedFormat, WrongKeyError
 
 Where a built-in exception means the same, the class inherits from it too: `except FileNotFoundError`
@@ -236,6 +236,10 @@ class CommitOutcomeUnknown(FileError):
     default_errno = errno.EIO
 
 
+class VersionGone(FileError):
+    """The file has no version before the newest one any more, or it is not whole: see open(slot="previous")."""
+
+
 class FileKeepsChanging(FileError):
     """The file was committed to during each attempt to copy one version of it, see mode "snapshot" of open()."""
 
@@ -351,6 +355,7 @@ _CLASSES: Dict[int, Type[Error]] = {
     9002: FileKeepsChanging,
     9003: TimedOut,
     9004: Interrupted,
+    9005: VersionGone,
 }
 
 

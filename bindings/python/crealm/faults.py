@@ -1,4 +1,4 @@
-"""What `Database.verify` finds."""
+"""What `Database.verify` and `check` find."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class Fault(NamedTuple):
     object_key: Optional[int]
     offset: int  # The byte of the file, decrypted; 0 for no single place.
     message: str
+    slot: Optional[int] = None  # Of check(): the slot of the header whose version it is of; None: the file as a whole.
 
     def __str__(self) -> str:
         return self.message

@@ -10,7 +10,7 @@ from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple, Union
 
 from . import _marshal as c
 from ._handle import Owner
-from ._library import OpenedRealm, lib
+from ._library import OpenedRealm, has, lib
 from ._progress import Attendant, Progress
 from ._prototypes import (
     DURABILITIES,
@@ -22,7 +22,7 @@ from ._prototypes import (
 )
 from ._session import READING
 from .database import Database, check_timeout
-from .errors import DataError, Error, FileNotFound, PermissionDenied, SchemaError
+from .errors import DataError, Error, FileNotFound, NotSupportedError, PermissionDenied, SchemaError
 from .migration import Migrate, Run
 from .models import Declared, Schema, declare
 
@@ -36,6 +36,8 @@ _SCHEMA_MODES = {
     "rw": SCHEMA_MODE_ADDITIVE_EXPLICIT,
     "rwc": SCHEMA_MODE_ADDITIVE_EXPLICIT,
 }
+
+_SLOTS = {"newest": 0, "previous": 1}
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -56,6 +58,7 @@ def open(
     on_compact: Optional[Callable[[int, int], bool]] = None,
     timeout: Optional[float] = None,
     progress: Optional[Progress] = None,
+    slot: str = "newest",
 ) -> Database:
     """Opens a realm file.
 
@@ -103,9 +106,22 @@ def open(
           False ends the call, which raises Interrupted, and an exception does so and arrives from the call.
           It cannot use the database. Without it Ctrl-C ends long calls all the same.
 
+    slot: "previous" reads the version before the newest one, to which the other slot of the file's header leads:
+          what the file was before its last commit. All of it is checked first; VersionGone where there is none, or later
+          commits have written over it. The database never moves; it reads a copy of the file, in mode "immutable" the
+          file itself. For modes that read, and then "snapshot" is the default.
+
     The database belongs to the calling thread. Close it, or use it as a context manager.
     """
     where, for_library = _resolve(path)
+    if slot not in _SLOTS:
+        raise DataError(f'slot is "newest" or "previous", not {slot!r}')
+    if slot == "previous":
+        if mode not in (None, *READING):
+            raise DataError(f'The version before the newest one can only be read: mode {mode!r} does not go with it')
+        if not has("crealm_config_set_version_slot"):
+            raise NotSupportedError("The loaded library reads newest versions only")
+        mode = "immutable" if mode == "immutable" else "snapshot"
     if mode is None:
         mode = "rw" if schema is None else "rwc"
     if mode not in _SCHEMA_MODES:
@@ -139,7 +155,7 @@ def open(
     declared = None if schema is None else declare(schema)
 
     check_timeout(timeout)
-    way = _Way(where, for_library, mode, durability, in_memory, declared, timeout, progress)
+    way = _Way(where, for_library, mode, durability, in_memory, declared, timeout, progress, slot)
     return way.database(secret, schema_version=schema_version, migrate=migrate, on_compact=on_compact)
 
 
@@ -154,6 +170,7 @@ class _Way(NamedTuple):
     declared: Optional[Declared]
     timeout: Optional[float]
     progress: Optional[Progress]
+    slot: str
 
     def database(
         self,
@@ -174,6 +191,8 @@ class _Way(NamedTuple):
                 lib.realm_config_set_in_memory(config, True)
             if self.mode == "snapshot":
                 lib.crealm_config_set_snapshot(config, True)
+            if self.slot == "previous":
+                lib.crealm_config_set_version_slot(config, _SLOTS[self.slot])
             if on_compact is not None:
                 kept, raised = c.set_should_compact(config, on_compact)
             if self.declared is not None and not os.path.exists(self.where):

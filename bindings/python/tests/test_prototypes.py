@@ -51,6 +51,7 @@ def kind(c_type):
         "crealm_page_cipher_e": "int32",
         "crealm_durability_e": "int32",
         "crealm_update_mode_e": "int32",
+        "crealm_version_slot_e": "int32",
     }[words[0]]
 
 

@@ -164,11 +164,11 @@ def _entry(name: str, file: File) -> Json:
 
 def overview(ask: Ask, snapshot: Snapshot) -> Json:
     file, database = ask.file, snapshot.database
-    heading = file.heading()
+    info = file.info()
     return {
         "name": ask.parts[0], "path": file.shown_path, "way": file.way, "size": snapshot.mark.size, "schemaVersion": database.schema_version,
-        "format": heading.format, "encrypted": heading.is_encrypted, "cipher": heading.cipher, "history": heading.history,
-        "streaming": heading.is_streaming, "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
+        "format": info and info.format, "encrypted": info is not None and info.is_encrypted, "cipher": info and info.cipher,
+        "history": info and info.newest.history, "streaming": info is not None and info.is_streaming, "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
 
 
 def _class(database: Database, name: str, declared: ClassSchema) -> Json:

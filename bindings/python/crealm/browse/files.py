@@ -23,10 +23,10 @@ import time
 from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Set, Tuple, Union
 
-from ..cli.heading import Heading, read_heading
 from ..cli.output import printable
 from ..database import Database
 from ..errors import CorruptFileError, DataError, Error, FileNotFound, PermissionDenied, WrongKeyError
+from ..examining import FileInfo, file_info
 from ..opening import open as open_database
 
 WAYS = {"snapshot": "snapshot", "shared": "r", "immutable": "immutable"}
@@ -114,12 +114,12 @@ class File:
             self._way = "snapshot" if _size(self.path) <= SMALL else "shared"
         return self._way
 
-    def heading(self) -> Heading:
-        """What its first bytes say; nothing where they cannot be read any more."""
+    def info(self) -> Optional[FileInfo]:
+        """What it says of itself; None where it cannot be read any more."""
         try:
-            return read_heading(self.path, self.secret.is_given)
-        except OSError:
-            return Heading()
+            return file_info(self.path, **self.secret._asdict())
+        except Error:
+            return None
 
     def look(self) -> Mark:
         """The mark of the file as it is now; FileNotFound and the like where it cannot be seen."""

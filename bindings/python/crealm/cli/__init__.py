@@ -5,10 +5,11 @@ crealm show FILE [--limit N]          classes, properties and the first objects 
 crealm schema FILE                    the classes, as text or as declarations of a language
 crealm query FILE 'Person where …'    the objects that meet a query
 crealm export FILE OUT                everything, or some classes, in another format
-crealm check FILE                     every invariant of the file
+crealm check FILE                     everything about the file, also one that cannot be opened
 crealm why FILE                       why it is as large as it is
+crealm where FILE CLASS KEY PROPERTY  where in the file a value lies
 crealm versions FILE                  which versions are in use, and by whom
-crealm diff A B                       what two files differ in
+crealm diff A B                       what two files differ in; with --slots, the two versions of one
 crealm watch FILE                     what others change, while they do it
 crealm browse FILE [FILE…]            a web page to see, search and understand files
 crealm backup FILE COPY               a copy without free space, also of a file in use
@@ -34,7 +35,7 @@ from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, why
+from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, where, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -68,7 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, show, schema, query, export, diff, watch, browse, imports, files, completion):
+    for module in (info, why, where, show, schema, query, export, diff, watch, browse, imports, files, completion):
         module.add(commands)
     manual.add(commands, about())
     return parser

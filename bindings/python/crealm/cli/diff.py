@@ -11,12 +11,13 @@ from collections import Counter
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional
 
 from ..database import Database
+from ..errors import UsageError
 from .._shown import cut
 from ..objects import Object, Table
 from ..opening import open as open_database
 from ..schema import ClassSchema, Prop
 from .exact import Exact
-from .options import DIFFERENT, DONE, FAULTS, Commands, Evidence, add_json, add_reading, add_secret, secret, secret_in
+from .options import DIFFERENT, DONE, Commands, add_json, add_reading, add_secret, secret, secret_in, told
 from .output import counted, json_text, printable, progress
 
 _WIDTH = 60  # Of a value.
@@ -25,7 +26,8 @@ _WIDTH = 60  # Of a value.
 def add(commands: Commands) -> None:
     command = commands.alone("diff", run, "print what two files differ in; exit code 4 if they do")
     command.add_argument("file", metavar="A", help="a realm file")
-    command.add_argument("other", metavar="B", help="the file that it is compared with")
+    command.add_argument("other", metavar="B", nargs="?", help="the file that it is compared with")
+    command.add_argument("--slots", action="store_true", help="compare the version before the newest one of A with the newest one")
     add_secret(command)
     form = command.add_mutually_exclusive_group()
     form.add_argument("--other-key", metavar="KEYFILE", help="the key of B; default: that of A")
@@ -47,15 +49,20 @@ class Change(NamedTuple):
 
 
 def run(options: argparse.Namespace) -> int:
-    evidence = Evidence([options.file, options.other] if options.evidence else [])
+    if options.slots == (options.other is not None):
+        raise UsageError("diff takes two files, or --slots and one", hint="`crealm diff FILE --slots` compares the two versions that a file holds.")
+    if options.slots:
+        options.other = options.file
     has_other = options.other_key is not None or options.other_passphrase_file is not None
     other = secret_in(options.other_key, options.other_passphrase_file) if has_other else secret(options)
-    with open_database(options.file, mode=options.mode, **secret(options)) as a:
-        with open_database(options.other, mode=options.mode, **other) as b:
-            is_different = _compare(a, b, options)
-    if not evidence.holds():
-        return FAULTS
-    return DIFFERENT if is_different else DONE
+
+    def compare() -> int:
+        before = "previous" if options.slots else "newest"
+        with open_database(options.file, mode=options.mode, slot=before, **secret(options)) as a:
+            with open_database(options.other, mode=options.mode, **other) as b:
+                return DIFFERENT if _compare(a, b, options) else DONE
+
+    return told(options, list(dict.fromkeys([options.file, options.other])), compare)
 
 
 def _compare(a: Database, b: Database, options: argparse.Namespace) -> bool:

@@ -8,8 +8,8 @@ from typing import Any, Optional
 
 from ..database import Database
 from ..errors import UsageError
-from .heading import read_heading
-from .options import DONE, FAILED, Commands, add_json, read_key, read_passphrase
+from ..examining import file_info
+from .options import DONE, FAILED, Commands, add_json, read_key, read_passphrase, secret
 from .output import print_error, print_json, printable, watched
 
 _CIPHERS = ("xchacha20", "aes256gcm", "realm")
@@ -70,7 +70,7 @@ def compact(db: Database, options: argparse.Namespace) -> int:
         done = db.compact(progress=progress)
     after = os.path.getsize(db.path)
     if options.json:
-        print_json({"file": db.path, "compacted": done, "sizeBefore": before, "size": after})
+        print_json({"file": db.path, "compacted": done, "sizeBefore": before, "size": after, "upgradedFrom": options.upgraded_from})
     elif done:
         print(printable(f"{db.path} {before:,} bytes, now {after:,} bytes"))
     if not done:
@@ -79,25 +79,25 @@ def compact(db: Database, options: argparse.Namespace) -> int:
 
 
 def encrypt(db: Database, options: argparse.Namespace) -> int:
-    if read_heading(db.path, _has_secret(options)).is_encrypted:
+    if _is_encrypted(db, options):
         raise UsageError(f"{db.path} is encrypted already", hint="`crealm rekey` gives it another key.")
     return _change(db, options, "encrypted", _new_secret(options))
 
 
 def rekey(db: Database, options: argparse.Namespace) -> int:
-    if not read_heading(db.path, _has_secret(options)).is_encrypted:
+    if not _is_encrypted(db, options):
         raise UsageError(f"{db.path} is not encrypted", hint="`crealm encrypt` gives it a key.")
     return _change(db, options, "has no key" if options.plain else "has its new key", _new_secret(options))
 
 
 def decrypt(db: Database, options: argparse.Namespace) -> int:
-    if not read_heading(db.path, _has_secret(options)).is_encrypted:
+    if not _is_encrypted(db, options):
         raise UsageError(f"{db.path} is not encrypted")
     return _change(db, options, "decrypted", {"key": None})
 
 
-def _has_secret(options: argparse.Namespace) -> bool:
-    return options.key is not None or options.passphrase_file is not None
+def _is_encrypted(db: Database, options: argparse.Namespace) -> bool:
+    return file_info(db.path, **secret(options)).is_encrypted
 
 
 def _change(db: Database, options: argparse.Namespace, done: str, new_secret: Any) -> int:

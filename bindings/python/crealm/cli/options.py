@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import glob
 import hashlib
+import os
 import sys
-from typing import Any, Callable, List, Optional
+from datetime import datetime, timezone
+from typing import Any, Callable, List, NamedTuple, Optional
 
 from ..database import Database
+from ..examining import file_info
 from ..opening import open as open_database
 from .output import print_error
 
@@ -29,6 +33,7 @@ class Commands:
         command = self.alone(name, lambda options: _read(run, options), help)
         add_file(command)
         add_reading(command)
+        add_slot(command)
         return command
 
     def writer(self, name: str, run: Run, help: str) -> argparse.ArgumentParser:
@@ -63,6 +68,15 @@ def add_reading(command: argparse.ArgumentParser) -> None:
     command.add_argument("--evidence", action="store_true", help="tell the SHA-256 of the file before and after")
 
 
+def add_slot(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--previous", action="store_true", help="read the version before the newest one, if it is still whole")
+
+
+def slot(options: argparse.Namespace) -> str:
+    """Which version, as open() takes it."""
+    return "previous" if options.previous else "newest"
+
+
 def add_json(command: argparse.ArgumentParser, what: str = "print JSON") -> None:
     command.add_argument("--json", action="store_true", help=what)
 
@@ -95,29 +109,69 @@ def read_passphrase(path: str) -> bytes:
 
 
 def _read(run: Run, options: argparse.Namespace) -> int:
-    evidence = Evidence([options.file] if options.evidence else [])
-    with open_database(options.file, mode=options.mode, **secret(options)) as db:
-        code = run(db, options)
+    def read() -> int:
+        with open_database(options.file, mode=options.mode, slot=slot(options), **secret(options)) as db:
+            return run(db, options)
+
+    return told(options, [options.file], read)
+
+
+def _backup(path: str, format: Optional[int]) -> str:
+    """Where the file is that an upgrade kept."""
+    start = path[: -len("realm")] if path.endswith(".realm") else f"{path}."
+    found = glob.glob(f"{glob.escape(start)}v{format}*.backup.realm")
+    return max(found, key=os.path.getmtime) if found else "no backup is there"
+
+
+def told(options: argparse.Namespace, files: List[str], run: Callable[[], int]) -> int:
+    """run(), with --evidence told before and after it, also where it fails."""
+    evidence = Evidence(files if options.evidence else [])
+    try:
+        code = run()
+    except BaseException:
+        evidence.holds()
+        raise
     return code if evidence.holds() else FAULTS
 
 
 def _write(run: Run, options: argparse.Namespace) -> int:
+    before = file_info(options.file, **secret(options))
     with open_database(options.file, mode="rw", **secret(options)) as db:
+        options.upgraded_from = before.format if before.use == "upgrade" else None
+        if options.upgraded_from is not None:
+            print_error(f"{db.path} was upgraded from format {before.format}; as it was: {_backup(db.path, before.format)}")
         return run(db, options)
 
 
+class Proof(NamedTuple):
+    """What a file was at a moment."""
+
+    sha256: str
+    size: int
+    modified: str  # In UTC, to the nanosecond.
+
+    @classmethod
+    def of(cls, path: str) -> Proof:
+        about = os.stat(path)
+        seconds, nanoseconds = divmod(about.st_mtime_ns, 10**9)
+        modified = f"{datetime.fromtimestamp(seconds, timezone.utc):%Y-%m-%d %H:%M:%S}.{nanoseconds:09}Z"
+        return cls(_digest(path), about.st_size, modified)
+
+
 class Evidence:
-    """The digests of files before and after they were read."""
+    """What files were before and after they were read."""
 
     def __init__(self, files: List[str]) -> None:
-        self._before = [(file, _digest(file)) for file in files]
+        self._before = [(file, Proof.of(file)) for file in files]
 
     def holds(self) -> bool:
         """Whether all files are what they were; tells so. True when nobody asked."""
         is_same = True
         for file, before in self._before:
-            after = _digest(file)
-            print(f"sha256 before {before}\nsha256 after  {after}", file=sys.stderr)
+            after = Proof.of(file)
+            for when, proof in ("before", before), ("after ", after):
+                print(f"sha256 {when} {proof.sha256}", file=sys.stderr)
+                print(f"       {when} {proof.size:,} bytes, modified {proof.modified}", file=sys.stderr)
             if after != before:
                 print_error(f"{file} changed while it was read")
                 is_same = False

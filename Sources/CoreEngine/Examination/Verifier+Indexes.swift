@@ -5,6 +5,7 @@ extension Verifier {
         guard let f = t.facts[column], let c = t.column(f.key) else { return }
         let here = place(t, c)
         guard let index = try reading(here, { () throws(RealmError) in try t.index(of: column) }), let index else { return }
+        try checkIndexForm(index.root, here)
         if f.isCollection || f.isFullTextIndexed { return try checkWords(walk, c, index) }
         let data = { (key: ObjKey) throws(RealmError) -> IndexData? in
             if self.unread.contains(ValuePlace(table: t.key, column: f.key, object: key)) { return nil }

@@ -4,6 +4,7 @@
 /// 3. Every value can be read, and is one that its column can hold; sets and dictionaries are in order.
 /// 4. Every link has exactly one backlink and the reverse; every embedded object has one owner.
 /// 5. Every row is found through each of its search indexes, and indexes hold nothing else.
+/// 6. Tables, specs and leaves are written in the form that the format says, also where a reader does not look.
 ///
 /// A fault does not end the check: a damaged node is left out with all below it, and what only follows from its absence is not reported.
 /// Each node is walked once, however often it is reached: the time is bounded by the size of the file.
@@ -20,7 +21,7 @@ final class Verifier {
     var owners: [ObjectPlace: Int] = [:]
     /// Values that could not be read: what they link to, or are linked from, is unknown.
     var unread: Swift.Set<ValuePlace> = []
-    private var walks: [TableWalk] = []
+    private(set) var walks: [TableWalk] = []
     /// Steps done and to be done: each object is met in its cluster, among the backlinks and in the indexes.
     private var steps = (done: 0, total: 0)
     private var walkOf: [TableKey: TableWalk] = [:]
@@ -66,6 +67,7 @@ final class Verifier {
             walkOf[t.key] = walk
             steps.total += Self.rounds * ((try? t.count()) ?? 0)
         }
+        try checkTables()
         for walk in walks {
             try checkColumns(walk.table)
             try checkRows(walk)
@@ -258,43 +260,5 @@ final class Verifier {
             let n = owners[ObjectPlace(table: walk.table.key, object: key)] ?? 0
             if n > 1 || n == 0 && !mayHaveMore { report(.link, "embedded object with \(n) owners", place(walk.table, nil, key)) }
         }
-    }
-}
-
-/// Which bytes of a file have an owner, eight at a time.
-private struct Tiling {
-    private var taken: [UInt64]
-    private let end: Int
-
-    init(end: Int) {
-        self.end = end
-        taken = [UInt64](repeating: 0, count: end / 512 + 1)
-    }
-    func holds(_ at: Int, _ count: Int) -> Bool { at >= Format.headerSize && at <= end && count <= end - at }
-    /// Marks bytes inside of the file, a whole number of eights; false when some have an owner already, which keeps them.
-    mutating func take(_ at: Int, _ count: Int) -> Bool {
-        guard holds(at, count) else { return false }
-        for i in at >> 3..<(at + count) >> 3 where isTaken(i) { return false }
-        for i in at >> 3..<(at + count) >> 3 { taken[i >> 6] |= 1 << UInt64(i & 63) }
-        return true
-    }
-    private func isTaken(_ i: Int) -> Bool { taken[i >> 6] >> UInt64(i & 63) & 1 != 0 }
-    func forEachGap(_ body: (_ at: Int, _ count: Int) -> Void) {
-        var start: Int?
-        var i = Format.headerSize >> 3
-        while i < end >> 3 {
-            if start == nil, i & 63 == 0, taken[i >> 6] == .max {
-                i += 64
-                continue
-            }
-            if isTaken(i) {
-                if let s = start { body(s << 3, (i - s) << 3) }
-                start = nil
-            } else if start == nil {
-                start = i
-            }
-            i += 1
-        }
-        if let s = start { body(s << 3, (i - s) << 3) }
     }
 }

@@ -16,6 +16,8 @@ package struct Fault: Sendable {
         case link = 6
         /// A search index that contradicts the values.
         case index = 7
+
+        var name: String { ["node", "space", "tree", "column", "value", "link", "index"][Int(rawValue) - 1] }
     }
     /// Where a fault is, as far as it is known.
     struct Place {
@@ -36,6 +38,15 @@ package struct Fault: Sendable {
     /// The place and what is wrong there, for people.
     package let message: String
 
+    /// Of the file as a whole, or of a place in it that belongs to no class.
+    static func ofFile(_ what: String, offset: Int = 0) -> Fault {
+        Fault(.node, offset == 0 ? what : "\(what) (at byte \(offset))", Place(), offset: offset)
+    }
+    /// What kept the file from being read.
+    /// - Parameter offset: where, when the error does not know it.
+    static func ofFile(_ error: RealmError, offset: Int) -> Fault {
+        Fault(.node, error.message, Place(), offset: error.offset == 0 ? offset : error.offset)
+    }
     /// - Parameter what: names the offset itself.
     fileprivate init(_ kind: Kind, _ what: String, _ place: Place, offset: Int) {
         self.kind = kind

@@ -91,6 +91,7 @@ extension Verifier {
         let count = isEnumerated ? leaf.count : try reading(here) { () throws(RealmError) in try kind.count(store, leaf.ref) }
         if let count, count != rows.count { report(.tree, "\(count) values for \(rows.count) objects", here, offset: leaf.ref.offset) }
         if kind == .mixed { try checkPayloads(leaf.ref, here) }
+        if !isEnumerated { try checkForm(leaf.ref, kind, here) }
         if c.isBacklink { return }
         for (i, row) in rows.enumerated() {
             let key = walk.keys[row], spot = place(t, c, key)
@@ -118,11 +119,14 @@ extension Verifier {
             if v.isNull && !c.isNullable && c.type != .typedLink { report(.value, "null in a property that takes none", here) }
             return try checkElement(v, c, origin, here, depth: 0)
         }
-        guard case .slot(let slot) = v, let root = slot.subtree else { return true }
+        guard case .slot(let slot) = v else { return true }
+        if slot.isTagged { report(.node, "a number where a collection is expected", here) }
+        guard let root = slot.subtree else { return true }
         if c.isDictionary { return try walkDictionary(root, c, c.keyType, origin, here, depth: 0) }
         guard let kind = c.elementKind else { return true }
         let isOrdered = c.isSet && group.format >= 24
         var before: Mixed?
+        if kind == .objKey, transaction.old == nil { try checkUnresolved(root, here) }
         return try walkTree(root, kind, here) { (v, i) throws(RealmError) in
             // A set of decimals holds null as a number of its own.
             if v.isNull && !c.isNullable && c.type != .link { self.report(.value, "null at index \(i) of a collection that takes none", here) }
@@ -164,6 +168,20 @@ extension Verifier {
         owners[target, default: 0] += 1
     }
 
+    /// A tree of links has a flag that says whether any of them leads to an object that is not there yet.
+    private func checkUnresolved(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
+        let flags = try reading(here) { () throws(RealmError) -> (has: Bool, needs: Bool) in
+            var needs = false
+            try BPlusTree(store, kind: .objKey, root: root).forEachLeaf { (leaf, _, count) throws(RealmError) in
+                let n = try store.integers(leaf)
+                for i in 0..<n.count where n.get(i) < -1 { needs = true }
+                return !needs
+            }
+            return (try store.node(root).context, needs)
+        }
+        if let flags, flags.has != flags.needs { report(.node, "a wrong flag for links to missing objects", here, offset: root.offset) }
+    }
+
     // MARK: Trees
 
     /// Calls `body` for each element that can be read, with its index; whether that were all.
@@ -183,6 +201,7 @@ extension Verifier {
             guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else { return nil }
             if count > leafLimit { report(.tree, "a leaf of \(count) elements", here, offset: ref.offset) }
             if kind == .mixed { try checkPayloads(ref, here) }
+            try checkForm(ref, kind, here)
             var isWhole = true
             for i in 0..<count {
                 if let v = try reading(here, { () throws(RealmError) in try kind.get(store, ref, i) }) {

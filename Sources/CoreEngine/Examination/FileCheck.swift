@@ -1,0 +1,162 @@
+/// All that can be said against a file, without opening it for use: its header, and each version that a slot of the header leads to.
+///
+/// Whether a file is sound is decided by its newest version alone: nothing reads the one before it but who asks for that, and a commit that a
+/// crash cut short may have left anything in its slot.
+package struct FileCheck {
+    /// Numbers: `crealm_check_result_e`.
+    package enum Result: UInt32, Sendable {
+        case sound = 0
+        case faulty = 1
+        /// Nothing is known of what is in it: it is encrypted, and the key to it was not given.
+        case unreadable = 2
+    }
+    /// What was found of a version.
+    package struct Version: Sendable {
+        /// Numbers: `crealm_version_state_e`.
+        package enum State: UInt32, Sendable {
+            case sound = 1
+            case faulty = 2
+            /// Later commits have written over parts of it.
+            case reused = 3
+        }
+        package var state = State.sound
+        /// Which slot leads to it; nil: none does, but the record of a commit that a crash kept from the header.
+        package let slot: Int?
+        package let number: UInt64
+        package let isNewest: Bool
+        package var faultCount = 0
+    }
+
+    package private(set) var facts: FileFacts
+    package private(set) var result = Result.sound
+    /// The newest one first.
+    package private(set) var versions: [Version] = []
+    /// Each with the slot whose version it is of; nil: of the file as a whole, or of a version that no slot leads to.
+    package private(set) var faults: [(fault: Fault, slot: Int?)] = []
+    package private(set) var total = 0
+    private let limit: Int
+
+    /// - Parameters:
+    ///   - limit: as many faults are listed.
+    ///   - isSnapshot: a private copy is checked, of a file that others may be writing.
+    /// - Throws: what keeps the file from being read, and what ended the check.
+    package init(
+        path: String, _ encryption: Encryption?, isSnapshot: Bool, limit: Int, _ interruption: Interruption
+    ) throws(RealmError) {
+        self.limit = limit
+        facts = try FileFacts.read(path: path, encryption)
+        let head = try Head(facts.path)
+        switch facts.kind {
+        case .empty: return
+        case .encrypted: result = .unreadable
+        case .other: note(Fault.ofFile(facts.problem ?? "no Realm file"), nil)
+        case .realm:
+            let key = facts.form == .plain ? nil : encryption
+            try interruption.during(.checking) { () throws(RealmError) in
+                let file =
+                    isSnapshot
+                    ? try PrivateCopy.take(of: try FileDescriptor(path: facts.path, access: .readOnly), path: facts.path, key)
+                    : try DatabaseFile(path: facts.path, access: .readOnly, needsSlab: false, encryption: key)
+                try check(file, interruption)
+                try file.verifyWhole()
+            }
+        }
+        if !isSnapshot, try Head(facts.path) != head {
+            throw RealmError(
+                .fileKeepsChanging, "The Realm file at path '\(facts.path)' was changed while it was checked: have a snapshot of it checked",
+                path: facts.path)
+        }
+    }
+
+    private mutating func note(_ fault: Fault, _ slot: Int?) {
+        result = .faulty
+        total += 1
+        if faults.count < limit { faults.append((fault, slot)) }
+    }
+
+    private mutating func check(_ file: DatabaseFile, _ interruption: Interruption) throws(RealmError) {
+        try facts.take(file)
+        let header = try file.readHeader()
+        let newest = try newestState(of: file)
+        if let newest { try check(newest, of: file, slot: slot(of: newest, header), isNewest: true, interruption) }
+        for slot in [header.liveSlot, 1 - header.liveSlot] where facts.slots[slot].state == .version {
+            guard
+                let state = try RealmError.unlessDamaged({ () throws(RealmError) in try file.examine(header.selecting(slot: slot), readOnly: true) }),
+                state.topRef != newest?.topRef, state.version < newest?.version ?? .max, Format.isReadable(state.format)
+            else { continue }
+            if let newest, let proof = try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption) {
+                versions.append(Version(state: .reused, slot: slot, number: state.version, isNewest: false, faultCount: 1))
+                list([proof], of: 1, slot)
+            } else {
+                try check(state, of: file, slot: slot, isNewest: false, interruption)
+            }
+        }
+    }
+    /// nil, and a fault, when it cannot be opened.
+    private mutating func newestState(of file: DatabaseFile) throws(RealmError) -> DatabaseFile.State? {
+        do throws(RealmError) {
+            let newest = try file.newestState(readOnly: true).state
+            try newest.checkFormat(path: facts.path, writing: false, upgrades: false)
+            return newest
+        } catch {
+            guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
+            let top = facts.selectedSlot.map { facts.slots[$0].topRef } ?? 0
+            note(Fault.ofFile(error, offset: Int(exactly: top) ?? 0), facts.selectedSlot)
+            return nil
+        }
+    }
+    private func slot(of newest: DatabaseFile.State, _ header: FileHeader) -> Int? {
+        newest.isStreaming || UInt64(newest.topRef.offset) == header.liveTopRef ? header.liveSlot : nil
+    }
+    private mutating func check(
+        _ state: DatabaseFile.State, of file: DatabaseFile, slot: Int?, isNewest: Bool, _ interruption: Interruption
+    ) throws(RealmError) {
+        var found = Faults(limit: limit)
+        do throws(RealmError) {
+            let transaction = try Transaction(try Database(file, fixedAt: state, .immutable))
+            defer { transaction.close() }
+            transaction.interruption = interruption
+            try transaction.beginRead()
+            found = try Verifier(transaction, limit: limit).run()
+        } catch {
+            guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
+            found.add(error, Fault.Place())
+        }
+        versions.append(
+            Version(state: found.count == 0 ? .sound : .faulty, slot: slot, number: state.version, isNewest: isNewest, faultCount: found.count))
+        if isNewest, found.count > 0 { result = .faulty }
+        list(found.first, of: found.count, slot)
+    }
+    private mutating func list(_ found: [Fault], of count: Int, _ slot: Int?) {
+        total += count
+        for fault in found.prefix(max(0, limit - faults.count)) { faults.append((fault, slot)) }
+    }
+}
+
+extension FileCheck {
+    /// Those of the file as a whole count for the newest version.
+    private var newestFaults: Int { versions.reduce(total) { $1.isNewest ? $0 : $0 - $1.faultCount } }
+    private static func faults(_ count: Int) -> String { count == 1 ? "1 fault" : "\(count) faults" }
+    /// For people: a line for each version, and one for each fault.
+    package var report: String {
+        var lines: [String] = []
+        switch result {
+        case .unreadable: lines.append("\(facts.path): not checked. \(facts.problem ?? "")")
+        case .sound: lines.append("\(facts.path): sound")
+        case .faulty: lines.append("\(facts.path): \(Self.faults(newestFaults))")
+        }
+        for version in versions {
+            let place = version.slot.map { "header slot \($0)" } ?? "no header slot yet"
+            let state =
+                switch version.state {
+                case .sound: "sound"
+                case .faulty: Self.faults(version.faultCount)
+                case .reused: "parts of it were written over by later commits"
+                }
+            lines.append("  version \(version.number)\(version.isNewest ? "" : ", an earlier one") (\(place)): \(state)")
+        }
+        for (fault, slot) in faults { lines.append("  \(slot.map { "slot \($0): " } ?? "")\(fault.message)") }
+        if total > faults.count { lines.append("  and \(total - faults.count) more") }
+        return lines.joined(separator: "\n")
+    }
+}

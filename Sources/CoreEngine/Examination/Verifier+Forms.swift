@@ -1,0 +1,213 @@
+/// How things are written down: bytes that reading passes over, and parts of a table that must agree.
+///
+/// A reader that is not asked to check takes a text from its offsets and leaves its padding and its end alone. Here they count.
+extension Verifier {
+    // MARK: Tables
+
+    /// What the group says of its tables, and each table of its columns. Format: logical §2, §3.
+    func checkTables() throws(RealmError) {
+        guard transaction.old == nil else { return try checkOldTables() }
+        let top = transaction.topRef
+        guard !top.isNull else { return }
+        _ = try reading(Fault.Place()) { () throws(RealmError) in
+            let fields = try transaction.database.file.topFields(store, top, physicalSize: transaction.logicalSize)
+            try checkNames(fields.names, Fault.Place())
+        }
+        for walk in walks { _ = try reading(place(walk.table)) { () throws(RealmError) in try checkTable(walk.table) } }
+    }
+    private func checkTable(_ t: Table) throws(RealmError) {
+        let here = place(t), top = try store.refsNode(t.topRef)
+        guard (9...14).contains(top.count) else { return report(.node, "a table of \(top.count) slots", here, offset: top.ref.offset) }
+        for i in [3, 5, 6] where top.get(i) & 1 == 0 { report(.node, "no number in slot \(i) of a table", here, offset: top.ref.offset) }
+        if top.get(1) != 0 { report(.node, "a table with columns in the old place", here, offset: top.ref.offset) }
+        let spec = try store.refsNode(try top.child(0))
+        if spec.count != 6 || spec.get(3) != 0 { report(.column, "a spec of another form", here, offset: spec.ref.offset) }
+        try checkNames(try spec.child(1), here)
+        try checkColumnArrays(t, top)
+        for c in t.columns { try checkColumn(c, t) }
+        try checkCollisions(top, here)
+    }
+    /// Names are short texts.
+    private func checkNames(_ ref: Ref, _ here: Fault.Place) throws(RealmError) {
+        let n = try store.node(ref)
+        if n.hasRefs || n.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
+        try checkTexts(n, here)
+    }
+    /// A column's type and attributes stand in its spec and in its key.
+    private func checkColumn(_ c: Column, _ t: Table) throws(RealmError) {
+        let here = place(t, c), type = Int64(c.key.typeNumber), isOldList = c.specType == 13 && type == 12
+        if c.specType & 0xFFFF != type && !isOldList { report(.column, "type \(c.specType & 0xFFFF) in the spec, \(type) in the key", here) }
+        if (c.attributes.rawValue ^ c.key.attributes.rawValue) & 0xFC != 0 {
+            report(.column, "attributes \(c.attributes.rawValue) in the spec, \(c.key.attributes.rawValue) in the key", here)
+        }
+        let isLink = c.type == .link || c.isBacklink
+        if isLink, c.oppositeTable.isNull { report(.column, "links that lead to no class", here) }
+        // Files that were upgraded from format 9 have zeros there.
+        let isBlank = c.oppositeTable.isNull || c.oppositeTable.raw == 0 && c.oppositeColumn.raw == 0
+        if !isLink, !isBlank { report(.column, "the class of links where there are none", here) }
+        if c.key == t.primaryKey, group.format >= 22, try t.index(of: c.index) == nil { report(.index, "a primary key without its index", here) }
+        if !c.enumeratedValues.isNull { try checkTexts(try store.node(c.enumeratedValues), here) }
+    }
+    /// Indexes, opposite tables and opposite columns have a place for each column, and nothing in those of columns that are gone.
+    private func checkColumnArrays(_ t: Table, _ top: Node) throws(RealmError) {
+        let here = place(t)
+        let indexes = try store.refsNode(try top.child(4)), tables = try store.integers(try top.child(7)),
+            columns = try store.integers(try top.child(8))
+        if indexes.count != tables.count || tables.count != columns.count {
+            report(.column, "\(indexes.count) indexes, \(tables.count) and \(columns.count) other ends of columns", here, offset: top.ref.offset)
+        }
+        // Keys are read without their upper bits.
+        for i in 0..<tables.count where tables.get(i) < 0 || tables.get(i) > Int64(TableKey.null.raw) {
+            report(.column, "an impossible class at the other end of column \(i)", here, offset: tables.ref.offset)
+        }
+        let used = Swift.Set(t.columns.map(\.index))
+        for i in 0..<min(indexes.count, tables.count, columns.count) where !used.contains(i) {
+            if indexes.get(i) != 0 || tables.get(i) != Int64(TableKey.null.raw) || columns.get(i) != ColKey.null.raw {
+                report(.column, "something in the place of a column that is gone: \(i)", here, offset: top.ref.offset)
+            }
+        }
+    }
+    private func checkCollisions(_ top: Node, _ here: Fault.Place) throws(RealmError) {
+        guard top.count > 10, case let map = try top.child(10), !map.isNull else { return }
+        let n = try store.refsNode(map)
+        let low = try store.integers(try n.child(0)), high = try store.integers(try n.child(1)), keys = try store.integers(try n.child(2))
+        guard low.count == high.count, low.count == keys.count else {
+            return report(.column, "a map of colliding keys of unequal lengths", here, offset: map.offset)
+        }
+        for i in 1..<max(1, low.count) {
+            let before = (high.getUnsigned(i - 1), low.getUnsigned(i - 1))
+            if before > (high.getUnsigned(i), low.getUnsigned(i)) { report(.tree, "a map of colliding keys out of order", here, offset: map.offset) }
+        }
+    }
+
+    // MARK: Leaves
+
+    /// The form of a leaf that is walked. Its elements are read by others.
+    func checkForm(_ ref: Ref, _ kind: LeafKind, _ here: Fault.Place) throws(RealmError) {
+        switch kind {
+        case .string: _ = try reading(here) { () throws(RealmError) in try checkTexts(try store.node(ref), here) }
+        case .binary: _ = try reading(here) { () throws(RealmError) in try checkPieces(try store.node(ref), here, endInZero: false) }
+        case .bool:
+            let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
+            if let n, (0..<n.count).contains(where: { ![0, 1, 3].contains(n.get($0)) }) {
+                report(.value, "a value that is neither true nor false nor null", here, offset: ref.offset)
+            }
+        case .timestamp:
+            let seconds = try reading(here) { () throws(RealmError) in try store.refsNode(ref).child(0) }
+            if let seconds { try checkForm(seconds, .nullableInt, here) }
+        case .nullableInt:
+            let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
+            if n?.count == 0 { report(.node, "a leaf without the number that stands for null", here, offset: ref.offset) }
+        case .mixed:
+            let texts = try reading(here) { () throws(RealmError) -> Ref in
+                let n = try store.refsNode(ref)
+                return n.count > 3 ? try n.child(3) : .null
+            }
+            if let texts, !texts.isNull { try checkForm(texts, .string, here) }
+        default: break
+        }
+    }
+    /// Texts end in zeros: as many as the last byte of a short one says, one of a longer one. Format: logical §6.4.
+    func checkTexts(_ n: Node, _ here: Fault.Place) throws(RealmError) {
+        guard !n.hasRefs else { return try checkPieces(n, here, endInZero: true) }
+        guard n.widthType == 1, n.width > 0, n.width <= 64 else { return }
+        for i in 0..<n.count {
+            let slot = Bytes(start: n.payload + i * n.width, count: n.width), padding = Int(slot[n.width - 1])
+            // A null has whatever was there before it.
+            guard padding < n.width else { continue }
+            if slot[(n.width - 1 - padding)..<(n.width - 1)].contains(where: { $0 != 0 }) {
+                return report(.value, "bytes behind the end of a text: element \(i)", here, offset: n.ref.offset)
+            }
+        }
+    }
+    /// Blobs, or parts of one: what they add up to, and that texts among them end in zero.
+    private func checkPieces(_ n: Node, _ here: Fault.Place, endInZero: Bool) throws(RealmError) {
+        guard n.hasRefs else { return }
+        if n.context {
+            for i in 0..<n.count {
+                guard endInZero, case let ref = try n.child(i), !ref.isNull, case let blob = try store.node(ref), blob.widthType == 2, blob.count > 0
+                else { continue }
+                if blob.blob[blob.count - 1] != 0 { report(.value, "a text without its end: element \(i)", here, offset: ref.offset) }
+            }
+            return
+        }
+        let ends = try store.integers(try n.child(0)), blob = try store.blob(try n.child(1))
+        let nulls = n.count > 2 ? try store.integers(try n.child(2)) : nil
+        if let nulls, nulls.count != ends.count { report(.node, "offsets and nulls of unequal length", here, offset: n.ref.offset) }
+        let last = ends.count == 0 ? 0 : ends.get(ends.count - 1)
+        if last != Int64(blob.count) { report(.node, "\(blob.count) bytes where the offsets tell of \(last)", here, offset: blob.ref.offset) }
+        var start: Int64 = 0
+        // Which of the flags says null differs between formats: an element without bytes is not looked at.
+        for i in 0..<ends.count {
+            let end = ends.get(i)
+            if endInZero, end > start, end <= Int64(blob.count), blob.blob[Int(end) - 1] != 0 {
+                return report(.value, "a text without its end: element \(i)", here, offset: blob.ref.offset)
+            }
+            if end < start { return report(.node, "offsets out of order: element \(i)", here, offset: ends.ref.offset) }
+            start = end
+        }
+    }
+
+    // MARK: Indexes
+
+    /// Chunks of an index are 32 bits wide: searches count on it. Format: logical §9.
+    func checkIndexForm(_ root: Ref, _ here: Fault.Place) throws(RealmError) {
+        var pending = [root], seen: Swift.Set<Int> = []
+        while let ref = pending.popLast() {
+            guard seen.insert(ref.offset).inserted, let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.hasRefs, n.context
+            else { continue }
+            let keys = try reading(here) { () throws(RealmError) in try store.integers(try n.child(0)) }
+            if let keys, keys.width != 32 { report(.index, "chunks of \(keys.width) bits", here, offset: keys.ref.offset) }
+            for i in 1..<max(1, n.count) {
+                if let child = try reading(here, { () throws(RealmError) in try n.slot(i) })?.subtree { pending.append(child) }
+            }
+        }
+    }
+
+    // MARK: Formats 2 to 9
+
+    /// What is shown of these is made of their nodes; here the nodes themselves count. Format: old-formats §3 to §6.
+    private func checkOldTables() throws(RealmError) {
+        guard let schema = transaction.old?.schema else { return }
+        let fields = try transaction.database.file.topFields(store, transaction.topRef, physicalSize: transaction.logicalSize)
+        _ = try reading(Fault.Place()) { () throws(RealmError) in try checkNames(fields.names, Fault.Place()) }
+        for case let table? in schema.tables + [schema.keyTable] {
+            let here = Fault.Place(table: table.name.after(Tables.classPrefix) ?? table.name)
+            _ = try reading(here) { () throws(RealmError) in
+                let spec = try store.refsNode(try store.refsNode(table.top).child(0))
+                try checkNames(try spec.child(1), here)
+            }
+            for c in table.columns {
+                let spot = Fault.Place(table: here.table, property: c.form == .backlink ? nil : c.name)
+                _ = try reading(spot) { () throws(RealmError) in try checkOldColumn(c, c.root, spot) }
+            }
+        }
+    }
+    private func checkOldColumn(_ c: OldColumn, _ root: Ref, _ here: Fault.Place) throws(RealmError) {
+        guard !root.isNull else { return }
+        var column = c
+        column.root = root
+        let tree = try column.tree(store)
+        try tree.visit(0..<(try tree.count())) { (n, rows) throws(RealmError) in
+            try advance(0)
+            if rows.count > Format.treeCapacity { report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset) }
+            switch c.form {
+            case .string: try checkTexts(n, here)
+            case .float where n.width != 4, .double where n.width != 8:
+                report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
+            case .linkList, .table, .list:
+                for i in rows where n.hasRefs {
+                    if try n.slot(i).isTagged { report(.node, "a number where a list is expected", here, offset: n.ref.offset) }
+                    guard c.form == .list, let element = c.elements.first else { continue }
+                    if let list = try n.slot(i).subtree { try checkOldColumn(element, try store.refsNode(list).child(0), here) }
+                }
+            default: break
+            }
+        }
+        if c.form == .enumerated, !c.values.isNull {
+            var values = c
+            values.form = .string
+            try checkOldColumn(values, c.values, here)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+/// The bytes and bits of one element, by the form of its leaf. Format: logical §6; of formats 2 to 9 old-formats §6.
+extension ValueFinder {
+    /// Element `i` of an array of integers.
+    mutating func number(
+        _ kind: ValueLocation.PartKind, _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, count: Int = 1
+    ) throws(RealmError) {
+        let n = try step(role, ref, i)
+        guard i >= 0, i + count <= n.count, n.widthType == 0 else { throw .corrupt("leaf is too short", at: ref.offset) }
+        note(kind, n, bit: i * n.width, bits: count * n.width)
+    }
+    mutating func element(
+        _ kind: LeafKind, _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind = .value
+    ) throws(RealmError) {
+        switch kind {
+        case .int, .bool, .link, .objKey, .slot: try number(part, role, ref, i)
+        case .typedLink: try number(part, role, ref, i * 2, count: 2)
+        case .nullableInt: try nullable(role, ref, i, as: part)
+        case .float, .double, .decimal: try wide(role, ref, i, as: part)
+        case .objectId: try fixed(role, ref, i, width: 12, as: part)
+        case .uuid: try fixed(role, ref, i, width: 16, as: part)
+        case .string, .binary: try bytes(role, ref, i, as: part)
+        case .timestamp:
+            let n = try step(role, ref, i)
+            try nullable(.part, try n.child(0), i, as: part)
+            try number(part, .part, try n.child(1), i)
+        case .mixed: try mixed(role, ref, i, as: part)
+        }
+    }
+    /// Element 0 of the leaf stands for null.
+    mutating func nullable(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+        try number(part, role, ref, i + 1)
+        let n = try store.integers(ref)
+        note(.null, n, bit: 0, bits: n.width)
+    }
+    private mutating func wide(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+        let n = try step(role, ref, i)
+        guard i >= 0, i < n.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+        note(part, n, bit: i * n.width * 8, bits: n.width * 8)
+    }
+    /// Eight elements lie behind a byte of flags.
+    private mutating func fixed(
+        _ role: ValueLocation.Role, _ ref: Ref, _ i: Int, width: Int, as part: ValueLocation.PartKind
+    ) throws(RealmError) {
+        let n = try step(role, ref, i), block = (i >> 3) * (8 * width + 1), at = block + 1 + (i & 7) * width
+        guard i >= 0, at + width <= n.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+        note(part, n, bit: at * 8, bits: width * 8)
+        note(.null, n, bit: block * 8 + (i & 7), bits: 1)
+    }
+    private mutating func bytes(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+        let n = try step(role, ref, i)
+        guard n.hasRefs else { return try short(n, i, as: part) }
+        if n.context {
+            note(.reference, n, bit: i * n.width, bits: n.width)
+            if let blob = try n.slot(i).subtree { try blobs(blob, as: part) }
+            return
+        }
+        let ends = try step(.part, try n.child(0), i)
+        guard i >= 0, i < ends.count, ends.widthType == 0 else { throw .corrupt("leaf is too short", at: ref.offset) }
+        note(.reference, ends, bit: i * ends.width, bits: ends.width)
+        let start = i == 0 ? 0 : ends.get(i - 1), end = ends.get(i), blob = try step(.part, try n.child(1), Int(truncatingIfNeeded: start))
+        guard start >= 0, start <= end, end <= Int64(blob.count) else { throw .corrupt("offsets out of order", at: ends.ref.offset) }
+        if end > start { note(part, blob, bit: Int(start) * 8, bits: Int(end - start) * 8) }
+        if n.count > 2 { try number(.null, .part, try n.child(2), i) }
+    }
+    private mutating func short(_ n: Node, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+        guard n.widthType == 1, i >= 0, i < n.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        guard n.width > 0 else { return note(part, n, bit: 0, bits: 0) }
+        let text = (try StringLeaf.getSmall(n, i))?.count ?? 0
+        note(part, n, bit: i * n.width * 8, bits: text * 8)
+        // The last byte says how many before it are padding, or null.
+        note(.null, n, bit: (i * n.width + n.width - 1) * 8, bits: 8)
+    }
+    /// A blob, or the pieces of one.
+    private mutating func blobs(_ ref: Ref, as part: ValueLocation.PartKind) throws(RealmError) {
+        let n = try step(.part, ref, -1)
+        guard n.hasRefs else { return note(part, n, bit: 0, bits: n.count * 8) }
+        for i in 0..<n.count {
+            guard let child = try n.slot(i).subtree, case let piece = try step(.part, child, -1), !piece.hasRefs else { continue }
+            note(part, piece, bit: 0, bits: piece.count * 8)
+        }
+    }
+    /// A word says type and place; the payload is in one of the arrays beside it.
+    private mutating func mixed(_ role: ValueLocation.Role, _ ref: Ref, _ i: Int, as part: ValueLocation.PartKind) throws(RealmError) {
+        let leaf = try step(role, ref, i), words = try store.integers(try leaf.child(0))
+        guard i >= 0, i < words.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+        let word = words.get(i), slot = Int(word >> 5 & 7), index = Int(word >> 8)
+        try number(slot == 0 ? part : .reference, .part, words.ref, i)
+        guard slot > 0, slot < leaf.count, index >= 0 else { return }
+        let payload = try leaf.child(slot)
+        switch slot {
+        case 1: try number(part, .part, payload, index)
+        case 2: try number(part, .part, payload, index * 2, count: 2)
+        case 3: try bytes(.part, payload, index, as: part)
+        case 4:
+            try number(.reference, .part, payload, index)
+            if let root = try store.refsNode(payload).slot(index).subtree { try whole(.collection, root) }
+        default: break
+        }
+    }
+
+    // MARK: Formats 2 to 9
+
+    /// There each column is a tree, and an object is a row of it.
+    mutating func find(
+        in schema: OldSchema, _ tables: Node, _ table: Int, _ c: Column, _ object: ObjKey, _ index: Int?
+    ) throws(RealmError) {
+        guard table < schema.tables.count, let old = schema.tables[table], c.index < old.columns.count else { throw notFound() }
+        let column = old.columns[c.index], row = Int(object.raw)
+        let top = try step(.table, old.top, 1)
+        let columns = try step(.cluster, try top.child(1), slot(of: c.index, in: old))
+        switch column.form {
+        case .timestamp:
+            try tree(.nullableInt, try store.refsNode(try columns.child(slot(of: c.index, in: old))).child(0), row, in: .column)
+            try tree(.int, try store.refsNode(column.root).child(1), row, in: .column)
+        case .linkList, .list:
+            let (leaf, place) = try BPlusTree.leaf(store, column.root, row)
+            let refs = try step(.column, leaf, place)
+            let list = try refs.slot(place).subtree
+            guard let index else {
+                note(.reference, refs, bit: place * refs.width, bits: refs.width)
+                if let list { try whole(.collection, list) }
+                return
+            }
+            guard let list, index >= 0 else { throw outOfRange(index) }
+            if column.form == .linkList { return try tree(.int, list, index) }
+            guard let element = column.elements.first, let kind = Self.kind(element) else { throw unsupported() }
+            try tree(kind, try step(.collection, list, 0).child(0), index)
+        case .enumerated:
+            try tree(.int, column.root, row, in: .column)
+            let (leaf, place) = try BPlusTree.leaf(store, column.root, row)
+            try tree(.string, column.values, Int(truncatingIfNeeded: try store.integers(leaf).get(place)), in: .part)
+        default:
+            guard let kind = Self.kind(column) else { throw unsupported() }
+            try tree(kind, column.root, row, in: .column)
+        }
+    }
+    private func unsupported() -> RealmError {
+        RealmError(.notSupported, "Values of this kind are made of several in this format: they have no place of their own")
+    }
+    /// The columns array has a slot for each column and one for each index.
+    private func slot(of column: Int, in table: OldTable) -> Int { column + table.columns[..<column].count(where: \.isIndexed) }
+    private static func kind(_ c: OldColumn) -> LeafKind? {
+        switch c.form {
+        case .int, .bool, .dateTime: c.isNullable ? .nullableInt : .int
+        case .link: .int
+        case .string: .string
+        case .binary: .binary
+        case .float: .float
+        case .double: .double
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,190 @@
+/// Where a value lies in the file: the nodes on the way to it, and the bytes or bits of it.
+///
+/// Offsets count bytes of the file as it would be decrypted. What lies in an encrypted page is told with the page, and with the place of its
+/// ciphertext: a part never reaches over the end of a page.
+package struct ValueLocation {
+    /// What a node is for. Numbers: `crealm_node_role_e`.
+    package enum Role: UInt32, Sendable {
+        case top = 1
+        /// Refs of all tables.
+        case tables = 2
+        case table = 3
+        /// A node of the tree of objects: the last one has a slot for each column. In formats 2 to 9, the array of columns.
+        case cluster = 4
+        /// The values of a property for some objects, or an inner node above these.
+        case column = 5
+        /// A collection, or a node inside of it.
+        case collection = 6
+        /// A part of a leaf: offsets, bytes, seconds.
+        case part = 7
+    }
+    package struct Step {
+        package let role: Role
+        package let offset: Int
+        package let size: Int
+        /// Which element leads on, or is the value's; −1: the node as a whole.
+        package let element: Int
+    }
+    /// Bytes or bits that the value consists of. Numbers: `crealm_part_kind_e`.
+    package enum PartKind: UInt32, Sendable {
+        /// The value itself.
+        case value = 1
+        /// Where the bytes of the value end, or which of several values it is.
+        case reference = 2
+        /// Whether it is null, or which number stands for null.
+        case null = 3
+        /// The name of an entry of a dictionary.
+        case key = 4
+    }
+    package struct Part {
+        package let kind: PartKind
+        /// The node that holds it.
+        package let node: Int
+        package let offset: Int
+        /// In the first byte, from the lowest.
+        package let firstBit: Int
+        package let bits: Int
+        /// Of an encrypted file: which page, and where in the file its ciphertext begins; −1, 0 for a plain file.
+        package var page = -1
+        package var fileOffset = 0
+    }
+    package fileprivate(set) var steps: [Step] = []
+    package fileprivate(set) var parts: [Part] = []
+    /// Of an encrypted file; 0: it is plain.
+    package fileprivate(set) var pageSize = 0
+}
+
+extension Realm {
+    /// Where a value of an object lies, or element `index` of a collection; nil: the collection itself.
+    package func location(
+        _ table: TableKey, _ object: ObjKey, _ property: ColKey, index: Int?
+    ) throws(RealmError) -> ValueLocation {
+        let transaction = try reading(), t = try objectTable(table)
+        guard !isWriting else { throw RealmError(.wrongTransactionState, "What a write transaction has changed lies in no file yet") }
+        try verifyAlive(table, object)
+        _ = try facts(t, property)
+        guard let column = t.column(property) else { throw invalidated() }
+        var finder = ValueFinder(transaction)
+        try finder.find(t, column, object, index)
+        return finder.found
+    }
+}
+
+/// Goes from the top array to a value, noting what it passes.
+struct ValueFinder {
+    let transaction: Transaction
+    let store: NodeStore
+    fileprivate(set) var found = ValueLocation()
+
+    init(_ transaction: Transaction) {
+        self.transaction = transaction
+        store = transaction.store
+        found.pageSize = transaction.database.file.pages?.pageSize ?? 0
+    }
+
+    mutating func find(_ t: Table, _ c: Column, _ object: ObjKey, _ index: Int?) throws(RealmError) {
+        guard index == nil || c.isCollection else { throw RealmError(.typeMismatch, "Property '\(c.name)' is no collection: it has no elements") }
+        let top = try step(.top, transaction.topRef, 1)
+        let tables = try step(.tables, try top.child(1), t.key.index)
+        if let old = transaction.old?.schema { return try find(in: old, tables, t.key.index, c, object, index) }
+        let table = try step(.table, try tables.child(t.key.index), 2)
+        let (leaf, row) = try cluster(try table.child(2), UInt64(bitPattern: object.raw), c.index)
+        guard c.isCollection else {
+            if !c.enumeratedValues.isNull, case let n = try store.node(leaf), !n.hasRefs, n.widthType == 0 {
+                try number(.reference, .column, leaf, row)
+                return try element(.string, .part, c.enumeratedValues, Int(truncatingIfNeeded: n.get(row)))
+            }
+            guard let kind = c.leafKind else { throw notFound() }
+            return try element(kind, .column, leaf, row)
+        }
+        let refs = try step(.column, leaf, row)
+        try collection(try refs.slot(row).subtree, c, index, in: refs, row)
+    }
+    /// The leaf of a column, and the row of an object in it.
+    private mutating func cluster(_ root: Ref, _ key: UInt64, _ column: Int) throws(RealmError) -> (leaf: Ref, row: Int) {
+        var ref = root, key = key
+        for _ in 0..<Trees.maxDepth {
+            let n = try store.refsNode(ref)
+            guard n.isInner else {
+                let leaf = try ClusterLeaf(store, n)
+                guard let row = leaf.row(key) else { throw notFound() }
+                _ = try step(.cluster, ref, column + 1)
+                return (try leaf.column(column), row)
+            }
+            let inner = try ClusterInner(store, n)
+            let i = try inner.find(key)
+            _ = try step(.cluster, ref, i + 3)
+            key &-= inner.offset(i)
+            ref = try inner.child(i)
+        }
+        throw .corrupt("cluster tree too deep", at: root.offset)
+    }
+    private mutating func collection(_ root: Ref?, _ c: Column, _ index: Int?, in refs: Node, _ row: Int) throws(RealmError) {
+        guard let index else {
+            note(.reference, refs, bit: row * refs.width, bits: refs.width)
+            if let root { try whole(.collection, root) }
+            return
+        }
+        guard let root, index >= 0 else { throw outOfRange(index) }
+        guard c.isDictionary else {
+            guard let kind = c.elementKind else { throw notFound() }
+            return try tree(kind, root, index)
+        }
+        guard transaction.group.format >= 23 else {
+            throw RealmError(.notSupported, "Dictionaries of formats before 23 lie in trees of objects: their entries have no place of their own")
+        }
+        let parts = try step(.collection, root, 0)
+        try tree(c.keyType == .int ? .int : .string, try parts.child(0), index, as: .key)
+        try tree(.mixed, try parts.child(1), index)
+    }
+    /// Element `index` of a B+tree.
+    mutating func tree(
+        _ kind: LeafKind, _ root: Ref, _ index: Int, as part: ValueLocation.PartKind = .value, in role: ValueLocation.Role = .collection
+    ) throws(RealmError) {
+        guard index < (try BPlusTree.count(store, kind, root)) else { throw outOfRange(index) }
+        var ref = root, index = index
+        for _ in 0..<Trees.maxDepth {
+            let n = try store.node(ref)
+            guard n.isInner else { return try element(kind, role, ref, index, as: part) }
+            let (child, within) = try BPlusTree.childIndex(store, n, index)
+            _ = try step(role, ref, child + 1)
+            (ref, index) = (try n.child(child + 1), within)
+        }
+        throw .corrupt("tree too deep", at: root.offset)
+    }
+
+    // MARK: Noting
+
+    func notFound() -> RealmError { RealmError(.invalidatedObject, "Accessing object which has been invalidated or deleted") }
+    func outOfRange(_ index: Int) -> RealmError { RealmError(.indexOutOfBounds, "The collection has no element \(index)") }
+
+    /// A node on the way.
+    @discardableResult
+    mutating func step(_ role: ValueLocation.Role, _ ref: Ref, _ element: Int) throws(RealmError) -> Node {
+        let n = try store.node(ref)
+        found.steps.append(ValueLocation.Step(role: role, offset: ref.offset, size: n.size, element: element))
+        return n
+    }
+    /// A node that is the value.
+    mutating func whole(_ role: ValueLocation.Role, _ ref: Ref) throws(RealmError) {
+        let n = try step(role, ref, -1)
+        note(.value, n, bit: -64, bits: n.size * 8)
+    }
+    /// Bits of a node, counted from the beginning of its payload; in an encrypted file a part for each page that they lie in.
+    mutating func note(_ kind: ValueLocation.PartKind, _ n: Node, bit: Int, bits: Int) {
+        var at = (n.ref.offset + 8) * 8 + bit
+        let end = at + bits
+        guard let pages = transaction.database.file.pages, end > at else {
+            found.parts.append(ValueLocation.Part(kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: bits))
+            return
+        }
+        while at < end {
+            let page = at / 8 / pages.pageSize, last = min(end, (page + 1) * pages.pageSize * 8)
+            let inFile = pages.form.position(ofPage: page) + at / 8 % pages.pageSize
+            found.parts.append(
+                ValueLocation.Part(
+                    kind: kind, node: n.ref.offset, offset: at >> 3, firstBit: at & 7, bits: last - at, page: page, fileOffset: inFile))
+            at = last
+        }
+    }
+}

@@ -1,0 +1,241 @@
+"""What a file is, without opening it for use: nothing is written, locked or made, in the file or beside it.
+
+    info = crealm.file_info("found.realm")
+    print(info.format, info.newest.version, info.problem)
+    for fault in crealm.check("found.realm").faults:
+        print(fault)
+"""
+
+from __future__ import annotations
+
+import ctypes
+import operator
+import os
+import sys
+from typing import Any, Callable, Dict, NamedTuple, Optional, Tuple, TypeVar, Union
+
+from . import _marshal as c
+from ._library import has, lib
+from ._progress import Attendant, Progress
+from ._prototypes import SCHEMA_MODE_IMMUTABLE, CheckInfo as _CheckInfo, FileFaultInfo as _FileFaultInfo, FileInfo as _FileInfo, SlotInfo as _SlotInfo
+from .errors import NotSupportedError
+from .faults import Fault, Faults
+
+Result = TypeVar("Result")
+Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
+
+_KINDS = ("empty", "realm", "encrypted", "other")
+_FORMS = ("none", "CRealm", "Realm")
+_CIPHERS = {0: "XChaCha20-Poly1305", 1: "AES-256-GCM", 2: "AES-256-CBC with HMAC"}
+_USES = ("none", "read", "upgrade", "write")
+_STATES = ("empty", "version", "damaged", "streaming mark")
+_RESULTS = ("sound", "faulty", "unreadable")
+_VERSION_STATES = ("", "sound", "faulty", "reused")
+HISTORIES = {0: "none", 1: "outside the file", 2: "in the file", 3: "sync client", 4: "sync server"}
+
+
+class Slot(NamedTuple):
+    """One of the two places of the header that lead to a version."""
+
+    state: str  # "empty", "version", "damaged" or "streaming mark".
+    format: int  # 0: none was chosen yet.
+    top_ref: int  # The byte of the file, decrypted.
+    version: Optional[int]  # None, as what follows, unless the state is "version".
+    logical_size: Optional[int]  # Bytes of the file, decrypted, that the version may use.
+    history: Optional[str]
+    history_schema_version: Optional[int]
+    problem: Optional[str]
+
+
+class FileInfo(NamedTuple):
+    """What a file says of itself."""
+
+    path: str
+    kind: str  # "empty", "realm", "encrypted" (nothing else can be told without its key) or "other".
+    encryption: str  # "none", "CRealm" or "Realm": whose encrypted form.
+    cipher: Optional[str]
+    secret: Optional[str]  # What opens it: "key" or "passphrase".
+    is_streaming: bool  # Written in one piece, and not opened for writing since.
+    use: str  # What an open makes of it: "none", "read", "upgrade" (when it is opened for writing) or "write".
+    file_size: int
+    data_size: Optional[int]  # Of what is in it, decrypted; None without its key.
+    selected_slot: Optional[int]
+    slots: Tuple[Slot, Slot]
+    newest: Slot  # What an open shows: the selected slot's, unless a crash came before the header was written.
+    writer: Optional[str]  # Which library writes files like this.
+    problem: Optional[str]  # Why it cannot be used, or not for writing, and the way out.
+
+    @property
+    def format(self) -> Optional[int]:
+        """The number of the file format; None where it is not known, or none was chosen yet."""
+        return self.newest.format or None
+
+    @property
+    def is_encrypted(self) -> bool:
+        """Whether it is encrypted, as far as it can be told."""
+        return self.encryption != "none"
+
+    def to_dict(self) -> Dict[str, Any]:
+        """For JSON."""
+        facts = self._asdict()
+        facts.update(format=self.format, slots=[slot._asdict() for slot in self.slots], newest=self.newest._asdict())
+        return facts
+
+
+def file_info(path: Path, *, key: Optional[bytes] = None, passphrase: Union[str, bytes, None] = None) -> FileInfo:
+    """What a file says of itself: in its first bytes, and with its key in its header and the top arrays of both versions.
+
+    A file that is no realm file, or damaged, or encrypted under another key, is an answer and no error: see `kind`, `use`
+    and `problem`. Nothing is written, locked or made. FileNotFound, PermissionDenied and other FileErrors where the file
+    cannot be read.
+
+    key, passphrase: as of open(); one that is not needed is left aside.
+    """
+    return _asked("crealm_file_info", path, key, passphrase, _file_info)
+
+
+class CheckedVersion(NamedTuple):
+    """A version of a file that was checked."""
+
+    version: int
+    slot: Optional[int]  # Of the header, which leads to it; None: none does yet, see FileInfo.newest.
+    is_newest: bool  # What an open shows.
+    state: str  # "sound", "faulty" or "reused": later commits have written over parts of it.
+    fault_count: int
+
+
+class Check(NamedTuple):
+    """What was found in a file."""
+
+    result: str  # "sound", "faulty" or "unreadable": it is encrypted under another key, or none was given. Of the newest version.
+    info: FileInfo
+    versions: Tuple[CheckedVersion, ...]  # The newest first, then those of the slots of the header.
+    faults: Faults  # Each with the slot whose version it is of.
+    report: str  # For people.
+    json: str  # For programs.
+
+    @property
+    def newest_faults(self) -> int:
+        """How many faults the newest version has; those of the file as a whole count for it."""
+        return self.faults.total - sum(version.fault_count for version in self.versions if not version.is_newest)
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether the newest version has no fault."""
+        return self.result == "sound"
+
+
+def check(
+    path: Path,
+    *,
+    key: Optional[bytes] = None,
+    passphrase: Union[str, bytes, None] = None,
+    snapshot: bool = False,
+    limit: int = 1000,
+    progress: Optional[Progress] = None,
+) -> Check:
+    """Everything that can be said against a file, without opening it for use: its header, and each version that the header leads to.
+
+    A file that cannot be opened at all is an answer, with the fault and its place; Database.verify() checks what is open.
+
+    snapshot: a private copy is checked, for files that others may be writing. Without it FileKeepsChanging where
+          somebody does.
+    limit: as many faults are listed; `faults.total` says how many there are.
+    progress: as of open(). Ctrl-C ends the check, too.
+    """
+    attendant = Attendant(progress)
+
+    def checked(config: int, where: str) -> Check:
+        c.attend(config, attendant, None)
+        lib.crealm_config_set_snapshot(config, snapshot)
+        block = ctypes.c_void_p()
+        if not lib.crealm_check(config, min(max(0, operator.index(limit)), sys.maxsize), ctypes.byref(block)):
+            c.fail(where)
+        try:
+            return _made_check(_CheckInfo.from_address(block.value or 0))
+        finally:
+            lib.realm_free(block)
+
+    return _asked("crealm_check", path, key, passphrase, checked)
+
+
+def _made_check(found: _CheckInfo) -> Check:
+    versions = [found.versions[i] for i in range(found.num_versions)]
+    return Check(
+        result=_RESULTS[found.result],
+        info=made_info(found.info.contents),
+        versions=tuple(
+            CheckedVersion(v.version, None if v.slot < 0 else v.slot, v.is_newest, _VERSION_STATES[v.state], v.num_faults)
+            for v in versions),
+        faults=Faults((_made_fault(found.faults[i]) for i in range(found.num_faults)), found.total_faults),
+        report=_text(found.report) or "",
+        json=_text(found.json) or "",
+    )
+
+
+def _made_fault(found: _FileFaultInfo) -> Fault:
+    f = found.fault
+    return Fault(
+        c.FAULT_KINDS.get(f.kind, str(f.kind)), _text(f.class_name), _text(f.property), None if f.object < 0 else f.object, f.offset,
+        _text(f.message) or "", None if found.slot < 0 else found.slot)
+
+
+def _asked(name: str, path: Path, key: Optional[bytes], passphrase: Union[str, bytes, None], read: Callable[[int, str], Result]) -> Result:
+    """read(config, path) with a config for a file that is examined."""
+    if not has(name):
+        raise NotSupportedError("The loaded library examines no files")
+    where = os.path.abspath(os.fsdecode(path))
+    config = c.make_config(c.c_name(where), SCHEMA_MODE_IMMUTABLE, c.make_secret(key, passphrase, None, where))
+    try:
+        return read(config, where)
+    finally:
+        lib.realm_release(config)
+
+
+def _file_info(config: int, where: str) -> FileInfo:
+    block = ctypes.c_void_p()
+    if not lib.crealm_file_info(config, ctypes.byref(block)):
+        c.fail(where)
+    try:
+        return made_info(_FileInfo.from_address(block.value or 0))
+    finally:
+        lib.realm_free(block)
+
+
+def made_info(info: _FileInfo) -> FileInfo:
+    """What the library's struct says."""
+    is_encrypted = info.encryption != 0
+    return FileInfo(
+        path=os.fsdecode(info.path),
+        kind=_KINDS[info.kind],
+        encryption=_FORMS[info.encryption],
+        cipher=_CIPHERS.get(info.cipher),
+        secret=("passphrase" if info.wants_passphrase else "key") if is_encrypted else None,
+        is_streaming=info.is_streaming,
+        use=_USES[info.use],
+        file_size=info.file_size,
+        data_size=info.data_size if info.kind == 1 else None,
+        selected_slot=None if info.selected_slot < 0 else info.selected_slot,
+        slots=(_made_slot(info.slots[0]), _made_slot(info.slots[1])),
+        newest=_made_slot(info.newest),
+        writer=_text(info.writer),
+        problem=_text(info.problem),
+    )
+
+
+def _made_slot(slot: _SlotInfo) -> Slot:
+    has_version = slot.state == 1
+    return Slot(
+        state=_STATES[slot.state],
+        format=slot.format,
+        top_ref=slot.top_ref,
+        version=slot.version if has_version else None,
+        logical_size=slot.logical_size if has_version else None,
+        history=HISTORIES.get(slot.history_type, str(slot.history_type)) if has_version else None,
+        history_schema_version=slot.history_schema_version if has_version else None,
+        problem=_text(slot.problem),
+    )
+
+
+def _text(text: Optional[bytes]) -> Optional[str]:
+    return None if text is None else text.decode("utf-8", "replace")
