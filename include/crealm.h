@@ -622,6 +622,24 @@ typedef struct crealm_space {
 RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, size_t* out_count,
                               uint64_t* out_total);
 
+/** Makes a new file of everything that a damaged file still holds. docs/salvage.md says what is tried
+ *  in which order, what is proven, and what the report says. The damaged file is only read; nobody may
+ *  write to it meanwhile. What an ordinary read of a sound file gives, this gives, too, with the same
+ *  keys of objects.
+ *
+ *  source:     path, key or passphrase, and progress function of the damaged file; nothing else of it
+ *              counts.
+ *  target:     path, key or passphrase, and page cipher of the new file, which must not exist;
+ *              nothing else of it counts.
+ *  out_report: [optional]; receives what was found and lost, by class and property, as JSON: own;
+ *              free with realm_free(). NULL after an error.
+ *  Returns:    true when there is a new file, be it with a part of the data only.
+ *  Thread:     any.
+ *  Errors:     INVALID_DATABASE when nothing was found, or the key is wrong; FILE_ALREADY_EXISTS for
+ *              the target; INCOMPATIBLE_SESSION when the source is open somewhere;
+ *              CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; file errors. There is no new file then. */
+RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* target, char** out_report);
+
 /** How a query comes to the objects whose values it tests. */
 typedef enum crealm_access {
     CREALM_ACCESS_SCAN = 0,   /* every object of the class */

@@ -87,6 +87,7 @@ from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
 from .observing import Changes, Observation
 from .opening import memory as memory, open as open
+from .rescue import LostClass, Salvage, SalvagedClass, SalvagedProperty, salvage
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
@@ -131,6 +132,7 @@ __all__ = [
     "LimitExceeded",
     "List",
     "LockedError",
+    "LostClass",
     "Migration",
     "MigrationRequired",
     "Model",
@@ -152,6 +154,9 @@ __all__ = [
     "RawTimestamp",
     "ReadOnlyError",
     "Results",
+    "Salvage",
+    "SalvagedClass",
+    "SalvagedProperty",
     "SchemaError",
     "TimedOut",
     "SetView",
@@ -167,6 +172,7 @@ __all__ = [
     "field",
     "library_version",
     "memory",
+    "salvage",
     "set_pin_warning",
     "timestamp_ns",
 ]

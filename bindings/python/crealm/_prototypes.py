@@ -240,7 +240,7 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_find_faults"})
+OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_find_faults", "crealm_salvage"})
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -278,6 +278,7 @@ TABLE = [
         [c_void_p, c_size_t, c_size_t, POINTER(c_char_p), c_size_t, c_void_p, c_void_p],
         BLOCKING,
     ),
+    ("crealm_salvage", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
     ("crealm_set_lock_timeout", c_bool, [c_void_p, c_int64], QUICK),

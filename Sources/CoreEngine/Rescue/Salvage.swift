@@ -1,0 +1,116 @@
+/// Makes a new file of everything that a damaged one still holds.
+package final class Salvage {
+    private let source: DamagedFile
+    private let groups: [FoundGroup]
+    private var tables: [SalvagedTable] = []
+    private var byKey: [TableKey: SalvagedTable] = [:]
+    private var report = SalvageReport()
+
+    /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and key count, and the
+    /// function that is told how far it is; of the second, path, key and page cipher.
+    package static func run(
+        _ from: RealmConfiguration, to: RealmConfiguration, interruption: Interruption? = nil
+    ) throws(RealmError) -> SalvageReport {
+        try from.check()
+        try to.check()
+        let out = try FileSystem.canonical(try to.checkedPath()), encryption = try to.encryption()
+        guard !FileSystem.exists(out) else { throw FileSystem.alreadyExists(out) }
+        let interruption = interruption ?? from.makeInterruption()
+        return try interruption.during(.copying) { () throws(RealmError) in
+            let source = try DamagedFile(try FileSystem.canonical(try from.checkedPath()), try from.encryption(), interruption)
+            let salvage = try Salvage(source)
+            try salvage.write(out, encryption, interruption)
+            return salvage.report
+        }
+    }
+
+    private init(_ source: DamagedFile) throws(RealmError) {
+        self.source = source
+        let store = source.store
+        groups = source.roots.map { FoundGroup(store, $0) }
+        guard !source.roots.isEmpty else {
+            throw RealmError(
+                .invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(source.badRoots.first?.reason ?? "no header"))",
+                path: source.file.path)
+        }
+    }
+
+    // MARK: Writing
+
+    /// Puts the objects together in a write transaction that is never committed, and writes what that sees to a new file.
+    private func write(_ out: String, _ encryption: Encryption?, _ interruption: Interruption) throws(RealmError) {
+        let scratch = FileSystem.temporary(out, ".tmp_salvage_\(Platform.processId)")
+        defer { for suffix in ["", ".lock"] { _ = try? FileSystem.remove(scratch + suffix) } }
+        let database = try Database.open(path: scratch, access: .readWrite(create: true), durability: .memoryOnly)
+        let transaction = try Transaction(database)
+        defer { transaction.close() }
+        // The first commit makes the history that a file needs.
+        _ = try transaction.beginWrite()
+        try transaction.commit()
+        transaction.interruption = interruption
+        _ = try transaction.beginWrite()
+        defer { try? transaction.rollback() }
+        transaction.group.log = nil
+        try fill(transaction.group)
+        try source.file.verifyWhole()
+        try transaction.writeCopy(to: out, encryption)
+        finishReport()
+    }
+    private func fill(_ group: Group) throws(RealmError) {
+        try makeTables(group)
+        for t in tables { t.addColumns(byKey) }
+        let owners = try Owners(source, byKey)
+        for t in tables { try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil } }
+        let copy = ValueCopy(source, group, byKey.mapValues(\.table), owners)
+        for t in tables { try t.copyValues(copy) }
+        for t in tables { try t.addIndexes() }
+    }
+
+    // MARK: Tables
+
+    /// Every table of the first root that knows of it: where a root says that there is none, later roots are not asked.
+    private func makeTables(_ group: Group) throws(RealmError) {
+        let end = groups.reduce(0) { max($0, $1.count) }
+        for index in 0..<end {
+            var reason: String?, name: Name?
+            search: for (r, g) in groups.enumerated() {
+                switch g.state(index) {
+                case .unknown: continue
+                case .none: break search
+                case .lost(let lostName, let why):
+                    reason = reason ?? why
+                    name = name ?? lostName
+                case .table(let found):
+                    try add(found, from: r, name, group)
+                    reason = nil
+                    break search
+                }
+            }
+            if let reason { report.lostClasses.append((name.map { $0.after(Tables.classPrefix) ?? $0 }, reason)) }
+        }
+    }
+    private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
+        var found = found
+        if found.name == nil { found.name = name }
+        for g in groups { if let other = g.table(found.key) { found.complete(from: other) } }
+        var free = found.name ?? Name("class_lost_\(found.key.index)")
+        if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
+        let table = try group.addTable(free, kind: found.kind)
+        let sources = groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
+        let salvaged = SalvagedTable(found, MergedRows(sources), table)
+        tables.append(salvaged)
+        byKey[found.key] = salvaged
+    }
+
+    // MARK: Report
+
+    private func finishReport() {
+        report.format = source.roots.first?.format ?? 0
+        report.version = source.roots.first?.version ?? 0
+        report.classes = tables.map(\.report)
+        report.roots = zip(source.roots, groups).map { (root, group) in
+            SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
+        }
+        report.roots += source.badRoots.map { SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason) }
+    }
+}

@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Salvage against a perfect reader, on files damaged in known places.
+
+    run.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
+
+Round i damages a file (histories of Tests/Tools/ops.c, and the fixtures) by seed + i and salvages it. Every value whose nodes are all intact must
+be in the new file under the same class, object key and property; an object that was not in the file may appear only where the clusters of its
+class, or what leads to them, are damaged. The new file must pass both checkers of Tests/Tools. With --reference it must open in that library, too
+(Tests/Tools/dump.c). Prints the share of provable values that were found, by kind of damage, and fails below 99.5 % or for anything else.
+"""
+
+import argparse
+import collections
+import json
+import os
+import pathlib
+import random
+import resource
+import select
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOOLS = HERE.parent / "Tools"
+sys.path.insert(0, str(HERE))
+from damage import KINDS, damage  # noqa: E402
+from model import Model, contents  # noqa: E402
+
+TIME_LIMIT = 120
+LEAST_SHARE = 0.995
+MOST_MEMORY = 400 << 20
+
+
+class Worker:
+    """Salvages files in a process of its own: a crash or an endless loop is a result like any other."""
+
+    def __init__(self, library):
+        self.environment = {**os.environ, "CREALM_LIBRARY": library, "PYTHONPATH": str(HERE.parent.parent / "bindings/python")}
+        self.process = None
+
+    def call(self, *words):
+        """(report, error), both texts; one is None."""
+        if self.process is None or self.process.poll() is not None:
+            self.process = subprocess.Popen(
+                [sys.executable, str(HERE / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.environment)
+        self.process.stdin.write(json.dumps(words) + "\n")
+        self.process.stdin.flush()
+        if not select.select([self.process.stdout], [], [], TIME_LIMIT)[0]:
+            self.process.kill()
+            self.process.wait()
+            return None, "no end"
+        line = self.process.stdout.readline()
+        if not line:
+            return None, f"the process died: {self.process.wait()}"
+        answer = json.loads(line)
+        return answer.get("report"), answer.get("error")
+
+    def close(self):
+        """Bytes of memory that the process had at most."""
+        if self.process is None:
+            return 0
+        self.process.stdin.close()
+        self.process.wait()
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+
+
+def histories(library, folder, count):
+    """Files with a few hundred objects of every type, their histories in free space."""
+    program = folder / "ops"
+    subprocess.run(["cc", "-O1", "-w", "-I", TOOLS.parent.parent / "include", TOOLS / "ops.c", "-ldl", "-o", program], check=True)
+    for seed in range(1, count + 1):
+        path = folder / f"history-{seed}.realm"
+        manner = [[], ["--scalar"], ["--nested"], ["--big"]][seed % 4]
+        subprocess.run([program, library, path, str(seed), str(8 + seed % 30), str(20 + seed % 25), *manner], check=True, capture_output=True)
+        yield path
+
+
+class Campaign:
+    def __init__(self, options, folder):
+        self.options, self.folder = options, folder
+        self.worker = Worker(options.library)
+        self.counts = collections.defaultdict(lambda: [0, 0, 0])  # Rounds, provable values, those found; by kind of damage.
+        self.failures = []
+        self.nothing = 0
+
+    def fail(self, seed, name, kind, why, damaged):
+        self.failures.append(f"seed {seed}, {name}, {kind}: {why}")
+        print("FAIL", self.failures[-1], flush=True)
+        if self.options.keep:
+            self.options.keep.mkdir(parents=True, exist_ok=True)
+            shutil.copy(damaged, self.options.keep / f"{seed}-{kind}-{name}")
+
+    def round(self, seed, name, model, whole):
+        rng = random.Random(seed)
+        data, kind = damage(rng, model.file.buf, model.all_nodes, self.options.kinds)
+        damaged, out = self.folder / "damaged.realm", self.folder / "out.realm"
+        damaged.write_bytes(data)
+        out.unlink(missing_ok=True)
+        before = sorted(os.listdir(self.folder))
+        report, error = self.worker.call("salvage", str(damaged), str(out))
+        hurt = model.damaged(data)
+        objects, cells = model.provable(hurt)
+        if damaged.read_bytes() != data:
+            self.fail(seed, name, kind, "the damaged file was changed", damaged)
+        counts = self.counts[kind]
+        counts[0] += 1
+        counts[1] += len(cells)
+        if error is not None:
+            if not error.startswith("CorruptFileError"):
+                self.fail(seed, name, kind, error, damaged)
+            if sorted(os.listdir(self.folder)) != before:
+                self.fail(seed, name, kind, "a failure left a file", damaged)
+            self.nothing += 1
+            if cells:
+                self.miss(seed, name, kind, f"nothing found of {len(cells)} values: {error}", damaged)
+            return
+        why, found = judge(model, hurt, objects, cells, out)
+        counts[2] += found
+        if why:
+            self.fail(seed, name, kind, why, damaged)
+        elif found < len(cells):
+            self.miss(seed, name, kind, f"{len(cells) - found} of {len(cells)} values not found", damaged)
+        self.check(seed, name, kind, out, damaged)
+
+    def miss(self, seed, name, kind, why, damaged):
+        """Counts against the share, and is no failure by itself."""
+        if self.options.verbose:
+            print(f"missed: seed {seed}, {name}, {kind}: {why}", flush=True)
+            if self.options.keep:
+                self.options.keep.mkdir(parents=True, exist_ok=True)
+                shutil.copy(damaged, self.options.keep / f"{seed}-{kind}-{name}")
+
+    def check(self, seed, name, kind, out, damaged):
+        for tool in (["realm_storage_check.py"], ["realm_data_check.py", "--check"]):
+            done = subprocess.run([sys.executable, TOOLS / tool[0], *tool[1:], out], capture_output=True, text=True)
+            if done.returncode:
+                self.fail(seed, name, kind, f"{tool[0]}: {(done.stdout + done.stderr).strip()[-300:]}", damaged)
+        if self.options.reference:
+            done = subprocess.run([self.options.dump, self.options.reference, out], capture_output=True, text=True)
+            if done.returncode:
+                self.fail(seed, name, kind, f"the reference: {done.stderr.strip()[-300:]}", damaged)
+
+    def print(self):
+        print(f"{'damage':15} {'rounds':>7} {'provable':>10} {'found':>10} {'share':>9}")
+        total = [0, 0, 0]
+        for kind, counts in sorted(self.counts.items()):
+            total = [a + b for a, b in zip(total, counts)]
+            print(f"{kind:15} {counts[0]:7} {counts[1]:10} {counts[2]:10} {share(counts):9.4%}")
+        print(f"{'all':15} {total[0]:7} {total[1]:10} {total[2]:10} {share(total):9.4%}")
+        return share(total)
+
+
+def share(counts):
+    return counts[2] / counts[1] if counts[1] else 1
+
+
+def judge(model, hurt, objects, cells, out):
+    """(what is wrong with the new file, or None; number of provable values that are in it)"""
+    got = contents(str(out))
+    found, wrong = 0, []
+    for name, key, column in cells:
+        rows = got.get(name, {})
+        if key not in rows or column not in rows[key]:
+            continue
+        if rows[key][column] == model.cells[(name, key, column)].value:
+            found += 1
+        else:
+            wrong.append(f"{name} {key}.{column} is {rows[key][column]!r:.80}, was {model.cells[(name, key, column)].value!r:.80}")
+    for name, rows in got.items():
+        if name not in model.base or model.group & hurt or model.base[name] & hurt or model.rows[name] & hurt:
+            continue
+        wrong += [f"{name} {key} was never there" for key in rows if (name, key) not in model.paths]
+    return ("; ".join(wrong[:3]) + (f" and {len(wrong) - 3} more" if len(wrong) > 3 else "") if wrong else None), found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("library")
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--histories", type=int, default=12)
+    parser.add_argument("--files", nargs="*", help="folders of files, in place of histories")
+    parser.add_argument("--kinds", type=lambda text: text.split(","), help=f"of {', '.join(sorted(KINDS))}")
+    parser.add_argument("--reference", help="another library that must open the new files")
+    parser.add_argument("--dump", default="dump", help="the compiled Tests/Tools/dump.c, for --reference")
+    parser.add_argument("--keep", type=pathlib.Path, help="where the damaged files of failures go")
+    parser.add_argument("--verbose", action="store_true", help="tell of every round in which something provable was not found")
+    options = parser.parse_args()
+    options.library = str(pathlib.Path(options.library).resolve())
+    with tempfile.TemporaryDirectory(prefix="crealm-rescue-") as name:
+        folder = pathlib.Path(name)
+        (folder / "files").mkdir()
+        if options.files:
+            paths = [path for place in options.files for path in sorted(pathlib.Path(place).glob("**/*.realm"))]
+        else:
+            paths = list(histories(options.library, folder / "files", options.histories))
+        (folder / "work").mkdir()
+        campaign = Campaign(options, folder / "work")
+        models = {}
+        for i in range(options.count):
+            path = paths[i % len(paths)]
+            if path not in models:
+                models[path] = Model(str(path))
+            campaign.round(options.seed + i, path.name, models[path], contents)
+        found = campaign.print()
+        memory = campaign.worker.close()
+    passed = options.count - len(campaign.failures)
+    print(f"nothing found in {campaign.nothing} files; at most {memory >> 20} MB of memory")
+    if found < LEAST_SHARE:
+        campaign.failures.append("the share")
+        print(f"FAIL less than {LEAST_SHARE:.1%} of what is provable was found")
+    if memory > MOST_MEMORY and not options.files:
+        campaign.failures.append("memory")
+        print("FAIL too much memory")
+    print(f"{passed} passed, {len(campaign.failures)} failed")
+    return 1 if campaign.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
