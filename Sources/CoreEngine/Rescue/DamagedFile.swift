@@ -82,6 +82,23 @@ final class DamagedFile {
             add(origin, Ref(Int(truncatingIfNeeded: slots[slot].0)), slots[slot].1)
         }
     }
+    /// Top arrays that a scan found: the newest, and the one before, over which the newest wrote nothing. Older ones may lead to nodes that were
+    /// written over since.
+    func addScanned(_ tops: [NodeScan.Top]) {
+        var newest: UInt64?
+        for top in tops.prefix(16) {
+            if let newest, top.version + 1 < newest { break }
+            let count = roots.count
+            add(.scanned, top.ref, format)
+            if roots.count > count, newest == nil { newest = top.version }
+        }
+    }
+    /// Of the file as a whole, as far as the header says.
+    var format: UInt8 {
+        guard let header = try? header(), header.hasMnemonic else { return roots.first?.format ?? Format.currentVersion }
+        let format = max(header.formats.0, header.formats.1)
+        return Format.isReadable(format) ? format : Format.currentVersion
+    }
     private func header() throws(RealmError) -> FileHeader {
         if let pages = file.pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: true) } }
         guard size >= Format.headerSize else { throw .corrupt("file without a header") }

@@ -112,6 +112,8 @@ struct FoundGroup {
     private(set) var reason: String?
     var count: Int { states.count }
 
+    init() {}
+    mutating func append(_ state: State) { states.append(state) }
     init(_ store: NodeStore, _ root: DamagedFile.Root) {
         let names = root.names.isNull ? nil : try? store.node(root.names)
         do throws(RealmError) {
@@ -131,6 +133,8 @@ struct FoundGroup {
         } catch { return .lost(name, reason: error.message) }
     }
 
+    /// Whether a table is lost.
+    var isDamaged: Bool { states.contains { if case .lost = $0 { true } else { false } } }
     func state(_ index: Int) -> State {
         if reason != nil { return .unknown }
         return index < states.count ? states[index] : .none

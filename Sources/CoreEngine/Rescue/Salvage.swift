@@ -1,7 +1,9 @@
 /// Makes a new file of everything that a damaged one still holds.
 package final class Salvage {
     private let source: DamagedFile
-    private let groups: [FoundGroup]
+    private var groups: [FoundGroup]
+    /// What a scan of all of the file found; nil while none was needed.
+    private var scan: NodeScan?
     private var tables: [SalvagedTable] = []
     private var byKey: [TableKey: SalvagedTable] = [:]
     private var report = SalvageReport()
@@ -28,11 +30,23 @@ package final class Salvage {
         self.source = source
         let store = source.store
         groups = source.roots.map { FoundGroup(store, $0) }
-        guard !source.roots.isEmpty else {
+        if groups.allSatisfy({ $0.reason != nil }) || groups[0].isDamaged { try scanFile() }
+        guard groups.contains(where: { $0.reason == nil && $0.count > 0 }) || groups.first?.reason == nil && !source.roots.isEmpty else {
             throw RealmError(
                 .invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(source.badRoots.first?.reason ?? "no header"))",
                 path: source.file.path)
         }
+    }
+
+    /// Looks for nodes that no root leads to.
+    private func scanFile() throws(RealmError) {
+        guard !OldFormats.isRead(source.format) else { return }
+        let found = try NodeScan(source), known = source.roots.count
+        // Where a root leads to the tables, other tops are of older versions.
+        if groups.allSatisfy({ $0.reason != nil }) { source.addScanned(found.tops) }
+        for root in source.roots[known...] { groups.append(FoundGroup(source.store, root)) }
+        if !found.tables.isEmpty { groups.append(FoundGroup(source.store, found, format: source.format)) }
+        scan = found
     }
 
     // MARK: Writing
@@ -105,11 +119,14 @@ package final class Salvage {
     // MARK: Report
 
     private func finishReport() {
-        report.format = source.roots.first?.format ?? 0
+        report.format = source.roots.first?.format ?? source.format
         report.version = source.roots.first?.version ?? 0
         report.classes = tables.map(\.report)
         report.roots = zip(source.roots, groups).map { (root, group) in
             SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
+        }
+        if groups.count > source.roots.count {
+            report.roots.append(SalvageReport.Root(origin: DamagedFile.Root.Origin.scanned.rawValue, top: 0, version: 0, reason: nil))
         }
         report.roots += source.badRoots.map { SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason) }
     }
