@@ -33,6 +33,15 @@ def zeroed_nodes(rng, copy, nodes):
         copy[start:end] = bytes(end - start)
 
 
+def inner_nodes(rng, copy, nodes):
+    inner = [node for node in nodes if copy[node[0] + 4] & 0x80]
+    if not inner:
+        return zeroed_nodes(rng, copy, nodes)
+    for _ in range(rng.randint(1, 2)):
+        start, end = rng.choice(inner)
+        copy[start:end] = bytes(end - start)
+
+
 def zeroed_pages(rng, copy, nodes):
     for _ in range(rng.randint(1, 3)):
         page = rng.randrange(1, max(2, len(copy) // PAGE)) * PAGE
@@ -76,6 +85,6 @@ def first_page(rng, copy, nodes):
 
 HEADERLESS = {"lost_header": lost_header, "lost_slots": lost_slots, "first_page": first_page}
 KINDS = {
-    "bits": bits, "node_bits": node_bits, "headers": headers, "zeroed_nodes": zeroed_nodes, "zeroed_pages": zeroed_pages, "noise": noise,
+    "bits": bits, "node_bits": node_bits, "headers": headers, "inner_nodes": inner_nodes, "zeroed_nodes": zeroed_nodes, "zeroed_pages": zeroed_pages, "noise": noise,
     "swapped_pages": swapped_pages, "cut_end": cut_end, "live_slot": live_slot, **HEADERLESS,
 }  # fmt: skip

@@ -81,6 +81,7 @@ class Model:
         top = f.group
         self.group = {top.child(0), top.child(1)}
         self.base, self.paths, self.cells, self.keys, self.owners, self.rows = {}, {}, {}, {}, {}, {}
+        self.leaves = {}  # The cluster of each object, with its keys.
         self.embedded = {t.name for t in f.live_tables() if t.type == 1}
         for t in f.live_tables():
             self._table(t)
@@ -141,6 +142,7 @@ class Model:
                         self.owners[target] = (*place, c.name)
         for key in keys:
             self.paths[(t.name, key + offset)] = own
+            self.leaves[(t.name, key + offset)] = own - path
 
     def _column(self, t, c, ref, count):
         """(values, nodes that all of them need, nodes that each of them needs)"""
@@ -206,6 +208,27 @@ class Model:
             if place[:2] in objects and not (cell.nodes & hurt) and all(target in objects for target in cell.targets)
         }
         return objects, cells
+
+    def strays(self, hurt, objects):
+        """{class: values without links of objects whose clusters are whole, and the way to them is not}"""
+        found = {}
+        for place, nodes in self.leaves.items():
+            name = place[0]
+            if place in objects or nodes & hurt or name in self.embedded or (self.base[name] | self.group) & hurt:
+                continue
+            found.setdefault(name, []).append(place[1])
+        rows = {}
+        for (name, key, column), cell in self.cells.items():
+            if name in found:
+                rows.setdefault((name, key), []).append((column, cell))
+        return {
+            name: [
+                {column: cell.value for column, cell in rows[(name, key)] if not cell.targets}
+                for key in keys
+                if not any(cell.nodes & hurt for _, cell in rows[(name, key)])
+            ]
+            for name, keys in found.items()
+        }
 
     def _exists(self, place, hurt, whole, exists, depth):
         if place not in self.paths or not whole[place[0]] or self.paths[place] & hurt or self.keys.get(place, frozenset()) & hurt:

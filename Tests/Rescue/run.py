@@ -77,11 +77,21 @@ def histories(library, folder, count):
         yield path
 
 
+def large(worker, folder, count):
+    """Files whose classes have more objects than one cluster holds."""
+    for seed in range(1, count + 1):
+        path = folder / f"large-{seed}.realm"
+        report, error = worker.call("make", str(path), seed)
+        assert error is None, error
+        yield path
+
+
 class Campaign:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
         self.worker = Worker(options.library)
         self.counts = collections.defaultdict(lambda: [0, 0, 0])  # Rounds, provable values, those found; by kind of damage.
+        self.strays = [0, 0]  # Objects whose keys are lost with the way to them, and those of them that were found.
         self.failures = []
         self.nothing = 0
 
@@ -116,7 +126,13 @@ class Campaign:
             if cells:
                 self.miss(seed, name, kind, f"nothing found of {len(cells)} values: {error}", damaged)
             return
-        why, found = judge(model, hurt, objects, cells, out)
+        got = contents(str(out))
+        why, found = judge(model, hurt, cells, got)
+        for name, rows in model.strays(hurt, objects).items():
+            left = [row for there in (name, name + "_salvaged") for row in got.get(there, {}).values()]
+            there = {text({column: row[column] for column in rows[0]}) for row in left} if rows else ()
+            self.strays[0] += len(rows)
+            self.strays[1] += sum(text(row) in there for row in rows)
         counts[2] += found
         if why:
             self.fail(seed, name, kind, why, damaged)
@@ -156,9 +172,12 @@ def share(counts):
     return counts[2] / counts[1] if counts[1] else 1
 
 
-def judge(model, hurt, objects, cells, out):
+def text(row):
+    return repr(sorted(row.items()))
+
+
+def judge(model, hurt, cells, got):
     """(what is wrong with the new file, or None; number of provable values that are in it)"""
-    got = contents(str(out))
     found, wrong = 0, []
     for name, key, column in cells:
         rows = got.get(name, {})
@@ -198,6 +217,8 @@ def main():
             paths = list(histories(options.library, folder / "files", options.histories))
         (folder / "work").mkdir()
         campaign = Campaign(options, folder / "work")
+        if not options.files:
+            paths += large(campaign.worker, folder / "files", max(1, options.histories // 4))
         models = {}
         for i in range(options.count):
             path = paths[i % len(paths)]
@@ -207,6 +228,7 @@ def main():
         found = campaign.print()
         memory = campaign.worker.close()
     passed = options.count - len(campaign.failures)
+    print(f"{campaign.strays[1]} of {campaign.strays[0]} objects found whose keys are lost")
     print(f"nothing found in {campaign.nothing} files; at most {memory >> 20} MB of memory")
     if found < LEAST_SHARE:
         campaign.failures.append("the share")

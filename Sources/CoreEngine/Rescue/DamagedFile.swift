@@ -99,6 +99,22 @@ final class DamagedFile {
         let format = max(header.formats.0, header.formats.1)
         return Format.isReadable(format) ? format : Format.currentVersion
     }
+    /// What the first root calls free, sorted; nil where that cannot be read.
+    func freeSpace() -> [FileChunk]? {
+        guard let root = roots.first, !root.top.isNull, let top = try? store.refsNode(root.top), let at = try? top.child(3),
+            let size = try? top.child(4),
+            let positions = try? store.integers(at), let lengths = try? store.integers(size), positions.count == lengths.count
+        else { return nil }
+        var chunks: [FileChunk] = []
+        for i in 0..<positions.count {
+            let (at, length) = (positions.get(i), lengths.get(i))
+            guard at >= chunks.last.map({ Int64($0.end) }) ?? 0, length > 0, length <= Int64(self.size), at <= Int64(self.size) - length else {
+                return nil
+            }
+            chunks.append(FileChunk(offset: Int(at), size: Int(length)))
+        }
+        return chunks
+    }
     private func header() throws(RealmError) -> FileHeader {
         if let pages = file.pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: true) } }
         guard size >= Format.headerSize else { throw .corrupt("file without a header") }

@@ -17,7 +17,7 @@ final class FoundRows {
     /// Objects that the nodes above lost clusters count; nil where that is not known of all.
     private(set) var lostCount: Int? = 0
     private var visited: Visited
-    private var objects = 0
+    private(set) var objects = 0
 
     // The leaf read last.
     private var open = -1
@@ -35,16 +35,23 @@ final class FoundRows {
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
     }
-    /// Clusters that a scan found, at keys that are sure.
-    init(_ store: NodeStore, _ table: FoundTable, leaves: [Leaf], unknown: [ClosedRange<UInt64>]) {
+    /// Those of some clusters that have the columns of the table, and a value in each for each object. Where they belong is not known: keys are
+    /// as they stand in each of them.
+    init(_ store: NodeStore, _ table: FoundTable, among clusters: [Ref]) {
         self.store = store
         self.table = table
-        self.leaves = leaves
-        self.unknown = unknown
-        lostCount = nil
         visited = Visited(0)
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
+        for ref in clusters {
+            guard let n = try? store.refsNode(ref), n.count > opened.count, let leaf = try? ClusterLeaf(store, n), !opened.isEmpty else { continue }
+            guard take(leaf, 0, 0, .max) else { continue }
+            if !hasAllColumns(leaves.count - 1) { leaves.removeLast() }
+        }
+    }
+    private func hasAllColumns(_ leaf: Int) -> Bool {
+        open = -1
+        return enter(leaf) && table.columns.allSatisfy { column($0) != nil }
     }
 
     // MARK: The tree

@@ -62,6 +62,13 @@ final class MergedRows {
         }
     }
 
+    /// Calls `body` for each object of the clusters that no root leads to. The keys are none.
+    func eachStray(_ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
+        guard let strays else { return }
+        for (i, leaf) in strays.leaves.enumerated() {
+            for row in 0..<leaf.count { try body(Place(root: sources.count, leaf: i, row: row, key: .null)) }
+        }
+    }
     /// Calls `body` for each object; ascending in each piece.
     func eachObject(_ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
         for piece in pieces {
@@ -94,8 +101,15 @@ final class MergedRows {
         /// Not of the root that has the object.
         let isOlder: Bool
     }
+    /// Clusters that no root leads to; their places have a root behind all others.
+    var strays: FoundRows?
+
     /// What the first root that can says of a property; nil: it is lost.
     func value(_ place: Place, _ key: ColKey) -> Found? {
+        guard place.root < sources.count else {
+            guard let strays, let c = strays.table.column(key), let v = strays.value(place.leaf, place.row, c) else { return nil }
+            return Found(value: v, column: c, format: strays.table.format, isOlder: false)
+        }
         if let source = sources[place.root], let c = source.table.column(key), let v = source.value(place.leaf, place.row, c) {
             return Found(value: v, column: c, format: source.table.format, isOlder: false)
         }

@@ -1,4 +1,4 @@
-/// Nodes that are found by their shape, wherever they lie: top arrays, and top arrays of tables.
+/// Nodes that are found by their shape, wherever they lie: top arrays, top arrays of tables, and clusters.
 ///
 /// A node of the file begins with the bytes `AAAA`, at a multiple of eight. What looks like one may be a part of something else, as of a binary
 /// that holds another file: so the nodes that it leads to must look right, too.
@@ -16,6 +16,8 @@ struct NodeScan {
     private(set) var tables: [TableTop] = []
     /// Arrays of names that look like those of tables.
     private(set) var names: [Node] = []
+    /// What may be clusters with objects in them.
+    private(set) var clusters: [Ref] = []
     private let store: NodeStore
 
     init(_ source: DamagedFile) throws(RealmError) {
@@ -27,8 +29,11 @@ struct NodeScan {
     }
 
     private mutating func look(_ ref: Ref, _ header: NodeHeader) {
-        guard !header.isInner, header.count >= 3, header.count <= 16, let n = try? store.refsNode(ref) else { return }
-        guard let first = try? n.child(0), !first.isNull, let third = try? n.slot(2), !third.isNull else { return }
+        guard !header.isInner, header.count >= 2, let n = try? store.refsNode(ref) else { return }
+        if let leaf = try? ClusterLeaf(store, n), leaf.count > 0, (try? n.child(1)) != nil { clusters.append(ref) }
+        guard header.count >= 3, header.count <= 16, let first = try? n.child(0), !first.isNull, let third = try? n.slot(2), !third.isNull else {
+            return
+        }
         if third.isTagged { lookForTop(n) } else { lookForTable(n, spec: first) }
     }
     private mutating func lookForTop(_ n: Node) {

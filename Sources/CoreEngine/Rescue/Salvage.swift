@@ -72,6 +72,7 @@ package final class Salvage {
     }
     private func fill(_ group: Group) throws(RealmError) {
         try makeTables(group)
+        try findStrays()
         for t in tables { t.addColumns(byKey) }
         let owners = try Owners(source, byKey)
         for t in tables { try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil } }
@@ -114,6 +115,29 @@ package final class Salvage {
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
+    }
+
+    // MARK: Clusters without a way to them
+
+    /// Clusters of tables that lost some of theirs. What lies in free space is of an older version, and what fits two tables is of neither.
+    private func findStrays() throws(RealmError) {
+        let incomplete = tables.filter { !$0.rows.unknown.isEmpty && !$0.found.columns.isEmpty }
+        guard !incomplete.isEmpty, !OldFormats.isRead(source.format), let free = source.freeSpace() else { return }
+        if scan == nil { scan = try NodeScan(source) }
+        var known: Set<Int> = []
+        for t in tables { for case let rows? in t.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } } }
+        let strays = (scan?.clusters ?? []).filter { ref in
+            guard !known.contains(ref.offset) else { return false }
+            let i = free.place { $0.end <= ref.offset }
+            return i == free.count || free[i].offset > ref.offset
+        }
+        let candidates = incomplete.map { FoundRows(source.store, $0.found, among: strays) }
+        var owners: [Int: Int] = [:]
+        for c in candidates { for leaf in c.leaves { owners[leaf.ref.offset, default: 0] += 1 } }
+        for (t, c) in zip(incomplete, candidates) {
+            let own = c.leaves.map(\.ref).filter { owners[$0.offset] == 1 }
+            if !own.isEmpty { t.rows.strays = FoundRows(source.store, t.found, among: own) }
+        }
     }
 
     // MARK: Report

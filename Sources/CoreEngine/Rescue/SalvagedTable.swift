@@ -9,6 +9,8 @@ final class SalvagedTable {
     private(set) var apart: Table?
     /// Objects for `apart`, with their keys there.
     private(set) var placedApart: [(place: MergedRows.Place, key: ObjKey)] = []
+    /// Objects that were found without their keys, with new ones.
+    private var placedStrays: [(place: MergedRows.Place, key: ObjKey)] = []
     /// Columns by the key that they have in the file.
     private(set) var columns: [(from: Column, to: ColKey, losses: Int)] = []
     private(set) var report: SalvageReport.Class
@@ -83,8 +85,22 @@ final class SalvagedTable {
             }
         }
         table.continueKeys(behind: last, found.sequence)
+        try rows.eachStray { (place) throws(RealmError) in try takeStray(place, group) }
         report.older = rows.older
-        report.lost = rows.lost
+        report.lost = rows.lost.map { max(0, $0 - (rows.strays?.objects ?? 0)) }
+    }
+    /// An object whose key is lost with the way to it: it has a place in its class where the primary key says which it is.
+    private func takeStray(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
+        report.found += 1
+        if table.primaryKey != nil, let from = found.primaryKey, let v = rows.value(place, from)?.value, isGoodKey(v) {
+            let (key, isNew) = try table.createObject(primaryKey: v)
+            if isNew {
+                placedStrays.append((place, key))
+                report.objects += 1
+                return
+            }
+        }
+        try putApart(place, group)
     }
     private func isGoodKey(_ v: Mixed) -> Bool {
         guard let pk = table.primaryKey, let facts = table.facts(pk) else { return false }
@@ -124,6 +140,7 @@ final class SalvagedTable {
                 try copyObject(place, to: table, place.key, copy)
             }
         }
+        for (place, key) in placedStrays { try copyObject(place, to: table, key, copy) }
         for (place, key) in placedApart {
             if let apart { try copyObject(place, to: apart, key, copy) }
         }
