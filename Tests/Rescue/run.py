@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Salvage against a perfect reader, on files damaged in known places.
 
-    run.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
+    run.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--cipher xchacha20] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
 
 Round i damages a file (histories of Tests/Tools/ops.c, and the fixtures) by seed + i and salvages it. Every value whose nodes are all intact must
 be in the new file under the same class, object key and property; an object that was not in the file may appear only where the clusters of its
@@ -25,7 +25,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = HERE.parent / "Tools"
 sys.path.insert(0, str(HERE))
-from damage import KINDS, damage  # noqa: E402
+from damage import KINDS, PAGE_SIZES, SEALED_KINDS, damage, damage_sealed  # noqa: E402
 from model import Model, contents  # noqa: E402
 
 TIME_LIMIT = 120
@@ -86,6 +86,43 @@ def large(worker, folder, count):
         yield path
 
 
+class Base:
+    """A sound file, and what it says."""
+
+    key = None
+
+    def __init__(self, path):
+        self.model = Model(str(path))
+
+    def damaged(self, rng, kinds):
+        """(damaged file, kind of damage, what is left of the data)"""
+        data, kind = damage(rng, self.model.file.buf, self.model.all_nodes, kinds)
+        return data, kind, data
+
+
+class Sealed:
+    """The same, encrypted."""
+
+    def __init__(self, worker, path, cipher):
+        sealed, plain, key = (path.with_suffix(f".{end}") for end in ("sealed", "plain", "key"))
+        self.key, self.cipher = bytes(range(64)).hex(), cipher
+        key.write_bytes(bytes(range(64)))
+        report, error = worker.call("encrypt", str(path), str(sealed), self.key, cipher)
+        assert error is None, error
+        reader = HERE.parent / "Encryption" / "reader.py"
+        subprocess.run([sys.executable, reader, sealed, "--key", key, "--out", plain], check=True, capture_output=True)
+        self.data = sealed.read_bytes()
+        self.model = Model(str(plain))
+
+    def damaged(self, rng, kinds):
+        data, kind, pages = damage_sealed(rng, self.data, self.cipher, kinds)
+        size, image = PAGE_SIZES[self.cipher], bytearray(self.model.file.buf)
+        for page in pages:
+            # Every byte another one: also where there were zeros.
+            image[page * size : (page + 1) * size] = bytes(255 - byte for byte in image[page * size : (page + 1) * size])
+        return data, kind, bytes(image)
+
+
 class Campaign:
     def __init__(self, options, folder):
         self.options, self.folder = options, folder
@@ -102,15 +139,15 @@ class Campaign:
             self.options.keep.mkdir(parents=True, exist_ok=True)
             shutil.copy(damaged, self.options.keep / f"{seed}-{kind}-{name}")
 
-    def round(self, seed, name, model, whole):
-        rng = random.Random(seed)
-        data, kind = damage(rng, model.file.buf, model.all_nodes, self.options.kinds)
+    def round(self, seed, name, base):
+        model = base.model
+        data, kind, image = base.damaged(random.Random(seed), self.options.kinds)
         damaged, out = self.folder / "damaged.realm", self.folder / "out.realm"
         damaged.write_bytes(data)
         out.unlink(missing_ok=True)
         before = sorted(os.listdir(self.folder))
-        report, error = self.worker.call("salvage", str(damaged), str(out))
-        hurt = model.damaged(data)
+        report, error = self.worker.call("salvage", str(damaged), str(out), base.key)
+        hurt = model.damaged(image)
         objects, cells = model.provable(hurt)
         if damaged.read_bytes() != data:
             self.fail(seed, name, kind, "the damaged file was changed", damaged)
@@ -201,7 +238,9 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--histories", type=int, default=12)
     parser.add_argument("--files", nargs="*", help="folders of files, in place of histories")
-    parser.add_argument("--kinds", type=lambda text: text.split(","), help=f"of {', '.join(sorted(KINDS))}")
+    parser.add_argument(
+        "--kinds", type=lambda text: text.split(","), help=f"of {', '.join(sorted(KINDS))}; with --cipher of {', '.join(sorted(SEALED_KINDS))}")
+    parser.add_argument("--cipher", choices=sorted(PAGE_SIZES), help="encrypted files (needs Python's cryptography)")
     parser.add_argument("--reference", help="another library that must open the new files")
     parser.add_argument("--dump", default="dump", help="the compiled Tests/Tools/dump.c, for --reference")
     parser.add_argument("--keep", type=pathlib.Path, help="where the damaged files of failures go")
@@ -219,12 +258,12 @@ def main():
         campaign = Campaign(options, folder / "work")
         if not options.files:
             paths += large(campaign.worker, folder / "files", max(1, options.histories // 4))
-        models = {}
+        bases = {}
         for i in range(options.count):
             path = paths[i % len(paths)]
-            if path not in models:
-                models[path] = Model(str(path))
-            campaign.round(options.seed + i, path.name, models[path], contents)
+            if path not in bases:
+                bases[path] = Sealed(campaign.worker, path, options.cipher) if options.cipher else Base(path)
+            campaign.round(options.seed + i, path.name, bases[path])
         found = campaign.print()
         memory = campaign.worker.close()
     passed = options.count - len(campaign.failures)

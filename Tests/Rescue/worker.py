@@ -1,4 +1,5 @@
-"""Runs calls of the library, one line of JSON for each: ["make", path, seed], ["salvage", path, out] and ["deleted", path]; answers with a line of JSON."""
+"""Runs calls of the library, one line of JSON for each: ["make", path, seed], ["encrypt", path, out, key,
+cipher], ["salvage", path, out, key] and ["deleted", path]; answers with a line of JSON."""
 
 import json
 import random
@@ -50,7 +51,13 @@ def main():
             if what == "make":
                 answer = {"report": make(*words)}
             elif what == "salvage":
-                answer = {"report": str(crealm.salvage(*words))}
+                path, out, key = words
+                answer = {"report": str(crealm.salvage(path, out, key=key and bytes.fromhex(key), plain=True))}
+            elif what == "encrypt":
+                path, out, key, cipher = words
+                with crealm.open(path, mode="immutable") as db:
+                    db.backup(out, key=bytes.fromhex(key), page_cipher=cipher)
+                answer = {"report": ""}
             else:
                 answer = {"report": [one._asdict() for one in crealm.recover_deleted(*words)]}
         except crealm.Error as error:

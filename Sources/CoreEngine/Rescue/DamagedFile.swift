@@ -57,12 +57,38 @@ final class DamagedFile {
     /// How the pages of the file are encrypted; nil for a plain one.
     private static func form(of file: FileDescriptor, _ encryption: Encryption?) throws(RealmError) -> (any PageForm)? {
         guard let encryption else {
-            guard try !SealedForm.recognises(file) else {
+            guard try !isSealed(file) else {
                 throw RealmError(.invalidDatabase, "The file is encrypted, and no key was given", path: file.path)
             }
             return nil
         }
-        return try SealedForm.recognises(file) ? try SealedForm.open(file, encryption) : try RealmForm(file, encryption)
+        return try isSealed(file) ? try RescuedForm(file, encryption) : try RealmForm(file, encryption)
+    }
+    /// Whether one of the copies of the key block is where it stands in CRealm's encrypted form.
+    private static func isSealed(_ file: FileDescriptor) throws(RealmError) -> Bool {
+        if try SealedForm.recognises(file) { return true }
+        var head: UInt64 = 0
+        return try withUnsafeMutableBytes(of: &head) { (h) throws(RealmError) in
+            guard let start = h.baseAddress else { return false }
+            _ = try file.read(into: start, count: h.count, at: SealedForm.blockSize)
+            return SealedForm.recognises(UnsafeRawBufferPointer(h))
+        }
+    }
+    /// The pages of an encrypted file that cannot be decrypted: the first, and how many there are.
+    func damagedPages() throws(RealmError) -> (first: [Int], count: Int) {
+        guard let pages = file.pages else { return ([], 0) }
+        let memory = try HiddenMemory(pages.pageSize)
+        defer { withExtendedLifetime(memory) {} }
+        return try pages.withForm { (form) throws(RealmError) in
+            var first: [Int] = [], count = 0
+            for page in 0..<(try form.pageCount) {
+                // What was never written is no loss.
+                guard (try? form.stamp(of: page)) != 0, (try? form.read(page, into: memory.base)) == nil else { continue }
+                count += 1
+                if first.count < 1000 { first.append(page) }
+            }
+            return (first, count)
+        }
     }
 
     // MARK: Roots
@@ -81,6 +107,15 @@ final class DamagedFile {
             guard slots[slot].0 != 0, slots[slot].0 != FileHeader.streamingMark else { continue }
             add(origin, Ref(Int(truncatingIfNeeded: slots[slot].0)), slots[slot].1)
         }
+    }
+    /// Whether what the header leads to is the newest version: a damaged copy of it may have led to a newer one.
+    var isHeaderSure: Bool { (file.pages?.form as? RescuedForm)?.isSure ?? true }
+    /// The version behind that of the header, where a scan found it.
+    func addNewer(_ tops: [NodeScan.Top]) {
+        guard let newest = roots.first, let top = tops.first(where: { $0.version == newest.version + 1 }),
+            let root = try? Self.root(store, .scanned, top.ref, format), !roots.contains(where: { $0.top == top.ref })
+        else { return }
+        roots.insert(root, at: 0)
     }
     /// Top arrays that a scan found: the newest, and the one before, over which the newest wrote nothing. Older ones may lead to nodes that were
     /// written over since.

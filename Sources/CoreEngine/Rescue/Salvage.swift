@@ -30,21 +30,24 @@ package final class Salvage {
         self.source = source
         let store = source.store
         groups = source.roots.map { FoundGroup(store, $0) }
-        if groups.allSatisfy({ $0.reason != nil }) || groups[0].isDamaged { try scanFile() }
+        if groups.allSatisfy({ $0.reason != nil }) || groups[0].isDamaged || !source.isHeaderSure { try scanFile() }
         guard groups.contains(where: { $0.reason == nil && $0.count > 0 }) || groups.first?.reason == nil && !source.roots.isEmpty else {
-            throw RealmError(
-                .invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(source.badRoots.first?.reason ?? "no header"))",
-                path: source.file.path)
+            let reason = source.file.isEncrypted ? "what is needed cannot be decrypted" : source.badRoots.first?.reason ?? "no header"
+            throw RealmError(.invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(reason))", path: source.file.path)
         }
     }
 
     /// Looks for nodes that no root leads to.
     private func scanFile() throws(RealmError) {
         guard !OldFormats.isRead(source.format) else { return }
-        let found = try NodeScan(source), known = source.roots.count
+        let found = try NodeScan(source)
         // Where a root leads to the tables, other tops are of older versions.
-        if groups.allSatisfy({ $0.reason != nil }) { source.addScanned(found.tops) }
-        for root in source.roots[known...] { groups.append(FoundGroup(source.store, root)) }
+        if groups.allSatisfy({ $0.reason != nil }) {
+            source.addScanned(found.tops)
+        } else if !source.isHeaderSure {
+            source.addNewer(found.tops)
+        }
+        groups = source.roots.map { FoundGroup(source.store, $0) }
         if !found.tables.isEmpty { groups.append(FoundGroup(source.store, found, format: source.format)) }
         scan = found
     }
@@ -68,6 +71,7 @@ package final class Salvage {
         try fill(transaction.group)
         try source.file.verifyWhole()
         try transaction.writeCopy(to: out, encryption)
+        (report.pages, report.pageCount) = try source.damagedPages()
         finishReport()
     }
     private func fill(_ group: Group) throws(RealmError) {

@@ -53,7 +53,8 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         self.needsSlab = needsSlab
         self.file = file
         space = try Self.reserve(try file.size(), needsSlab: needsSlab, path: path)
-        if let form { try adopt(form) }
+        pages = try form.map { (form) throws(RealmError) in try DecryptedPages(form, space, isDamaged: true) }
+        if form != nil, needsSlab { space.hideSlabFromDumps() }
     }
     /// Address space for a file of `size` bytes that may grow.
     private static func reserve(_ size: Int, needsSlab: Bool, path: String) throws(RealmError) -> AddressSpace {
