@@ -640,6 +640,20 @@ RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, 
  *              CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; file errors. There is no new file then. */
 RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* target, char** out_report);
 
+/** Finds what still lies in the free space of a file: objects that were deleted, and former values of
+ *  objects. The file is only read; nobody may write to it meanwhile. None of it is proven but what the
+ *  version before the newest still has: docs/salvage.md.
+ *
+ *  config:   path, key or passphrase, and progress function; nothing else of it counts.
+ *  out_json: receives a JSON array of objects with kind, class, key, version, proven, offset, bytes,
+ *            values and lost: own; free with realm_free().
+ *  Thread:   any.
+ *  Errors:   INVALID_DATABASE when the newest version cannot be read (crealm_salvage() may help), or the
+ *            key is wrong; INCOMPATIBLE_SESSION when the file is open somewhere; NOT_SUPPORTED for
+ *            formats before 10; INVALID_ARGUMENT when out_json is NULL; CREALM_ERR_INTERRUPTED;
+ *            OUT_OF_MEMORY; file errors. */
+RLM_API bool crealm_recover_deleted(const realm_config_t* config, char** out_json);
+
 /** How a query comes to the objects whose values it tests. */
 typedef enum crealm_access {
     CREALM_ACCESS_SCAN = 0,   /* every object of the class */

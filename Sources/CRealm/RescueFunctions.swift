@@ -16,3 +16,14 @@ public func crealm_salvage(
         return true
     }
 }
+
+@_cdecl("crealm_recover_deleted")
+public func crealm_recover_deleted(_ source: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?) -> Bool {
+    out?.pointee = nil
+    return anywhere(.config, source, false) { (c) throws(RealmError) in
+        guard let out else { throw nullArgument() }
+        guard let text = CMemory.copy(try Remains.run(c.value)) else { throw RealmError(.outOfMemory, "Not enough memory for the remains") }
+        out.pointee = text
+        return true
+    }
+}

@@ -1,8 +1,9 @@
-"""Runs calls of the library, one line of JSON for each: ["make", path, seed], ["encrypt", path, out, key,
+"""Runs calls of the library, one line of JSON for each: ["make", path, seed], ["history", path, seed], ["encrypt", path, out, key,
 cipher], ["salvage", path, out, key] and ["deleted", path]; answers with a line of JSON."""
 
 import json
 import random
+import shutil
 import sys
 from typing import List, Optional
 
@@ -44,12 +45,44 @@ def make(path, seed):
                 thing.delete()
 
 
+def history(path, seed):
+    """A file after each of a few transactions that create, change and delete objects: the paths of its versions, the last of which is itself."""
+    rng = random.Random(seed)
+    versions, serial = [], 0
+    with crealm.open(path, schema=[Kind, Thing]) as db:
+        for step in range(rng.choice([3, 6, 12, 30])):
+            with db.write():
+                for _ in range(rng.choice([2, 10, 60, 300 if seed % 5 == 0 else 30])):
+                    serial += 1
+                    text = "".join(rng.choices("abcdefgh é", k=rng.choice([3, 12, 40, 90])))
+                    if rng.random() < 0.4:
+                        db.add(Kind(id=serial, name=text, size=serial / 7))
+                    else:
+                        numbers = [rng.randrange(-1000, 1000) for _ in range(rng.randint(0, 5))]
+                        kinds = list(db[Kind])
+                        kind = rng.choice(kinds) if kinds and rng.random() < 0.5 else None
+                        db.add(Thing(name=text, count=serial, data=rng.randbytes(rng.randint(0, 80)), kind=kind, numbers=numbers))
+                for table in (Kind, Thing):
+                    some = list(db[table])
+                    for one in rng.sample(some, min(len(some), rng.choice([0, 0, 1, 3]))):
+                        one.name = f"changed {step}"
+                    some = list(db[table])
+                    for one in rng.sample(some, min(len(some), rng.choice([0, 1, 2, 5]))):
+                        one.delete()
+            versions.append(f"{path}.{step}")
+            shutil.copyfile(path, versions[-1])
+    shutil.copyfile(path, versions[-1])
+    return versions
+
+
 def main():
     for line in sys.stdin:
         what, *words = json.loads(line)
         try:
             if what == "make":
                 answer = {"report": make(*words)}
+            elif what == "history":
+                answer = {"report": history(*words)}
             elif what == "salvage":
                 path, out, key = words
                 answer = {"report": str(crealm.salvage(path, out, key=key and bytes.fromhex(key), plain=True))}

@@ -150,6 +150,13 @@ final class DamagedFile {
         }
         return chunks
     }
+    /// The same, with what lies behind the end of the data.
+    func unusedSpace() -> [FileChunk] {
+        var chunks = freeSpace() ?? []
+        guard let top = roots.first?.top, let end = (try? store.refsNode(top))?.logicalEnd, end < size else { return chunks }
+        chunks.append(FileChunk(offset: end, size: size - end))
+        return chunks
+    }
     private func header() throws(RealmError) -> FileHeader {
         if let pages = file.pages { return try pages.withForm { (form) throws(RealmError) in try form.readHeader(again: true) } }
         guard size >= Format.headerSize else { throw .corrupt("file without a header") }
@@ -188,4 +195,9 @@ final class DamagedFile {
         return Root(
             origin: origin, top: top, version: version, format: known, names: (try? n.child(0)) ?? .null, tables: try n.child(1))
     }
+}
+
+extension Node {
+    /// Of a top array: where the data end.
+    fileprivate var logicalEnd: Int? { (try? slot(2))?.number.flatMap { Int(exactly: $0) } }
 }

@@ -17,6 +17,9 @@ final class FoundRows {
     /// Objects that the nodes above lost clusters count; nil where that is not known of all.
     private(set) var lostCount: Int? = 0
     private var visited: Visited
+    private let known: Set<Int>
+    /// Nodes above the clusters.
+    private(set) var inner: [Ref] = []
     private(set) var objects = 0
 
     // The leaf read last.
@@ -25,10 +28,12 @@ final class FoundRows {
     private var opened: [Ref?] = []
     private var isOpened: [Bool] = []
 
-    init(_ store: NodeStore, _ table: FoundTable) {
+    /// - Parameter known: nodes that are left out with all below them.
+    init(_ store: NodeStore, _ table: FoundTable, except known: Set<Int> = []) {
         self.store = store
         self.table = table
-        visited = Visited(store.fileSize)
+        self.known = known
+        visited = Visited(known.isEmpty ? store.fileSize : 0)
         walk(table.rows, offset: 0, low: 0, high: UInt64(Int64.max), depth: nil)
         // The walk is over.
         visited = Visited(0)
@@ -40,6 +45,7 @@ final class FoundRows {
     init(_ store: NodeStore, _ table: FoundTable, among clusters: [Ref]) {
         self.store = store
         self.table = table
+        known = []
         visited = Visited(0)
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
@@ -65,12 +71,14 @@ final class FoundRows {
     ///   - low, high: keys that belong here.
     ///   - depth: levels below, as the node above says.
     private func walk(_ ref: Ref, offset: UInt64, low: UInt64, high: UInt64, depth: Int?) {
+        if known.contains(ref.offset) { return }
         guard !ref.isNull, visited.insert(ref), let n = try? store.refsNode(ref) else { return lose(low, high) }
         guard n.isInner else {
             guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, n), take(leaf, offset, low, high) else { return lose(low, high) }
             return
         }
         guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else { return lose(low, high) }
+        self.inner.append(ref)
         let total = (try? inner.objects()).flatMap { $0 <= UInt64(store.extent) * 32 ? Int($0) : nil }
         let before = objects, lostBefore = unknown.count
         for i in 0..<inner.count {
@@ -151,6 +159,11 @@ final class FoundRows {
         return try kind.count(store, ref) == cluster.count ? ref : nil
     }
     private func isEnumerated(_ c: Column) -> Bool { c.type == .string && !c.isCollection && !c.enumeratedValues.isNull }
+    /// The array of keys of a leaf, if it has one, and the column's leaf.
+    func nodes(_ leaf: Int) -> (keys: Node?, column: (Column) -> Ref?) {
+        guard enter(leaf) else { return (nil, { _ in nil }) }
+        return (cluster.keys, { [unowned self] in self.column($0) })
+    }
     /// The value as it stands in the column's leaf; nil where that is damaged.
     func value(_ leaf: Int, _ row: Int, _ c: Column) -> Mixed? {
         guard enter(leaf), let ref = column(c), let kind = c.leafKind else { return nil }

@@ -8,6 +8,13 @@ struct JSONText {
         if needsComma { bytes.append(0x2C) }
         needsComma = false
     }
+    /// What is JSON already.
+    mutating func raw(_ text: String) { put(text) }
+    mutating func raw(_ text: [UInt8]) {
+        begin()
+        bytes += text
+        needsComma = true
+    }
     private mutating func put(_ text: String) {
         begin()
         bytes.append(contentsOf: text.utf8)
@@ -37,18 +44,18 @@ struct JSONText {
         bytes.append(0x22)
         needsComma = true
     }
-    mutating func object(_ body: (inout JSONText) throws(RealmError) -> Void) rethrows { try enclosed(0x7B, 0x7D, body) }
-    mutating func field(_ name: String, _ value: (inout JSONText) throws(RealmError) -> Void) rethrows {
+    mutating func object<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) { try enclosed(0x7B, 0x7D, body) }
+    mutating func field<E: Error>(_ name: String, _ value: (inout JSONText) throws(E) -> Void) throws(E) {
         quoted(name.utf8)
         bytes.append(0x3A)
         needsComma = false
         try value(&self)
     }
-    mutating func array<E>(_ elements: some Sequence<E>, _ body: (inout JSONText, E) -> Void) {
+    mutating func array<T>(_ elements: some Sequence<T>, _ body: (inout JSONText, T) -> Void) {
         enclosed(0x5B, 0x5D) { out in for e in elements { body(&out, e) } }
     }
-    mutating func array(_ body: (inout JSONText) throws(RealmError) -> Void) rethrows { try enclosed(0x5B, 0x5D, body) }
-    private mutating func enclosed(_ start: UInt8, _ end: UInt8, _ body: (inout JSONText) throws(RealmError) -> Void) rethrows {
+    mutating func array<E: Error>(_ body: (inout JSONText) throws(E) -> Void) throws(E) { try enclosed(0x5B, 0x5D, body) }
+    private mutating func enclosed<E: Error>(_ start: UInt8, _ end: UInt8, _ body: (inout JSONText) throws(E) -> Void) throws(E) {
         begin()
         bytes.append(start)
         try body(&self)

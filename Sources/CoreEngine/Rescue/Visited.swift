@@ -18,8 +18,5 @@ struct Visited {
         bits[word] |= bit
         return true
     }
-    mutating func clear() {
-        for i in bits.indices { bits[i] = 0 }
-        others.removeAll()
-    }
+    func contains(_ at: Int) -> Bool { at >= 0 && at < end ? bits[at >> 9] & 1 << UInt64(at >> 3 & 63) != 0 : others.contains(at) }
 }

@@ -87,7 +87,7 @@ from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
 from .observing import Changes, Observation
 from .opening import memory as memory, open as open
-from .rescue import LostClass, Salvage, SalvagedClass, SalvagedProperty, salvage
+from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, salvage
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
@@ -153,6 +153,7 @@ __all__ = [
     "QueryError",
     "RawTimestamp",
     "ReadOnlyError",
+    "Remain",
     "Results",
     "Salvage",
     "SalvagedClass",
@@ -172,6 +173,7 @@ __all__ = [
     "field",
     "library_version",
     "memory",
+    "recover_deleted",
     "salvage",
     "set_pin_warning",
     "timestamp_ns",

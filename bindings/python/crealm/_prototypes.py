@@ -240,7 +240,9 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_create_batch", "crealm_find_faults", "crealm_salvage"})
+OPTIONAL = frozenset(
+    {"crealm_abi_version", "crealm_create_batch", "crealm_find_faults", "crealm_recover_deleted", "crealm_salvage"}
+)
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -266,6 +268,7 @@ TABLE = [
     ("crealm_get_space", c_bool, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64)], BLOCKING),
     ("crealm_interrupt", c_bool, [c_void_p], QUICK),
     ("crealm_query_explain", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("crealm_recover_deleted", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
     (
         "crealm_results_export_arrow",
         c_bool,

@@ -1,8 +1,9 @@
-"""What damaged files still hold."""
+"""What damaged files still hold, and what deleted objects left."""
 
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Union
 
 from . import _library, _marshal as c
@@ -148,18 +149,25 @@ def salvage(
         target = c.make_secret(key, passphrase, page_cipher, there)
     else:
         target = c.make_secret(out_key, out_passphrase, page_cipher, there)
-    attendant = Attendant(progress)
-    from_config = c.make_config(source_path, SCHEMA_MODE_AUTOMATIC, source)
-    try:
-        c.attend(from_config, attendant, None)
+    with _config(source_path, source, progress) as from_config:
         to_config = c.make_config(target_path, SCHEMA_MODE_AUTOMATIC, target)
         try:
             text = c.take_text(lib.crealm_salvage, from_config, to_config)
         finally:
             lib.realm_release(to_config)
-    finally:
-        lib.realm_release(from_config)
     return _report(json.loads(text))
+
+
+@contextmanager
+def _config(path: bytes, secret: c.Secret, progress: Optional[Progress]) -> Iterator[int]:
+    """A config for one call of the library."""
+    attendant = Attendant(progress)
+    config = c.make_config(path, SCHEMA_MODE_AUTOMATIC, secret)
+    try:
+        c.attend(config, attendant, None)
+        yield config
+    finally:
+        lib.realm_release(config)
 
 
 def _report(told: Dict[str, Any]) -> Salvage:
@@ -168,3 +176,44 @@ def _report(told: Dict[str, Any]) -> Salvage:
     ]
     told["lost_classes"] = [LostClass(**one) for one in told["lost_classes"]]
     return Salvage(**told)
+
+
+class Remain(NamedTuple):
+    """What is left in free space of an object."""
+
+    kind: str  # "deleted": it is no more, as it was last. "former": earlier values. "unplaced": nobody knows whose.
+    class_name: Optional[str]
+    key: Optional[int]  # The object's key; None: lost.
+    version: Optional[int]  # The newest version of the file that is known to have had it.
+    proven: bool  # The version before the newest has it, whose bytes nothing wrote over.
+    offset: int  # The byte of the file, decrypted, where its cluster begins.
+    size: int  # Bytes of that node.
+    values: Dict[str, Any]  # By property, as JSON has them: see docs/salvage.md.
+    lost: List[str]  # Properties whose values were written over.
+
+
+def recover_deleted(
+    path: Path,
+    *,
+    key: Optional[bytes] = None,
+    passphrase: Union[str, bytes, None] = None,
+    progress: Optional[Progress] = None,
+) -> List[Remain]:
+    """Finds what still lies in the free space of a file: objects that were deleted, and former values of objects.
+
+    The file is only read. Nobody may have it open. An object that lives is never among the deleted ones. None of it is
+    proven but what the version before the newest still has: free space is written again and again.
+
+    CorruptFileError when the newest version cannot be read: then `salvage` may help. Any thread.
+    """
+    if not _library.has("crealm_recover_deleted"):
+        raise NotSupportedError("The loaded library cannot find deleted objects")
+    where, for_library = _resolve(path)
+    with _config(for_library, c.make_secret(key, passphrase, None, where), progress) as config:
+        told = json.loads(c.take_text(lib.crealm_recover_deleted, config))
+    return [_remain(one) for one in told]
+
+
+def _remain(told: Dict[str, Any]) -> Remain:
+    told["class_name"], told["size"] = told.pop("class"), told.pop("bytes")
+    return Remain(**told)

@@ -15,6 +15,7 @@ crealm backup FILE COPY               a copy without free space, also of a file 
 crealm import FILE SOURCE             the reverse of export
 crealm compact FILE                   rewrite the file without free space
 crealm salvage FILE OUT               a new file of everything that a damaged file still holds
+crealm recover-deleted FILE           deleted objects that still lie in free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
 import, compact, encrypt, rekey and decrypt change a file. The others, but for watch and browse, read one version of it, which other programs may be

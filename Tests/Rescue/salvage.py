@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Salvage against a perfect reader, on files damaged in known places.
 
-    run.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--cipher xchacha20] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
+    salvage.py LIBRARY [--count 100] [--seed 1] [--files DIR…] [--cipher xchacha20] [--kinds bits,cut_end] [--reference LIBRARY] [--keep DIR]
 
 Round i damages a file (histories of Tests/Tools/ops.c, and the fixtures) by seed + i and salvages it. Every value whose nodes are all intact must
 be in the new file under the same class, object key and property; an object that was not in the file may appear only where the clusters of its
@@ -11,12 +11,9 @@ class, or what leads to them, are damaged. The new file must pass both checkers 
 
 import argparse
 import collections
-import json
 import os
 import pathlib
 import random
-import resource
-import select
 import shutil
 import subprocess
 import sys
@@ -27,43 +24,10 @@ TOOLS = HERE.parent / "Tools"
 sys.path.insert(0, str(HERE))
 from damage import KINDS, PAGE_SIZES, SEALED_KINDS, damage, damage_sealed  # noqa: E402
 from model import Model, contents  # noqa: E402
+from process import Worker  # noqa: E402
 
-TIME_LIMIT = 120
 LEAST_SHARE = 0.995
 MOST_MEMORY = 400 << 20
-
-
-class Worker:
-    """Salvages files in a process of its own: a crash or an endless loop is a result like any other."""
-
-    def __init__(self, library):
-        self.environment = {**os.environ, "CREALM_LIBRARY": library, "PYTHONPATH": str(HERE.parent.parent / "bindings/python")}
-        self.process = None
-
-    def call(self, *words):
-        """(report, error), both texts; one is None."""
-        if self.process is None or self.process.poll() is not None:
-            self.process = subprocess.Popen(
-                [sys.executable, str(HERE / "worker.py")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=self.environment)
-        self.process.stdin.write(json.dumps(words) + "\n")
-        self.process.stdin.flush()
-        if not select.select([self.process.stdout], [], [], TIME_LIMIT)[0]:
-            self.process.kill()
-            self.process.wait()
-            return None, "no end"
-        line = self.process.stdout.readline()
-        if not line:
-            return None, f"the process died: {self.process.wait()}"
-        answer = json.loads(line)
-        return answer.get("report"), answer.get("error")
-
-    def close(self):
-        """Bytes of memory that the process had at most."""
-        if self.process is None:
-            return 0
-        self.process.stdin.close()
-        self.process.wait()
-        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
 
 
 def histories(library, folder, count):
