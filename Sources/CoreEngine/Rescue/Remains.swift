@@ -130,9 +130,9 @@ package final class Remains {
                 o.field("offset") { $0.number(Int64(rows.leaves[leaf].ref.offset)) }
                 o.field("bytes") { $0.number(Int64((try? source.store.node(rows.leaves[leaf].ref))?.size ?? 0)) }
                 o.field("values") { v in
-                    v.object { v in for value in values.fields { if let text = value.text { v.field(value.name.text) { $0.raw(text) } } } }
+                    v.object { v in for value in values.fields { if let text = value.json { v.field(value.name.text) { $0.raw(text) } } } }
                 }
-                o.field("lost") { $0.array(values.fields.filter { $0.text == nil }) { $0.text($1.name.text) } }
+                o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
             }
         }
     }

@@ -9,11 +9,11 @@ final class RowReader {
             let column: ColKey
             let name: Name
             /// As JSON; nil: lost.
-            let text: [UInt8]?
+            let json: [UInt8]?
         }
         let key: ObjKey
         var fields: [Field] = []
-        var hash: Int { fields.reduce(into: Hasher()) { $0.combine($1.text) }.finalize() }
+        var hash: Int { fields.reduce(into: Hasher()) { $0.combine($1.json) }.finalize() }
     }
     private let rows: FoundRows
     private let leaf: Int
@@ -89,7 +89,7 @@ final class RowReader {
                 let mine = !hasSubtrees(c, n) || mayRead(n, row, c, key, isPlaced ? live : nil, &claims)
                 if mine { text = Self.text(v, c, store, name) }
             }
-            values.fields.append(Values.Field(column: c.key, name: c.name, text: text))
+            values.fields.append(Values.Field(column: c.key, name: c.name, json: text))
         }
         return values
     }
@@ -143,10 +143,10 @@ final class RemainingTable {
 
     /// What found values are, and whose; nil when they tell nothing new.
     func classify(_ values: RowReader.Values, isPlaced: Bool, _ name: @escaping (TableKey) -> Name?) -> (Kind, ObjKey?)? {
-        guard values.fields.contains(where: { $0.text != nil }) else { return nil }
+        guard values.fields.contains(where: { $0.json != nil }) else { return nil }
         if isPlaced { return classify(values, values.key, name).map { ($0, values.key) } }
         if let pk = table.primaryKey {
-            guard let text = values.fields.first(where: { $0.column == pk })?.text else { return nil }
+            guard let text = values.fields.first(where: { $0.column == pk })?.json else { return nil }
             if let key = primaryKeys(name)[text] { return classify(values, key, name).map { ($0, key) } }
             guard loose.insert(values.hash).inserted, !deleted.values.contains(where: { agree($0, values) }) else { return nil }
             return (.deleted, nil)
@@ -170,7 +170,7 @@ final class RemainingTable {
     /// Whether all that is known of both is the same.
     private func agree(_ a: RowReader.Values, _ b: RowReader.Values) -> Bool {
         b.fields.allSatisfy { field in
-            guard let text = field.text, let other = a.fields.first(where: { $0.column == field.column })?.text else { return true }
+            guard let text = field.json, let other = a.fields.first(where: { $0.column == field.column })?.json else { return true }
             return text == other
         }
     }
@@ -185,7 +185,7 @@ final class RemainingTable {
         var values = RowReader.Values(key: key)
         for c in live.table.publicColumns {
             let text = live.value(leaf, row, c).flatMap { RowReader.text($0, c, live.store, name) }
-            values.fields.append(RowReader.Values.Field(column: c.key, name: c.name, text: text))
+            values.fields.append(RowReader.Values.Field(column: c.key, name: c.name, json: text))
         }
         return values
     }
@@ -209,7 +209,7 @@ final class RemainingTable {
         if let byPrimaryKey { return byPrimaryKey }
         var all: [[UInt8]: ObjKey] = [:]
         eachLive(name) { values in
-            if let text = values.fields.first(where: { $0.column == self.table.primaryKey })?.text { all[text] = values.key }
+            if let text = values.fields.first(where: { $0.column == self.table.primaryKey })?.json { all[text] = values.key }
         }
         byPrimaryKey = all
         return all
