@@ -624,6 +624,38 @@ typedef struct crealm_space {
 RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, size_t* out_count,
                               uint64_t* out_total);
 
+/** Makes a new file of everything that a damaged file still holds. docs/salvage.md says what is tried
+ *  in which order, what is proven, and what the report says. The damaged file is only read; nobody may
+ *  write to it meanwhile. What an ordinary read of a sound file gives, this gives, too, with the same
+ *  keys of objects.
+ *
+ *  source:     path, key or passphrase, and progress function of the damaged file; nothing else of it
+ *              counts.
+ *  target:     path, key or passphrase, and page cipher of the new file, which must not exist;
+ *              nothing else of it counts.
+ *  out_report: [optional]; receives what was found and lost, by class and property, as JSON: own;
+ *              free with realm_free(). NULL after an error.
+ *  Returns:    true when there is a new file, be it with a part of the data only.
+ *  Thread:     any.
+ *  Errors:     INVALID_DATABASE when nothing was found, or the key is wrong; FILE_ALREADY_EXISTS for
+ *              the target; INCOMPATIBLE_SESSION when the source is open somewhere;
+ *              CREALM_ERR_INTERRUPTED; OUT_OF_MEMORY; file errors. There is no new file then. */
+RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* target, char** out_report);
+
+/** Finds what still lies in the free space of a file: objects that were deleted, and former values of
+ *  objects. The file is only read; nobody may write to it meanwhile. None of it is proven but what the
+ *  version before the newest still has: docs/salvage.md.
+ *
+ *  config:   path, key or passphrase, and progress function; nothing else of it counts.
+ *  out_json: receives a JSON array of objects with kind, class, key, version, proven, offset, bytes,
+ *            values and lost: own; free with realm_free().
+ *  Thread:   any.
+ *  Errors:   INVALID_DATABASE when the newest version cannot be read (crealm_salvage() may help), or the
+ *            key is wrong; INCOMPATIBLE_SESSION when the file is open somewhere; NOT_SUPPORTED for
+ *            formats before 10; INVALID_ARGUMENT when out_json is NULL; CREALM_ERR_INTERRUPTED;
+ *            OUT_OF_MEMORY; file errors. */
+RLM_API bool crealm_recover_deleted(const realm_config_t* config, char** out_json);
+
 /** How a query comes to the objects whose values it tests. */
 typedef enum crealm_access {
     CREALM_ACCESS_SCAN = 0,   /* every object of the class */

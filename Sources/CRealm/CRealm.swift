@@ -8,4 +8,4 @@
 /// 2. What stands behind a handle is reached through `Boundary/Door.swift` and in no other way.
 /// 3. No node, leaf or tree is seen from here.
 ///
-/// May use: Columns, Examination, Inspection, ObjectStore, Notifications, Query, Transactions, Tables, Values, Crypto, Platform, Basics.
+/// May use: Rescue, Columns, Examination, Inspection, ObjectStore, Notifications, Query, Transactions, Tables, Values, Crypto, Platform, Basics.

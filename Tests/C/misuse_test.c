@@ -798,6 +798,11 @@ static void wrong_query_handles(void) {
     REFUSED(K_REALM, realm_t, realm_convert_with_path(h, path_of("never.realm"), no_key, false));
     REFUSED(K_REALM, realm_t, crealm_change_key(h, config));
     REFUSED(K_CONFIG, realm_config_t, crealm_change_key(realm, h));
+    REFUSED(K_CONFIG, realm_config_t, crealm_salvage(h, config, NULL));
+    REFUSED(K_CONFIG, realm_config_t, crealm_salvage(config, h, NULL));
+    char* remains = NULL;
+    REFUSED(K_CONFIG, realm_config_t, crealm_recover_deleted(h, &remains));
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_recover_deleted(config, NULL));
     REFUSED(K_QUERY, realm_query_t, realm_query_append_query(h, "i == 1", 0, NULL));
     REFUSED(K_QUERY, realm_query_t, realm_query_get_description(h));
     REFUSED(K_QUERY, realm_query_t, realm_query_count(h, &n));

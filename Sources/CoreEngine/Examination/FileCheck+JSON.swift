@@ -59,48 +59,19 @@ private indirect enum JSONLine {
     static func number(_ n: Int?) -> JSONLine { n.map { $0 < 0 ? .null : .number(UInt64($0)) } ?? .null }
 
     var text: String {
-        var out = ""
+        var out = JSONText()
         write(to: &out)
-        return out
+        return out.text
     }
-    private func write(to out: inout String) {
+    private func write(to out: inout JSONText) {
         switch self {
-        case .null, .text(nil): out += "null"
-        case .bool(let b): out += b ? "true" : "false"
-        case .number(let n): out += String(n)
-        case .text(let text?): Self.quote(text, &out)
-        case .array(let elements): Self.join(elements, "[", "]", &out) { $0.write(to: &$1) }
+        case .null: out.null()
+        case .bool(let b): out.bool(b)
+        case .number(let n): out.number(n)
+        case .text(let text): out.text(text)
+        case .array(let elements): out.array(elements) { $1.write(to: &$0) }
         case .object(let members):
-            Self.join(members, "{", "}", &out) { member, out in
-                Self.quote(member.0, &out)
-                out += ": "
-                member.1.write(to: &out)
-            }
+            out.object { out in for (name, value) in members { out.field(name) { value.write(to: &$0) } } }
         }
-    }
-    private static func join<Element>(
-        _ elements: [Element], _ open: String, _ close: String, _ out: inout String, _ write: (Element, inout String) -> Void
-    ) {
-        out += open
-        for (i, element) in elements.enumerated() {
-            if i > 0 { out += ", " }
-            write(element, &out)
-        }
-        out += close
-    }
-    private static func quote(_ text: String, _ out: inout String) {
-        out += "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\":
-                out += "\\"
-                out.unicodeScalars.append(scalar)
-            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
-                let digits = String(scalar.value, radix: 16)
-                out += "\\u" + String(repeating: "0", count: 4 - digits.utf8.count) + digits
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
-        out += "\""
     }
 }

@@ -42,13 +42,28 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         self.needsSlab = needsSlab
         self.file = file
         let size = try file.size()
-        var capacity = 64 << 30
-        while capacity < max(size, room) * 4 { capacity *= 2 }
-        let minimum = Format.roundUp(max(max(size, room) * 2, 64 << 20), to: Format.sectionSize)
-        do { space = try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum) } catch {
-            throw error.with(path: path)
-        }
+        space = try Self.reserve(max(size, room), needsSlab: needsSlab, path: path)
         if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
+    }
+    /// A file that may be damaged, to be read only: nothing in it is looked at yet.
+    /// - Parameter form: nil for a plain file.
+    init(rescuing file: FileDescriptor, path: String, needsSlab: Bool, form: (any PageForm)?) throws(RealmError) {
+        self.path = path
+        secret = Lock(initial: nil)
+        self.needsSlab = needsSlab
+        self.file = file
+        space = try Self.reserve(try file.size(), needsSlab: needsSlab, path: path)
+        pages = try form.map { (form) throws(RealmError) in try DecryptedPages(form, space, isDamaged: true) }
+        if form != nil, needsSlab { space.hideSlabFromDumps() }
+    }
+    /// Address space for a file of `size` bytes that may grow.
+    private static func reserve(_ size: Int, needsSlab: Bool, path: String) throws(RealmError) -> AddressSpace {
+        var capacity = 64 << 30
+        while capacity < size * 4 { capacity *= 2 }
+        let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
+        do throws(RealmError) {
+            return try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum)
+        } catch { throw error.with(path: path) }
     }
     /// A view of the same file of its own, for walks over all of it: it gives back the memory of what it has read as often as it likes.
     /// - Parameter needsSlab: it makes nodes of its own.

@@ -64,6 +64,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     private let stamps: UnsafeMutablePointer<UInt64>
     private let lock: Lock<State>
     private let budget: Int
+    /// The file may be damaged: every page is looked at before it is used, and none is taken for one that nobody needs.
+    private let isDamaged: Bool
     /// The run of pages being written: filled in memory, not yet encrypted.
     private var run = 0..<0
     private var writeEpoch: UInt64 = 0
@@ -75,8 +77,9 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     /// Decrypted bytes kept although nobody uses them.
     static let defaultBudget = min(256 << 20, Platform.physicalMemory / 16)
 
-    init(_ form: any PageForm, _ space: AddressSpace, budget: Int = 0) throws(RealmError) {
+    init(_ form: any PageForm, _ space: AddressSpace, budget: Int = 0, isDamaged: Bool = false) throws(RealmError) {
         self.form = form
+        self.isDamaged = isDamaged
         self.space = space
         base = space.base
         pageSize = form.pageSize
@@ -243,7 +246,8 @@ final class DecryptedPages: @unchecked Sendable {  // Mutable state is behind `l
     /// Makes all pages of data `[0, size)` readable for the reader at `mark`, when they are to stay in memory anyway and few of them are missing:
     /// from then on a ref is translated as in a plain file. `looks`: how often pages were looked at one by one so far.
     func makeAllReadable(_ size: Int, looks: Int) -> Bool {
-        lock.with { s in
+        if isDamaged { return false }
+        return lock.with { s in
             let pages = times.page(max(size, 1) - 1) + 1
             guard pages <= budget, pages * pageSize <= s.committed else { return false }
             var missing: [Int] = []

@@ -42,6 +42,22 @@ extension SealedForm {
         }
         throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
     }
+    /// The newest of the root records and announcements that authenticate, for a file that may be damaged, and whether both records do: otherwise a
+    /// newer one may be lost.
+    func damagedRoot() -> (root: Root?, isSure: Bool) {
+        guard let read = try? file.read(into: buffer, count: 2 * Self.blockSize, at: 2 * Self.blockSize), read == 2 * Self.blockSize else {
+            return (nil, false)
+        }
+        let records = [record(0), record(1)].compactMap { $0 }
+        defer { known = nil }
+        var newest: Root?
+        for root in records {
+            known = root
+            let next = (try? successor(of: root))?.root ?? root
+            if next.sequence > newest?.sequence ?? 0 || newest == nil { newest = next }
+        }
+        return (newest, records.count == 2)
+    }
     /// The record in slot `slot` of the blocks in the buffer.
     private func record(_ slot: Int) -> Root? {
         let block = buffer + slot * Self.blockSize

@@ -150,6 +150,23 @@ final class SealedForm: PageForm {
         }
         return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey)).checked()
     }
+    /// As `open`, for a file that may be damaged: by whichever copy of the key block can be read, and without a look at anything else.
+    static func openDamaged(_ file: FileDescriptor, _ e: Encryption) throws(RealmError) -> SealedForm {
+        var found: RealmError?
+        let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: blockSize, alignment: 16)
+        defer { raw.deallocate() }
+        for copy in 0..<2 {
+            do throws(RealmError) {
+                guard let start = raw.baseAddress, try file.read(into: start, count: blockSize, at: copy * blockSize) == blockSize else { continue }
+                let block = try KeyBlock(checking: UnsafeRawBufferPointer(raw))
+                guard let dataKey = try block.unwrap(e) else {
+                    throw RealmError(.invalidDatabase, "Realm file decryption failed (wrong key or passphrase)", path: file.path)
+                }
+                return try SealedForm(file, block, dataKey, try PageSeal.keys(dataKey))
+            } catch { found = error }
+        }
+        throw found ?? RealmError(.invalidDatabase, "the encryption header is missing or damaged", path: file.path)
+    }
     /// Both copies of the key block. A change of key writes the first copy last: either is the truth until they agree.
     static func keyBlocks(of file: FileDescriptor) throws(RealmError) -> (first: KeyBlock, second: KeyBlock) {
         let raw = UnsafeMutableRawBufferPointer.allocate(byteCount: 2 * blockSize, alignment: 16)

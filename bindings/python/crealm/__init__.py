@@ -89,6 +89,7 @@ from .models import Backlinks, Embedded, Field, Model, backlinks, field
 from .objects import Object, Table
 from .observing import Changes, Observation
 from .opening import memory as memory, open as open
+from .rescue import LostClass, Remain, Salvage, SalvagedClass, SalvagedProperty, recover_deleted, salvage
 from .results import Results
 from .schema import ClassSchema, Prop
 from .values import Float32, ObjectId, RawTimestamp, Timestamp, timestamp_ns
@@ -139,6 +140,7 @@ __all__ = [
     "LocationNode",
     "LocationPart",
     "LockedError",
+    "LostClass",
     "Migration",
     "MigrationRequired",
     "Model",
@@ -159,7 +161,11 @@ __all__ = [
     "QueryError",
     "RawTimestamp",
     "ReadOnlyError",
+    "Remain",
     "Results",
+    "Salvage",
+    "SalvagedClass",
+    "SalvagedProperty",
     "SchemaError",
     "TimedOut",
     "SetView",
@@ -179,6 +185,8 @@ __all__ = [
     "file_info",
     "library_version",
     "memory",
+    "recover_deleted",
+    "salvage",
     "set_pin_warning",
     "timestamp_ns",
 ]

@@ -696,6 +696,17 @@ def find_faults(realm: int, limit: int) -> Tuple[List[Tuple[str, Optional[str], 
     return found, total.value
 
 
+def take_text(function: Callable[..., bool], *arguments: Any) -> bytes:
+    """The text that a function leaves in its last argument, to be freed."""
+    block = c_void_p()
+    if not function(*arguments, byref(block)):
+        fail()
+    try:
+        return ctypes.string_at(block.value) if block.value else b""
+    finally:
+        lib.realm_free(block)
+
+
 def _name(name: Optional[bytes]) -> Optional[str]:
     return None if name is None else name.decode("utf-8", "replace")
 

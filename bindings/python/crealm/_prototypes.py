@@ -350,7 +350,12 @@ PAGE_CIPHERS = {"xchacha20": 0, "aes256gcm": 1, "realm": 2}
 DURABILITIES = {"full": 0, "two_flushes": 1, "unsafe": 2}
 
 # Functions that a library may lack.
-OPTIONAL = frozenset({"crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults", "crealm_value_location"})
+OPTIONAL = frozenset(
+    {
+        "crealm_abi_version", "crealm_check", "crealm_config_set_version_slot", "crealm_create_batch", "crealm_file_info", "crealm_find_faults",
+        "crealm_recover_deleted", "crealm_salvage", "crealm_value_location",
+    }
+)
 
 TABLE = [
     ("crealm_abi_version", c_uint32, [], QUICK),
@@ -379,6 +384,7 @@ TABLE = [
     ("crealm_get_space", c_bool, [c_void_p, POINTER(c_void_p), POINTER(c_size_t), POINTER(c_uint64)], BLOCKING),
     ("crealm_interrupt", c_bool, [c_void_p], QUICK),
     ("crealm_query_explain", c_bool, [c_void_p, c_void_p], BLOCKING),
+    ("crealm_recover_deleted", c_bool, [c_void_p, POINTER(c_void_p)], BLOCKING),
     (
         "crealm_results_export_arrow",
         c_bool,
@@ -391,6 +397,7 @@ TABLE = [
         [c_void_p, c_size_t, c_size_t, POINTER(c_char_p), c_size_t, c_void_p, c_void_p],
         BLOCKING,
     ),
+    ("crealm_salvage", c_bool, [c_void_p, c_void_p, POINTER(c_void_p)], BLOCKING),
     ("crealm_scheduler_get_fd", c_bool, [c_void_p, POINTER(c_int)], QUICK),
     ("crealm_scheduler_run", c_bool, [c_void_p, c_int, c_void_p], BLOCKING),
     ("crealm_set_lock_timeout", c_bool, [c_void_p, c_int64], QUICK),

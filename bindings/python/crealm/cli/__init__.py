@@ -15,13 +15,15 @@ crealm browse FILE [FILE…]            a web page to see, search and understand
 crealm backup FILE COPY               a copy without free space, also of a file in use
 crealm import FILE SOURCE             the reverse of export
 crealm compact FILE                   rewrite the file without free space
+crealm salvage FILE OUT               a new file of everything that a damaged file still holds
+crealm recover-deleted FILE           deleted objects that still lie in free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
 import, compact, encrypt, rekey and decrypt change a file. The others, but for watch and browse, read one version of it, which other programs may be
 writing, and change nothing in its folder. They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
-Exit codes: 0 done; 1 an error, told on the standard error output; 2 wrong arguments; 3 check found faults, or the file changed under --evidence;
+Exit codes: 0 done; 1 an error, told on the standard error output; 2 wrong arguments; 3 check found faults, salvage lost something, or the file changed under --evidence;
 4 diff found differences; 130 ended by Ctrl-C, which is 0 for watch and browse.
 """
 
@@ -35,7 +37,7 @@ from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, where, why
+from . import browse, completion, diff, export, files, imports, info, manual, query, rescue, schema, show, watch, where, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
@@ -69,7 +71,7 @@ def make_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, where, show, schema, query, export, diff, watch, browse, imports, files, completion):
+    for module in (info, why, where, show, schema, query, export, diff, watch, browse, imports, files, rescue, completion):
         module.add(commands)
     manual.add(commands, about())
     return parser

@@ -1,0 +1,63 @@
+/// What each node of the free space was last part of.
+///
+/// Free space is written again and again: where an old node leads there may be a newer one, or a part of one. So whoever reads remains goes from new
+/// to old and claims each node for its role, by a number that stands for table, column and objects. A claim fails where another one has bytes of
+/// the node, and where they are in use by what lives in another role.
+struct Claims {
+    private var roles: [Int: Int] = [:]
+    private var taken: Visited
+    /// Free stretches of the file, merged and sorted.
+    private let free: [FileChunk]
+    private let store: NodeStore
+
+    init(_ store: NodeStore, free: [FileChunk]) {
+        self.store = store
+        taken = Visited(store.fileSize)
+        var merged: [FileChunk] = []
+        for chunk in free {
+            if let last = merged.last, last.end == chunk.offset { merged[merged.count - 1].size += chunk.size } else { merged.append(chunk) }
+        }
+        self.free = merged
+    }
+    func isFree(_ at: Int, _ size: Int) -> Bool {
+        let i = free.place { $0.end <= at }
+        return i < free.count && free[i].offset <= at && at + size <= free[i].end
+    }
+    /// Notes what a node in use is part of.
+    mutating func note(_ ref: Ref, _ role: Int) { roles[ref.offset] = role }
+    /// Takes a node for a role; false when it is, or was since, part of something else.
+    mutating func claim(_ n: Node, _ role: Int) -> Bool {
+        if let known = roles[n.ref.offset] { return known == role }
+        guard isFree(n.ref.offset, n.size), taken.insert(n.ref.offset, n.size) else { return false }
+        roles[n.ref.offset] = role
+        return true
+    }
+    /// The same for a node with all below it.
+    mutating func claimTree(_ ref: Ref, _ role: Int, depth: Int = 0) -> Bool {
+        guard depth < Format.maxNodeDepth, let n = try? store.node(ref) else { return false }
+        if let known = roles[ref.offset] { return known == role }
+        guard claim(n, role) else { return false }
+        guard n.hasRefs else { return true }
+        for i in 0..<n.count {
+            guard let slot = try? n.slot(i) else { return false }
+            if let child = slot.subtree, !claimTree(child, role, depth: depth + 1) { return false }
+        }
+        return true
+    }
+    /// Notes what a node in use with all below it is part of.
+    mutating func noteTree(_ ref: Ref, _ role: Int, depth: Int = 0) {
+        guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let n = try? store.node(ref) else { return }
+        note(ref, role)
+        guard n.hasRefs else { return }
+        for i in 0..<n.count { if let child = (try? n.slot(i))?.subtree { noteTree(child, role, depth: depth + 1) } }
+    }
+}
+
+extension Visited {
+    /// Notes all bytes of a node; false, and nothing is noted, when some were before.
+    mutating func insert(_ at: Int, _ size: Int) -> Bool {
+        for i in stride(from: at, to: at + size, by: 8) where contains(i) { return false }
+        for i in stride(from: at, to: at + size, by: 8) { _ = insert(Ref(i)) }
+        return true
+    }
+}

@@ -1,0 +1,177 @@
+/// The objects of a table as one root has them: clusters that can be read, and ranges of keys of which nothing is known.
+///
+/// Invariant: `leaves` are sorted by their keys, and no two of them overlap; none of their keys is in `unknown`.
+final class FoundRows {
+    struct Leaf {
+        let ref: Ref
+        /// Added to its keys.
+        let offset: UInt64
+        let first: UInt64
+        let last: UInt64
+        let count: Int
+    }
+    let store: NodeStore
+    let table: FoundTable
+    private(set) var leaves: [Leaf] = []
+    private(set) var unknown: [ClosedRange<UInt64>] = []
+    /// Objects that the nodes above lost clusters count; nil where that is not known of all.
+    private(set) var lostCount: Int? = 0
+    private var visited: Visited
+    private let known: Set<Int>
+    /// Nodes above the clusters.
+    private(set) var inner: [Ref] = []
+    private(set) var objects = 0
+
+    // The leaf read last.
+    private var open = -1
+    private var cluster = ClusterLeaf()
+    private var opened: [Ref?] = []
+    private var isOpened: [Bool] = []
+
+    /// - Parameter known: nodes that are left out with all below them.
+    init(_ store: NodeStore, _ table: FoundTable, except known: Set<Int> = []) {
+        self.store = store
+        self.table = table
+        self.known = known
+        visited = Visited(known.isEmpty ? store.fileSize : 0)
+        walk(table.rows, offset: 0, low: 0, high: UInt64(Int64.max), depth: nil)
+        // The walk is over.
+        visited = Visited(0)
+        opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
+        isOpened = [Bool](repeating: false, count: opened.count)
+    }
+    /// Those of some clusters that have the columns of the table, and a value in each for each object. Where they belong is not known: keys are
+    /// as they stand in each of them.
+    init(_ store: NodeStore, _ table: FoundTable, among clusters: [Ref]) {
+        self.store = store
+        self.table = table
+        known = []
+        visited = Visited(0)
+        opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
+        isOpened = [Bool](repeating: false, count: opened.count)
+        for ref in clusters {
+            guard let n = try? store.refsNode(ref), n.count > opened.count, let leaf = try? ClusterLeaf(store, n), !opened.isEmpty else { continue }
+            guard take(leaf, 0, 0, .max) else { continue }
+            if !hasAllColumns(leaves.count - 1) { leaves.removeLast() }
+        }
+    }
+    private func hasAllColumns(_ leaf: Int) -> Bool {
+        open = -1
+        return enter(leaf) && table.columns.allSatisfy { column($0) != nil }
+    }
+
+    // MARK: The tree
+
+    private func lose(_ low: UInt64, _ high: UInt64) {
+        guard low <= high else { return }
+        unknown.append(low...high)
+        lostCount = nil
+    }
+    /// - Parameters:
+    ///   - low, high: keys that belong here.
+    ///   - depth: levels below, as the node above says.
+    private func walk(_ ref: Ref, offset: UInt64, low: UInt64, high: UInt64, depth: Int?) {
+        if known.contains(ref.offset) { return }
+        guard !ref.isNull, visited.insert(ref), let n = try? store.refsNode(ref) else { return lose(low, high) }
+        guard n.isInner else {
+            guard depth ?? 0 == 0, let leaf = try? ClusterLeaf(store, n), take(leaf, offset, low, high) else { return lose(low, high) }
+            return
+        }
+        guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else { return lose(low, high) }
+        self.inner.append(ref)
+        let total = (try? inner.objects()).flatMap { $0 <= UInt64(store.extent) * 32 ? Int($0) : nil }
+        let before = objects, lostBefore = unknown.count
+        for i in 0..<inner.count {
+            // Where a child lies follows from its offset; one that contradicts its neighbours is not believed.
+            let first = inner.offset(i), next = i + 1 < inner.count ? inner.offset(i + 1) : 0
+            let from = offset &+ first, to = i + 1 < inner.count ? offset &+ next &- 1 : high
+            guard i > 0 || first == 0, from >= low, from <= to, to <= high, i + 1 == inner.count || next > first else {
+                lose(max(low, min(from, high)), high)
+                break
+            }
+            walk((try? inner.child(i)) ?? .null, offset: from, low: from, high: to, depth: inner.depth - 1)
+        }
+        // What the node counts, less what was found below it, is lost. The root has the last word.
+        if unknown.count > lostBefore, let total { lostCount = max(0, total - (objects - before)) }
+    }
+    /// Whether the keys of a cluster are in order, and belong where it is.
+    private func take(_ leaf: ClusterLeaf, _ offset: UInt64, _ low: UInt64, _ high: UInt64) -> Bool {
+        guard leaf.count > 0 else { return true }
+        var before: UInt64?
+        for row in 0..<leaf.count {
+            let (key, overflow) = offset.addingReportingOverflow(leaf.key(row))
+            guard !overflow, key >= low, key <= high, before.map({ $0 < key }) ?? true else { return false }
+            before = key
+        }
+        objects += leaf.count
+        leaves.append(Leaf(ref: leaf.ref, offset: offset, first: offset &+ leaf.key(0), last: before ?? 0, count: leaf.count))
+        return true
+    }
+
+    // MARK: Reading
+
+    /// Opens a leaf for the calls that follow; false when it cannot be read.
+    @discardableResult
+    private func enter(_ i: Int) -> Bool {
+        if open == i { return true }
+        guard i < leaves.count, let n = try? store.refsNode(leaves[i].ref), let leaf = try? ClusterLeaf(store, n), leaf.count == leaves[i].count
+        else {
+            open = -1
+            return false
+        }
+        (open, cluster) = (i, leaf)
+        for c in isOpened.indices { isOpened[c] = false }
+        return true
+    }
+    func key(_ leaf: Int, _ row: Int) -> UInt64? { enter(leaf) && row < cluster.count ? leaves[leaf].offset &+ cluster.key(row) : nil }
+    /// The first row of a leaf whose key is not below `key`.
+    func position(_ leaf: Int, _ key: UInt64) -> Int {
+        guard enter(leaf), key > leaves[leaf].offset else { return 0 }
+        return cluster.position(key &- leaves[leaf].offset)
+    }
+    /// The first leaf with keys at or behind `key`.
+    func firstLeaf(from key: UInt64) -> Int {
+        var low = 0, high = leaves.count
+        while low < high {
+            let mid = (low + high) / 2
+            if leaves[mid].last < key { low = mid + 1 } else { high = mid }
+        }
+        return low
+    }
+    func find(_ key: UInt64) -> (leaf: Int, row: Int)? {
+        let i = firstLeaf(from: key)
+        guard i < leaves.count, leaves[i].first <= key, enter(i) else { return nil }
+        return cluster.row(key &- leaves[i].offset).map { (i, $0) }
+    }
+    /// The leaf of a column, if it has a value for every object.
+    private func column(_ c: Column) -> Ref? {
+        guard c.index < opened.count else { return nil }
+        if !isOpened[c.index] {
+            isOpened[c.index] = true
+            opened[c.index] = try? wholeColumn(c)
+        }
+        return opened[c.index]
+    }
+    private func wholeColumn(_ c: Column) throws(RealmError) -> Ref? {
+        guard let kind = c.leafKind else { return nil }
+        let ref = try cluster.column(c.index)
+        if isEnumerated(c), case let n = try store.node(ref), !n.hasRefs, n.widthType == 0 { return n.count == cluster.count ? ref : nil }
+        return try kind.count(store, ref) == cluster.count ? ref : nil
+    }
+    private func isEnumerated(_ c: Column) -> Bool { c.type == .string && !c.isCollection && !c.enumeratedValues.isNull }
+    /// The array of keys of a leaf, if it has one, and the column's leaf.
+    func nodes(_ leaf: Int) -> (keys: Node?, column: (Column) -> Ref?) {
+        guard enter(leaf) else { return (nil, { _ in nil }) }
+        return (cluster.keys, { [unowned self] in self.column($0) })
+    }
+    /// The value as it stands in the column's leaf; nil where that is damaged.
+    func value(_ leaf: Int, _ row: Int, _ c: Column) -> Mixed? {
+        guard enter(leaf), let ref = column(c), let kind = c.leafKind else { return nil }
+        if isEnumerated(c), let n = try? store.node(ref), !n.hasRefs, n.widthType == 0 {
+            let i = row < n.count ? n.get(row) : -1
+            guard i >= 0, i < 1 << 24 else { return nil }
+            return try? LeafKind.string.get(store, c.enumeratedValues, Int(i))
+        }
+        return try? kind.get(store, ref, row)
+    }
+}

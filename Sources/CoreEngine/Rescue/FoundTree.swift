@@ -1,0 +1,85 @@
+/// The elements of a list or set, or the keys or values of a dictionary, as far as their leaves can be read.
+struct FoundTree {
+    struct Leaf {
+        let ref: Ref
+        /// Index of its first element.
+        let first: Int
+        let count: Int
+    }
+    let store: NodeStore
+    let kind: LeafKind
+    private(set) var leaves: [Leaf] = []
+    /// Elements that are known to be lost with their leaves.
+    private(set) var lost = 0
+    /// More are lost, nobody knows how many; indexes behind them are not known either.
+    private(set) var isBroken = false
+
+    /// - Parameter visited: nodes of collections that were read already: none is part of two.
+    init(_ store: NodeStore, _ kind: LeafKind, _ root: Ref, _ visited: inout Visited) {
+        self.store = store
+        self.kind = kind
+        walk(root, first: 0, count: nil, depth: 0, &visited)
+    }
+    private mutating func lose(_ count: Int?) {
+        if let count { lost += count } else { isBroken = true }
+    }
+    /// Ends behind the last element found or known to be lost.
+    private var end: Int { (leaves.last.map { $0.first + $0.count }) ?? 0 }
+
+    /// - Parameter count: elements that are here, where the node above says so.
+    private mutating func walk(_ ref: Ref, first: Int, count: Int?, depth: Int, _ visited: inout Visited) {
+        guard depth < Trees.maxDepth, visited.insert(ref), let n = try? store.node(ref) else { return lose(count) }
+        guard n.isInner else {
+            guard let found = try? kind.count(store, ref), found <= Format.treeCapacity, count ?? found == found else { return lose(count) }
+            leaves.append(Leaf(ref: ref, first: first, count: found))
+            return
+        }
+        guard n.count >= 3, let total = try? BPlusTree.innerTotal(store, n), count ?? total == total else { return lose(count) }
+        let starts = starts(n, total)
+        for c in 0..<n.count - 2 {
+            let start = starts?[c] ?? end - first, stop = starts?[c + 1]
+            guard let child = try? n.child(c + 1), !child.isNull else {
+                lose(stop.map { $0 - start })
+                continue
+            }
+            walk(child, first: first + start, count: stop.map { $0 - start }, depth: depth + 1, &visited)
+        }
+    }
+    /// Where the children of an inner node start, and the last one ends; nil where that cannot be believed.
+    private func starts(_ n: Node, _ total: Int) -> [Int]? {
+        let children = n.count - 2
+        guard let slot = try? n.slot(0) else { return nil }
+        var starts = [0]
+        if let per = slot.number {
+            guard per > 0, per < 1 << 40 else { return nil }
+            for c in 1..<max(1, children) { starts.append(c * Int(per)) }
+        } else {
+            guard let offsets = try? store.integers(slot.ref), offsets.count >= children - 1 else { return nil }
+            for c in 0..<max(0, children - 1) {
+                let start = offsets.getUnsigned(c)
+                guard start <= UInt64(total) else { return nil }
+                starts.append(Int(start))
+            }
+        }
+        starts.append(total)
+        for c in 0..<children where starts[c] > starts[c + 1] { return nil }
+        return starts
+    }
+
+    /// Calls `body` with each element that can be read, or nil for one in a readable leaf that cannot.
+    func eachElement(_ body: (_ index: Int, _ value: Mixed?) throws(RealmError) -> Void) throws(RealmError) {
+        for leaf in leaves { for i in 0..<leaf.count { try body(leaf.first + i, try? kind.get(store, leaf.ref, i)) } }
+    }
+    /// The element at an index; nil where it is lost.
+    func value(at index: Int) -> Mixed? {
+        var low = 0, high = leaves.count
+        while low < high {
+            let mid = (low + high) / 2
+            if leaves[mid].first + leaves[mid].count <= index { low = mid + 1 } else { high = mid }
+        }
+        guard low < leaves.count, leaves[low].first <= index else { return nil }
+        return try? kind.get(store, leaves[low].ref, index - leaves[low].first)
+    }
+    /// Elements there are, lost ones included, as far as it is known.
+    var total: Int { leaves.reduce(lost) { $0 + $1.count } }
+}

@@ -1,0 +1,100 @@
+/// Nodes that are found by their shape, wherever they lie: top arrays, top arrays of tables, and clusters.
+///
+/// A node of the file begins with the bytes `AAAA`, at a multiple of eight. What looks like one may be a part of something else, as of a binary
+/// that holds another file: so the nodes that it leads to must look right, too.
+struct NodeScan {
+    struct Top {
+        let ref: Ref
+        let version: UInt64
+    }
+    struct TableTop {
+        let ref: Ref
+        let key: TableKey
+        let contentVersion: UInt64
+    }
+    private(set) var tops: [Top] = []
+    private(set) var tables: [TableTop] = []
+    /// Arrays of names that look like those of tables.
+    private(set) var names: [Node] = []
+    /// What may be clusters with objects in them.
+    private(set) var clusters: [Ref] = []
+    private let store: NodeStore
+
+    init(_ source: DamagedFile) throws(RealmError) {
+        store = source.store
+        try source.eachHeader { (ref, header) throws(RealmError) in
+            if header.hasRefs { look(ref, header) } else if header.widthTypeBits == 1, header.width >= 8 { lookForNames(ref) }
+        }
+        tops.sort { $0.version > $1.version }
+    }
+
+    private mutating func look(_ ref: Ref, _ header: NodeHeader) {
+        guard !header.isInner, header.count >= 2, let n = try? store.refsNode(ref) else { return }
+        if let leaf = try? ClusterLeaf(store, n), leaf.count > 0, (try? n.child(1)) != nil { clusters.append(ref) }
+        guard header.count >= 3, header.count <= 16, let first = try? n.child(0), !first.isNull, let third = try? n.slot(2), !third.isNull else {
+            return
+        }
+        if third.isTagged { lookForTop(n) } else { lookForTable(n, spec: first) }
+    }
+    private mutating func lookForTop(_ n: Node) {
+        guard [3, 5, 7, 9, 10, 11, 12].contains(n.count), let names = try? n.child(0), let tables = try? n.child(1),
+            let texts = try? store.node(names), texts.widthType == 1, !texts.hasRefs, let refs = try? store.refsNode(tables),
+            refs.count == texts.count, (3..<min(6, n.count)).allSatisfy({ (try? n.child($0)) != nil })
+        else { return }
+        let version = n.count > 6 ? (try? n.slot(6))?.number ?? 0 : 1
+        tops.append(Top(ref: n.ref, version: version))
+    }
+    private mutating func lookForTable(_ n: Node, spec: Ref) {
+        guard n.count >= 9, let raw = (try? n.slot(3))?.number, raw <= 0x7FFF_FFFF, let parts = try? store.refsNode(spec), parts.count == 6,
+            !parts.isInner, let keys = try? parts.child(5), (try? store.integers(keys)) != nil
+        else { return }
+        let version = (try? n.slot(6))?.number ?? 0
+        tables.append(TableTop(ref: n.ref, key: TableKey(UInt32(raw)), contentVersion: version))
+    }
+    private mutating func lookForNames(_ ref: Ref) {
+        guard let n = try? store.node(ref), n.count > 0, n.count <= 0x1_0000 else { return }
+        for i in 0..<n.count {
+            guard let name = try? store.name(n, i), name.isEmpty || name.hasPrefix(Tables.classPrefix) || ["metadata", "pk"].contains(name) else {
+                return
+            }
+        }
+        if names.allSatisfy({ $0.count < n.count }) { names = [n] }
+    }
+}
+
+extension DamagedFile {
+    /// Calls `body` for each place where a node may begin.
+    func eachHeader(_ body: (Ref, NodeHeader) throws(RealmError) -> Void) throws(RealmError) {
+        let step = file.pages?.pageSize ?? 1 << 20
+        var at = Format.headerSize
+        while at + 8 <= size {
+            let end = min(size, (at / step + 1) * step)
+            try store.test(at, of: size)
+            // A page that cannot be read holds nothing; a node that goes on there is found out when it is read.
+            if (try? store.makeReadable(at, end - at)) != nil {
+                while at + 8 <= end {
+                    let word = (store.base + at).load(as: UInt64.self).littleEndian
+                    if UInt32(truncatingIfNeeded: word) == NodeHeader.checksum { try body(Ref(at), NodeHeader(word: word)) }
+                    at += 8
+                }
+            }
+            at = end
+        }
+    }
+}
+
+extension FoundGroup {
+    /// The tables that a scan found: of each the newest that can be read.
+    init(_ store: NodeStore, _ scan: NodeScan, format: UInt8) {
+        self.init()
+        let end = (scan.tables.map(\.key.index).max() ?? -1) + 1
+        for index in 0..<end {
+            let found = scan.tables.filter { $0.key.index == index }.sorted { $0.contentVersion > $1.contentVersion }
+            let name = scan.names.first.flatMap { index < $0.count ? try? store.name($0, index) : nil }
+            let table = found.lazy.compactMap {
+                try? FoundTable(store, $0.ref, index: index, name: name.flatMap { $0.isEmpty ? nil : $0 }, format: format)
+            }.first
+            append(table.map { .table($0) } ?? .none)
+        }
+    }
+}

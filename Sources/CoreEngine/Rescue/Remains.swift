@@ -1,0 +1,153 @@
+/// What lies in the free space of a file: objects that were deleted, and former values of objects. Nothing of it is proven but what the version
+/// before the newest still has; nothing of it is of an object that lives, unless it says so.
+///
+/// The way goes from new to old: the newest version, the one before, top arrays of older ones, tables without a top array, and last clusters to which
+/// nothing leads. Each node is claimed on the way (`Claims`), so that what was written over since is not taken for what it was.
+package final class Remains {
+    /// Where an older state of a table was found.
+    private struct State {
+        let table: FoundTable
+        /// The newest version that had it; nil: unknown.
+        let version: UInt64?
+        /// The version before the newest: its nodes are whole.
+        let isProven: Bool
+    }
+    private let source: DamagedFile
+    private let scan: NodeScan
+    private let live: FoundGroup
+    private var claims: Claims
+    private var known: [TableKey: Set<Int>] = [:]
+    private var tables: [TableKey: RemainingTable] = [:]
+    private var found = JSONText()
+
+    /// What remains in a file, as JSON: an array of objects (docs/salvage.md). Of the configuration, path and key count, and the function that is told
+    /// how far it is.
+    package static func run(_ configuration: RealmConfiguration) throws(RealmError) -> String {
+        try configuration.check()
+        let interruption = configuration.makeInterruption()
+        return try interruption.during(.checking) { () throws(RealmError) in
+            let path = try FileSystem.canonical(try configuration.checkedPath())
+            let source = try DamagedFile(path, try configuration.encryption(), interruption)
+            guard !OldFormats.isRead(source.format) else {
+                throw RealmError(.notSupported, "Remains are found in files of formats from 10 on", path: path)
+            }
+            return try Remains(source).text()
+        }
+    }
+
+    private init(_ source: DamagedFile) throws(RealmError) {
+        self.source = source
+        guard let root = source.roots.first, root.origin == .newest, case let group = FoundGroup(source.store, root), group.reason == nil,
+            !group.isDamaged
+        else {
+            throw RealmError(.invalidDatabase, "The newest version of the data cannot be read: salvage the file first", path: source.file.path)
+        }
+        live = group
+        claims = Claims(source.store, free: source.unusedSpace())
+        scan = try NodeScan(source)
+    }
+    private func text() throws(RealmError) -> String {
+        let states = olderStates()
+        try readLive(states)
+        try found.array { (out) throws(RealmError) in
+            for state in states { try read(state, &out) }
+            try readStrays(&out)
+        }
+        return found.text
+    }
+
+    // MARK: States
+
+    private func olderStates() -> [State] {
+        var states: [State] = [], seen: Set<Int> = []
+        for i in 0..<live.count { if case .table(let t) = live.state(i) { seen.insert(t.top.offset) } }
+        func add(_ group: FoundGroup, _ version: UInt64?, isProven: Bool) {
+            for i in 0..<group.count {
+                guard case .table(let t) = group.state(i), seen.insert(t.top.offset).inserted else { continue }
+                states.append(State(table: t, version: version, isProven: isProven))
+            }
+        }
+        let newest = source.roots[0]
+        for root in source.roots.dropFirst() where root.version + 1 == newest.version {
+            add(FoundGroup(source.store, root), root.version, isProven: true)
+        }
+        for top in scan.tops where top.version < newest.version {
+            guard let root = try? DamagedFile.root(source.store, .scanned, top.ref, source.format) else { continue }
+            add(FoundGroup(source.store, root), top.version, isProven: false)
+        }
+        for top in scan.tables.sorted(by: { $0.contentVersion > $1.contentVersion }) where seen.insert(top.ref.offset).inserted {
+            guard let t = try? FoundTable(source.store, top.ref, index: top.key.index, name: nil, format: source.format) else { continue }
+            states.append(State(table: t, version: nil, isProven: false))
+        }
+        return states
+    }
+    /// Reads what lives, and notes its nodes.
+    private func readLive(_ states: [State]) throws(RealmError) {
+        for i in 0..<live.count {
+            guard case .table(let t) = live.state(i) else { continue }
+            tables[t.key] = RemainingTable(t, FoundRows(source.store, t))
+        }
+        // Tables that were removed, under the last name that is known.
+        for state in states where tables[state.table.key] == nil || tables[state.table.key]?.name == nil {
+            if let t = tables[state.table.key] { t.name = state.table.name } else { tables[state.table.key] = RemainingTable(state.table, nil) }
+        }
+        for (key, t) in tables {
+            guard let rows = t.live else { continue }
+            known[key] = Set(rows.inner.map(\.offset) + rows.leaves.map(\.ref.offset))
+            for i in rows.leaves.indices {
+                try source.store.test(i, of: rows.leaves.count)
+                let reader = RowReader(rows, i)
+                reader.note(&claims)
+            }
+        }
+    }
+    private func name(_ key: TableKey) -> Name? { tables[key]?.name }
+
+    // MARK: Reading
+
+    private func read(_ state: State, _ out: inout JSONText) throws(RealmError) {
+        let key = state.table.key
+        let rows = FoundRows(source.store, state.table, except: known[key] ?? [])
+        known[key, default: []].formUnion(rows.inner.map(\.offset) + rows.leaves.map(\.ref.offset))
+        for i in rows.leaves.indices {
+            try source.store.test(i, of: rows.leaves.count)
+            read(rows, i, state.version, state.isProven, isPlaced: true, &out)
+        }
+    }
+    private func read(_ rows: FoundRows, _ leaf: Int, _ version: UInt64?, _ isProven: Bool, isPlaced: Bool, _ out: inout JSONText) {
+        guard let table = tables[rows.table.key] else { return }
+        let reader = RowReader(rows, leaf)
+        guard reader.claim(&claims) else { return }
+        for row in 0..<rows.leaves[leaf].count {
+            let values = reader.values(row, isPlaced: isPlaced, table.live, &claims, name)
+            guard let (kind, key) = table.classify(values, isPlaced: isPlaced, name) else { continue }
+            out.object { o in
+                o.field("kind") { $0.text(kind.rawValue) }
+                o.field("class") { $0.text(table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }) }
+                o.field("key") { $0.number(key?.raw) }
+                o.field("version") { $0.number(version.map { Int64(bitPattern: $0) }) }
+                o.field("proven") { $0.bool(isProven) }
+                o.field("offset") { $0.number(Int64(rows.leaves[leaf].ref.offset)) }
+                o.field("bytes") { $0.number(Int64((try? source.store.node(rows.leaves[leaf].ref))?.size ?? 0)) }
+                o.field("values") { v in
+                    v.object { v in for value in values.fields { if let text = value.json { v.field(value.name.text) { $0.raw(text) } } } }
+                }
+                o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
+            }
+        }
+    }
+    /// Clusters to which nothing leads, of the one table that they fit.
+    private func readStrays(_ out: inout JSONText) throws(RealmError) {
+        let reached = known.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
+        let kinds = tables.values.sorted { $0.table.key.raw < $1.table.key.raw }
+        for ref in scan.clusters where !reached.contains(ref.offset) {
+            try source.store.test()
+            guard let n = try? source.store.node(ref), claims.isFree(ref.offset, n.size) else { continue }
+            let fitting = kinds.filter { n.count > $0.width && !$0.table.columns.isEmpty }.map { FoundRows(source.store, $0.table, among: [ref]) }
+            let fits = fitting.filter { !$0.leaves.isEmpty }
+            // What fits two tables is of neither.
+            guard fits.count == 1, let table = tables[fits[0].table.key] else { continue }
+            read(fits[0], 0, nil, false, isPlaced: table.hasOneCluster, &out)
+        }
+    }
+}

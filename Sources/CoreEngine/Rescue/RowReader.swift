@@ -1,0 +1,217 @@
+/// The objects of one cluster as remains: which of its values can still be believed.
+///
+/// A column's leaf counts when it, with all that only it has, is claimed for these objects; a collection, or a text that has a node of its own, when
+/// that is claimed for its object.
+final class RowReader {
+    /// The values of an object, in the order of the columns.
+    struct Values {
+        struct Field {
+            let column: ColKey
+            let name: Name
+            /// As JSON; nil: lost.
+            let json: [UInt8]?
+        }
+        let key: ObjKey
+        var fields: [Field] = []
+        var hash: Int { fields.reduce(into: Hasher()) { $0.combine($1.json) }.finalize() }
+    }
+    private let rows: FoundRows
+    private let leaf: Int
+    private let keys: Node?
+    private let column: (Column) -> Ref?
+    private let keysRole: Int
+    /// By column index; nil: cannot be believed.
+    private var believed: [Int: Bool] = [:]
+
+    init(_ rows: FoundRows, _ leaf: Int) {
+        (self.rows, self.leaf) = (rows, leaf)
+        (keys, column) = rows.nodes(leaf)
+        var hasher = Hasher()
+        for row in 0..<rows.leaves[leaf].count { hasher.combine(rows.key(leaf, row)) }
+        keysRole = hasher.finalize()
+    }
+    private var store: NodeStore { rows.store }
+    private var table: TableKey { rows.table.key }
+    private enum Part: Int { case cluster, keys, column, value }
+    private func role(_ part: Part, _ column: Int = 0, _ number: Int = 0) -> Int {
+        var hasher = Hasher()
+        hasher.combine(table)
+        hasher.combine(part)
+        hasher.combine(column)
+        hasher.combine(number)
+        return hasher.finalize()
+    }
+    /// Whether the elements of a column's leaf are subtrees, one for each object that has any.
+    private func hasSubtrees(_ c: Column, _ n: Node) -> Bool {
+        c.leafKind == .slot || n.hasRefs && n.context && (c.leafKind == .string || c.leafKind == .binary)
+    }
+
+    // MARK: Claims
+
+    /// Notes the nodes of a cluster that lives.
+    func note(_ claims: inout Claims) {
+        claims.note(rows.leaves[leaf].ref, role(.cluster, 0, rows.leaves[leaf].ref.offset))
+        if let keys { claims.note(keys.ref, role(.keys)) }
+        for c in rows.table.columns {
+            guard let ref = column(c), let n = try? store.node(ref) else { continue }
+            if hasSubtrees(c, n) {
+                claims.note(ref, role(.column, c.index, keysRole))
+            } else {
+                claims.noteTree(ref, role(.column, c.index, keysRole))
+            }
+        }
+    }
+    /// Claims a cluster, and the leaves of its columns as far as they can be had; false when the cluster cannot.
+    func claim(_ claims: inout Claims) -> Bool {
+        guard let n = try? store.node(rows.leaves[leaf].ref), claims.claim(n, role(.cluster, 0, n.ref.offset)) else { return false }
+        if let keys, !claims.claim(keys, role(.keys)) { return false }
+        for c in rows.table.columns {
+            guard let ref = column(c), let n = try? store.node(ref) else { continue }
+            let mine = role(.column, c.index, keysRole)
+            believed[c.index] = hasSubtrees(c, n) ? claims.claim(n, mine) : claims.claimTree(ref, mine)
+        }
+        return true
+    }
+
+    // MARK: Values
+
+    /// - Parameters:
+    ///   - isPlaced: the keys are those of the objects.
+    ///   - live: what lives of the table.
+    func values(
+        _ row: Int, isPlaced: Bool, _ live: FoundRows?, _ claims: inout Claims, _ name: @escaping (TableKey) -> Name?
+    ) -> Values {
+        let key = rows.key(leaf, row).map { ObjKey(Int64(bitPattern: $0)) } ?? .null
+        var values = Values(key: key)
+        for c in rows.table.publicColumns {
+            var text: [UInt8]?
+            if believed[c.index] ?? false, let ref = column(c), let n = try? store.node(ref), let v = rows.value(leaf, row, c) {
+                let mine = !hasSubtrees(c, n) || mayRead(n, row, c, key, isPlaced ? live : nil, &claims)
+                if mine { text = Self.text(v, c, store, name) }
+            }
+            values.fields.append(Values.Field(column: c.key, name: c.name, json: text))
+        }
+        return values
+    }
+    static func text(_ v: Mixed, _ c: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?) -> [UInt8]? {
+        var writer = ValueText(store, name: name), out = JSONText()
+        writer.write(v, c, &out)
+        return writer.isBroken ? nil : out.bytes
+    }
+    /// Whether the subtree of an object's value is still its own: in free space, or also of the object as it lives.
+    private func mayRead(_ n: Node, _ row: Int, _ c: Column, _ key: ObjKey, _ live: FoundRows?, _ claims: inout Claims) -> Bool {
+        guard let slot = try? n.slot(row), let child = slot.subtree else { return true }
+        if let live, let at = live.find(UInt64(bitPattern: key.raw)), let there = live.table.column(c.key),
+            let ref = live.nodes(at.leaf).column(there),
+            let leaf = try? store.node(ref), (try? leaf.slot(at.row)) == slot
+        {
+            return true
+        }
+        return claims.claimTree(child, role(.value, c.index, Int(truncatingIfNeeded: key.raw)))
+    }
+}
+
+/// A table of which something may remain: what lives of it, and what was found.
+final class RemainingTable {
+    /// Names of the report.
+    enum Kind: String {
+        /// An object that is no more, as it was last.
+        case deleted
+        /// Earlier values of an object, which may live.
+        case former
+        /// Values of an object, nobody knows which.
+        case unplaced
+    }
+    let table: FoundTable
+    var name: Name?
+    /// nil for a table that was removed.
+    let live: FoundRows?
+    private var deleted: [ObjKey: RowReader.Values] = [:]
+    private var states: [ObjKey: Set<Int>] = [:]
+    private var loose: Set<Int> = []
+    private var liveStates: Set<Int>?
+    private var byPrimaryKey: [[UInt8]: ObjKey]?
+
+    init(_ table: FoundTable, _ live: FoundRows?) {
+        (self.table, self.live) = (table, live)
+        name = table.name
+    }
+    /// The highest column index and one.
+    var width: Int { (table.columns.map(\.index).max() ?? -1) + 1 }
+    /// There were never more objects than one cluster holds: it begins at 0.
+    var hasOneCluster: Bool { table.sequence > 0 && table.sequence <= Format.clusterCapacity }
+
+    /// What found values are, and whose; nil when they tell nothing new.
+    func classify(_ values: RowReader.Values, isPlaced: Bool, _ name: @escaping (TableKey) -> Name?) -> (Kind, ObjKey?)? {
+        guard values.fields.contains(where: { $0.json != nil }) else { return nil }
+        if isPlaced { return classify(values, values.key, name).map { ($0, values.key) } }
+        if let pk = table.primaryKey {
+            guard let text = values.fields.first(where: { $0.column == pk })?.json else { return nil }
+            if let key = primaryKeys(name)[text] { return classify(values, key, name).map { ($0, key) } }
+            guard loose.insert(values.hash).inserted, !deleted.values.contains(where: { agree($0, values) }) else { return nil }
+            return (.deleted, nil)
+        }
+        guard !liveHashes(name).contains(values.hash), loose.insert(values.hash).inserted else { return nil }
+        guard !deleted.values.contains(where: { agree($0, values) }) else { return nil }
+        return (.unplaced, nil)
+    }
+    private func classify(_ values: RowReader.Values, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> Kind? {
+        if let present = present(key, name) {
+            guard !agree(present, values), states[key, default: []].insert(values.hash).inserted else { return nil }
+            return .former
+        }
+        guard let last = deleted[key] else {
+            deleted[key] = values
+            return .deleted
+        }
+        guard !agree(last, values), states[key, default: []].insert(values.hash).inserted else { return nil }
+        return .former
+    }
+    /// Whether all that is known of both is the same.
+    private func agree(_ a: RowReader.Values, _ b: RowReader.Values) -> Bool {
+        b.fields.allSatisfy { field in
+            guard let text = field.json, let other = a.fields.first(where: { $0.column == field.column })?.json else { return true }
+            return text == other
+        }
+    }
+
+    // MARK: What lives
+
+    private func present(_ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> RowReader.Values? {
+        guard let live, let at = live.find(UInt64(bitPattern: key.raw)) else { return nil }
+        return values(live, at.leaf, at.row, key, name)
+    }
+    private func values(_ live: FoundRows, _ leaf: Int, _ row: Int, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> RowReader.Values {
+        var values = RowReader.Values(key: key)
+        for c in live.table.publicColumns {
+            let text = live.value(leaf, row, c).flatMap { RowReader.text($0, c, live.store, name) }
+            values.fields.append(RowReader.Values.Field(column: c.key, name: c.name, json: text))
+        }
+        return values
+    }
+    private func eachLive(_ name: @escaping (TableKey) -> Name?, _ body: (RowReader.Values) -> Void) {
+        guard let live else { return }
+        for (i, leaf) in live.leaves.enumerated() {
+            for row in 0..<leaf.count {
+                guard let key = live.key(i, row) else { continue }
+                body(values(live, i, row, ObjKey(Int64(bitPattern: key)), name))
+            }
+        }
+    }
+    private func liveHashes(_ name: @escaping (TableKey) -> Name?) -> Set<Int> {
+        if let liveStates { return liveStates }
+        var all: Set<Int> = []
+        eachLive(name) { all.insert($0.hash) }
+        liveStates = all
+        return all
+    }
+    private func primaryKeys(_ name: @escaping (TableKey) -> Name?) -> [[UInt8]: ObjKey] {
+        if let byPrimaryKey { return byPrimaryKey }
+        var all: [[UInt8]: ObjKey] = [:]
+        eachLive(name) { values in
+            if let text = values.fields.first(where: { $0.column == self.table.primaryKey })?.json { all[text] = values.key }
+        }
+        byPrimaryKey = all
+        return all
+    }
+}

@@ -1,0 +1,161 @@
+/// Makes a new file of everything that a damaged one still holds.
+package final class Salvage {
+    private let source: DamagedFile
+    private var groups: [FoundGroup]
+    /// What a scan of all of the file found; nil while none was needed.
+    private var scan: NodeScan?
+    private var tables: [SalvagedTable] = []
+    private var byKey: [TableKey: SalvagedTable] = [:]
+    private var report = SalvageReport()
+
+    /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and key count, and the
+    /// function that is told how far it is; of the second, path, key and page cipher.
+    package static func run(
+        _ from: RealmConfiguration, to: RealmConfiguration, interruption: Interruption? = nil
+    ) throws(RealmError) -> SalvageReport {
+        try from.check()
+        try to.check()
+        let out = try FileSystem.canonical(try to.checkedPath()), encryption = try to.encryption()
+        guard !FileSystem.exists(out) else { throw FileSystem.alreadyExists(out) }
+        let interruption = interruption ?? from.makeInterruption()
+        return try interruption.during(.copying) { () throws(RealmError) in
+            let source = try DamagedFile(try FileSystem.canonical(try from.checkedPath()), try from.encryption(), interruption)
+            let salvage = try Salvage(source)
+            try salvage.write(out, encryption, interruption)
+            return salvage.report
+        }
+    }
+
+    private init(_ source: DamagedFile) throws(RealmError) {
+        self.source = source
+        let store = source.store
+        groups = source.roots.map { FoundGroup(store, $0) }
+        if groups.allSatisfy({ $0.reason != nil }) || groups[0].isDamaged || !source.isHeaderSure { try scanFile() }
+        guard groups.contains(where: { $0.reason == nil && $0.count > 0 }) || groups.first?.reason == nil && !source.roots.isEmpty else {
+            let reason = source.file.isEncrypted ? "what is needed cannot be decrypted" : source.badRoots.first?.reason ?? "no header"
+            throw RealmError(.invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(reason))", path: source.file.path)
+        }
+    }
+
+    /// Looks for nodes that no root leads to.
+    private func scanFile() throws(RealmError) {
+        guard !OldFormats.isRead(source.format) else { return }
+        let found = try NodeScan(source)
+        // Where a root leads to the tables, other tops are of older versions.
+        if groups.allSatisfy({ $0.reason != nil }) {
+            source.addScanned(found.tops)
+        } else if !source.isHeaderSure {
+            source.addNewer(found.tops)
+        }
+        groups = source.roots.map { FoundGroup(source.store, $0) }
+        if !found.tables.isEmpty { groups.append(FoundGroup(source.store, found, format: source.format)) }
+        scan = found
+    }
+
+    // MARK: Writing
+
+    /// Puts the objects together in a write transaction that is never committed, and writes what that sees to a new file.
+    private func write(_ out: String, _ encryption: Encryption?, _ interruption: Interruption) throws(RealmError) {
+        let scratch = FileSystem.temporary(out, ".tmp_salvage_\(Platform.processId)")
+        defer { for suffix in ["", ".lock"] { _ = try? FileSystem.remove(scratch + suffix) } }
+        let database = try Database.open(path: scratch, access: .readWrite(create: true), durability: .memoryOnly)
+        let transaction = try Transaction(database)
+        defer { transaction.close() }
+        // The first commit makes the history that a file needs.
+        _ = try transaction.beginWrite()
+        try transaction.commit()
+        transaction.interruption = interruption
+        _ = try transaction.beginWrite()
+        defer { try? transaction.rollback() }
+        transaction.group.log = nil
+        try fill(transaction.group)
+        try source.file.verifyWhole()
+        try transaction.writeCopy(to: out, encryption)
+        (report.pages, report.pageCount) = try source.damagedPages()
+        finishReport()
+    }
+    private func fill(_ group: Group) throws(RealmError) {
+        try makeTables(group)
+        try findStrays()
+        for t in tables { t.addColumns(byKey) }
+        let owners = try Owners(source, byKey)
+        for t in tables { try t.makeObjects(group) { key in !t.table.isEmbedded || owners.owner(of: t.found.key, key) != nil } }
+        let copy = ValueCopy(source, group, byKey.mapValues(\.table), owners)
+        for t in tables { try t.copyValues(copy) }
+        for t in tables { try t.addIndexes() }
+    }
+
+    // MARK: Tables
+
+    /// Every table of the first root that knows of it: where a root says that there is none, later roots are not asked.
+    private func makeTables(_ group: Group) throws(RealmError) {
+        let end = groups.reduce(0) { max($0, $1.count) }
+        for index in 0..<end {
+            var reason: String?, name: Name?
+            search: for (r, g) in groups.enumerated() {
+                switch g.state(index) {
+                case .unknown: continue
+                case .none: break search
+                case .lost(let lostName, let why):
+                    reason = reason ?? why
+                    name = name ?? lostName
+                case .table(let found):
+                    try add(found, from: r, name, group)
+                    reason = nil
+                    break search
+                }
+            }
+            if let reason { report.lostClasses.append((name.map { $0.after(Tables.classPrefix) ?? $0 }, reason)) }
+        }
+    }
+    private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
+        var found = found
+        if found.name == nil { found.name = name }
+        for g in groups { if let other = g.table(found.key) { found.complete(from: other) } }
+        var free = found.name ?? Name("class_lost_\(found.key.index)")
+        if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
+        let table = try group.addTable(free, kind: found.kind)
+        let sources = groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
+        let salvaged = SalvagedTable(found, MergedRows(sources), table)
+        tables.append(salvaged)
+        byKey[found.key] = salvaged
+    }
+
+    // MARK: Clusters without a way to them
+
+    /// Clusters of tables that lost some of theirs. What lies in free space is of an older version, and what fits two tables is of neither.
+    private func findStrays() throws(RealmError) {
+        let incomplete = tables.filter { !$0.rows.unknown.isEmpty && !$0.found.columns.isEmpty }
+        guard !incomplete.isEmpty, !OldFormats.isRead(source.format), let free = source.freeSpace() else { return }
+        if scan == nil { scan = try NodeScan(source) }
+        var known: Set<Int> = []
+        for t in tables { for case let rows? in t.rows.sources { for leaf in rows.leaves { known.insert(leaf.ref.offset) } } }
+        let strays = (scan?.clusters ?? []).filter { ref in
+            guard !known.contains(ref.offset) else { return false }
+            let i = free.place { $0.end <= ref.offset }
+            return i == free.count || free[i].offset > ref.offset
+        }
+        let candidates = incomplete.map { FoundRows(source.store, $0.found, among: strays) }
+        var owners: [Int: Int] = [:]
+        for c in candidates { for leaf in c.leaves { owners[leaf.ref.offset, default: 0] += 1 } }
+        for (t, c) in zip(incomplete, candidates) {
+            let own = c.leaves.map(\.ref).filter { owners[$0.offset] == 1 }
+            if !own.isEmpty { t.rows.strays = FoundRows(source.store, t.found, among: own) }
+        }
+    }
+
+    // MARK: Report
+
+    private func finishReport() {
+        report.format = source.roots.first?.format ?? source.format
+        report.version = source.roots.first?.version ?? 0
+        report.classes = tables.map(\.report)
+        report.roots = zip(source.roots, groups).map { (root, group) in
+            SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
+        }
+        if groups.count > source.roots.count {
+            report.roots.append(SalvageReport.Root(origin: DamagedFile.Root.Origin.scanned.rawValue, top: 0, version: 0, reason: nil))
+        }
+        report.roots += source.badRoots.map { SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason) }
+    }
+}

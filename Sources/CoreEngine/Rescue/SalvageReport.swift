@@ -1,0 +1,116 @@
+/// What salvage found and lost, by class and property.
+package struct SalvageReport {
+    /// What became of the values of a property.
+    struct Property {
+        let name: Name
+        /// Values that are lost: the property has its default, or null.
+        var lost = 0
+        /// Values of an older version of the file than the object is of.
+        var older = 0
+        /// Links whose objects are lost: they are null, or left out of their collection.
+        var links = 0
+        /// Elements of collections that are lost; at least so many.
+        var elements = 0
+        /// Texts that are not UTF-8. They are kept as they are.
+        var texts = 0
+
+        init(_ name: Name) { self.name = name }
+        var isWhole: Bool { lost == 0 && older == 0 && links == 0 && elements == 0 && texts == 0 }
+    }
+    struct Class {
+        let name: Name
+        /// Objects in the new file.
+        var objects = 0
+        /// Those of them that stand in the class beside it, because they cannot stand in it.
+        var apart = 0
+        /// Those of them that the newest version of the file no longer names.
+        var older = 0
+        /// Those of them that a scan found without the way to them: their keys are new.
+        var found = 0
+        /// Objects that are known to be lost; nil: some are, nobody knows how many.
+        var lost: Int? = 0
+        var properties: [Property] = []
+        /// Names of properties are lost, and made up.
+        var hasNames = true
+
+        var isWhole: Bool { lost == 0 && older == 0 && apart == 0 && found == 0 && hasNames && properties.allSatisfy(\.isWhole) }
+    }
+    struct Root {
+        let origin: String
+        let top: Int
+        let version: UInt64
+        /// nil: it was used.
+        let reason: String?
+    }
+    var format: UInt8 = 0
+    var version: UInt64 = 0
+    var roots: [Root] = []
+    var classes: [Class] = []
+    /// Classes of which nothing but the name, or not even that, is left.
+    var lostClasses: [(name: Name?, reason: String)] = []
+    /// Pages of an encrypted file that do not authenticate.
+    var pages: [Int] = []
+    var pageCount = 0
+
+    /// Whether nothing was lost, and nothing is older than the newest version.
+    var isWhole: Bool {
+        guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil else { return false }
+        return lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
+    }
+
+    /// The same as JSON.
+    package var json: String {
+        var out = JSONText()
+        out.object { o in
+            o.field("whole") { $0.bool(isWhole) }
+            o.field("format") { $0.number(Int64(format)) }
+            o.field("version") { $0.number(Int64(bitPattern: version)) }
+            o.field("roots") { $0.array(roots) { $0.write($1) } }
+            o.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
+            o.field("damaged_page_count") { $0.number(Int64(pageCount)) }
+            o.field("lost_classes") { a in
+                a.array(lostClasses) { out, lost in
+                    out.object { o in
+                        o.field("name") { $0.text(lost.name?.text) }
+                        o.field("reason") { $0.text(lost.reason) }
+                    }
+                }
+            }
+            o.field("classes") { $0.array(classes) { $0.write($1) } }
+        }
+        return out.text
+    }
+}
+
+extension JSONText {
+    fileprivate mutating func write(_ root: SalvageReport.Root) {
+        object { o in
+            o.field("origin") { $0.text(root.origin) }
+            o.field("top") { $0.number(Int64(root.top)) }
+            o.field("version") { $0.number(Int64(bitPattern: root.version)) }
+            o.field("reason") { $0.text(root.reason) }
+        }
+    }
+    fileprivate mutating func write(_ c: SalvageReport.Class) {
+        object { o in
+            o.field("name") { $0.text(c.name.text) }
+            o.field("objects") { $0.number(Int64(c.objects)) }
+            o.field("apart") { $0.number(Int64(c.apart)) }
+            o.field("older") { $0.number(Int64(c.older)) }
+            o.field("found") { $0.number(Int64(c.found)) }
+            o.field("lost") { $0.number(c.lost.map { Int64($0) }) }
+            o.field("names_known") { $0.bool(c.hasNames) }
+            o.field("properties") { $0.array(c.properties) { $0.write($1) } }
+        }
+    }
+    private mutating func write(_ p: SalvageReport.Property) {
+        object { o in
+            o.field("name") { $0.text(p.name.text) }
+            o.field("lost") { $0.number(Int64(p.lost)) }
+            o.field("older") { $0.number(Int64(p.older)) }
+            o.field("lost_links") { $0.number(Int64(p.links)) }
+            o.field("lost_elements") { $0.number(Int64(p.elements)) }
+            o.field("not_utf8") { $0.number(Int64(p.texts)) }
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/// A table on its way from a damaged file into a new one.
+final class SalvagedTable {
+    /// As the first root that has it describes it, completed from others.
+    let found: FoundTable
+    let rows: MergedRows
+    /// Where it goes.
+    let table: Table
+    /// Objects that cannot stand in `table`: made when there is one.
+    private(set) var apart: Table?
+    /// Objects for `apart`, with their keys there.
+    private(set) var placedApart: [(place: MergedRows.Place, key: ObjKey)] = []
+    /// Objects that were found without their keys, with new ones.
+    private var placedStrays: [(place: MergedRows.Place, key: ObjKey)] = []
+    /// Columns by the key that they have in the file.
+    private(set) var columns: [(from: Column, to: ColKey, losses: Int)] = []
+    private(set) var report: SalvageReport.Class
+    /// Where links lead, by their columns.
+    private var targets: [ColKey: TableKey] = [:]
+
+    init(_ found: FoundTable, _ rows: MergedRows, _ table: Table) {
+        self.found = found
+        self.rows = rows
+        self.table = table
+        report = SalvageReport.Class(name: table.className ?? table.name)
+        report.hasNames = found.hasNames
+    }
+
+    // MARK: Columns
+
+    /// - Parameter tables: the new table of each table of the file.
+    func addColumns(_ tables: [TableKey: SalvagedTable]) {
+        for c in found.publicColumns {
+            var loss = SalvageReport.Property(c.name)
+            let opposite = opposite(of: c, tables), target = c.type == .link ? tables[opposite]?.table : nil
+            if target != nil { targets[c.key] = opposite }
+            do throws(RealmError) {
+                let key = try table.addColumn(freeName(c.name), c.type, Self.form(c), target: target)
+                columns.append((c, key, report.properties.count))
+            } catch {
+                // Without its other end a link is nothing.
+                loss.lost = rows.objects
+            }
+            report.properties.append(loss)
+        }
+    }
+    private static func form(_ c: Column) -> ColumnAttributes {
+        var form = c.key.attributes.intersection([.nullable, .list, .set, .dictionary])
+        if c.isList { form.insert(.list) }
+        return form
+    }
+    /// The class that a link leads to; where that is lost, the one that has its backlinks.
+    private func opposite(of c: Column, _ tables: [TableKey: SalvagedTable]) -> TableKey {
+        if tables[c.oppositeTable] != nil { return c.oppositeTable }
+        let back = tables.first { $0.value.found.columns.contains { $0.isBacklink && $0.oppositeTable == found.key && $0.oppositeColumn == c.key } }
+        return back?.key ?? .null
+    }
+    func target(of c: Column) -> TableKey { targets[c.key] ?? .null }
+    private func freeName(_ name: Name) -> Name {
+        guard !name.isEmpty, name.utf8.count <= 63, table.column(named: name) == nil else {
+            return Name("lost_\(columns.count)")
+        }
+        return name
+    }
+    // MARK: Objects
+
+    /// Makes the objects, without values but for the primary key.
+    /// - Parameter mayStand: whether an object has a place in its class.
+    func makeObjects(_ group: Group, mayStand: (ObjKey) -> Bool) throws(RealmError) {
+        let from = found.primaryKey
+        let key = from.flatMap { pk in columns.first { $0.from.key == pk }?.to }
+        if let key { try table.setPrimaryKey(key) }
+        var last = ObjKey.null
+        // The most trusted come first, so that of two objects with one primary key it is theirs.
+        for root in rows.sources.indices {
+            try rows.eachObject(ofRoot: root) { (place) throws(RealmError) in
+                try table.store.test()
+                var value: Mixed?
+                if let from, key != nil {
+                    guard let v = rows.value(place, from)?.value, isGoodKey(v) else { return try putApart(place, group) }
+                    value = v
+                }
+                guard mayStand(place.key), try table.restore(place.key, primaryKey: value) else { return try putApart(place, group) }
+                report.objects += 1
+                last = max(last, place.key)
+            }
+        }
+        table.continueKeys(behind: last, found.sequence)
+        try rows.eachStray { (place) throws(RealmError) in try takeStray(place, group) }
+        report.older = rows.older
+        report.lost = rows.lost.map { max(0, $0 - (rows.strays?.objects ?? 0)) }
+    }
+    /// An object whose key is lost with the way to it: it has a place in its class where the primary key says which it is.
+    private func takeStray(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
+        report.found += 1
+        if table.primaryKey != nil, let from = found.primaryKey, let v = rows.value(place, from)?.value, isGoodKey(v) {
+            let (key, isNew) = try table.createObject(primaryKey: v)
+            if isNew {
+                placedStrays.append((place, key))
+                report.objects += 1
+                return
+            }
+        }
+        try putApart(place, group)
+    }
+    private func isGoodKey(_ v: Mixed) -> Bool {
+        guard let pk = table.primaryKey, let facts = table.facts(pk) else { return false }
+        return Table.matches(v, facts)
+    }
+    private func putApart(_ place: MergedRows.Place, _ group: Group) throws(RealmError) {
+        let to = if let apart { apart } else { try makeApart(group) }
+        let key = try to.createObject().key
+        placedApart.append((place, key))
+        report.objects += 1
+        report.apart += 1
+    }
+    private func makeApart(_ group: Group) throws(RealmError) -> Table {
+        var name = table.name + "_salvaged", number = 2
+        while name.utf8.count > 63 || group.tableIndex(named: name) != nil {
+            name = Name(String(table.name.text.prefix(40)) + "_salvaged\(number)")
+            number += 1
+        }
+        let new = try group.addTable(name)
+        for (i, c) in columns.enumerated() {
+            guard let there = table.column(c.to) else { continue }
+            let target = there.type == .link ? try group.table(there.oppositeTable) : nil
+            try new.addColumn(there.name, there.type, Self.form(columns[i].from), target: target)
+        }
+        apart = new
+        return new
+    }
+
+    // MARK: Values
+
+    /// Sets all properties of all objects.
+    func copyValues(_ copy: ValueCopy) throws(RealmError) {
+        for root in rows.sources.indices {
+            try rows.eachObject(ofRoot: root) { (place) throws(RealmError) in
+                try table.store.test()
+                guard try table.isValid(place.key), !isApart(place) else { return }
+                try copyObject(place, to: table, place.key, copy)
+            }
+        }
+        for (place, key) in placedStrays { try copyObject(place, to: table, key, copy) }
+        for (place, key) in placedApart {
+            if let apart { try copyObject(place, to: apart, key, copy) }
+        }
+    }
+    private lazy var placesApart = Set(placedApart.map { Spot($0.place) })
+    private struct Spot: Hashable {
+        let root: Int, leaf: Int, row: Int
+        init(_ p: MergedRows.Place) { (root, leaf, row) = (p.root, p.leaf, p.row) }
+    }
+    private func isApart(_ place: MergedRows.Place) -> Bool { !placedApart.isEmpty && placesApart.contains(Spot(place)) }
+
+    private func copyObject(_ place: MergedRows.Place, to: Table, _ key: ObjKey, _ copy: ValueCopy) throws(RealmError) {
+        for c in columns {
+            let there = to === table ? c.to : to.column(named: table.column(c.to)?.name ?? "")?.key
+            guard let there, let facts = to.facts(there) else { continue }
+            if facts.isPrimaryKey { continue }
+            let origin = Origin(table: found.key, column: c.from.key, object: place.key)
+            let goal = ValueCopy.Goal(table: to, object: key, facts: facts, origin: origin)
+            try copy.copy(rows.value(place, c.from.key), target(of: c.from), to: goal, &report.properties[c.losses])
+        }
+    }
+
+    // MARK: Indexes
+
+    func addIndexes() throws(RealmError) {
+        for (from, to, _) in columns {
+            let asked = from.attributes.intersection([.indexed, .fullTextIndexed])
+            if !asked.isEmpty { table.setIndexAttribute(to, asked) }
+            guard to != table.primaryKey, found.indexed.contains(from.index), let c = table.column(to) else { continue }
+            guard !c.isCollection || (c.type == .string && c.isList) else { continue }
+            try table.addIndex(c.index, fullText: asked.contains(.fullTextIndexed))
+        }
+    }
+}
+
+extension MergedRows {
+    /// Calls `body` for each object that one root gives.
+    func eachObject(ofRoot root: Int, _ body: (Place) throws(RealmError) -> Void) throws(RealmError) {
+        guard let source = sources[root] else { return }
+        for piece in pieces where piece.root == root {
+            for row in piece.rows {
+                guard let key = source.key(piece.leaf, row) else { continue }
+                try body(Place(root: root, leaf: piece.leaf, row: row, key: ObjKey(Int64(bitPattern: key))))
+            }
+        }
+    }
+}
+
+extension Table {
+    /// An object with the key that it had elsewhere; false when there is one with this key, or with its primary key, already.
+    func restore(_ key: ObjKey, primaryKey value: Mixed?) throws(RealmError) -> Bool {
+        guard key.raw >= 0, try !rows.contains(key) else { return false }
+        let pk = primaryKey
+        if let pk, let value, try indexes.findOrInsert(value, key, primaryKey: pk.index) != nil { return false }
+        try indexes.settle()
+        guard try rows.insert(key, initial: pk.map { ($0.index, value ?? .null) }) else { return false }
+        indexes.created(key)
+        return true
+    }
+    /// The next objects get keys behind `last`, and no sequence number below `stated`.
+    func continueKeys(behind last: ObjKey, _ stated: UInt64) {
+        let stated = stated < 1 << 40 ? stated : 0
+        guard !last.isNull else {
+            state.sequence = max(state.sequence, stated)
+            return
+        }
+        // Without a primary key the second byte of a key is that of the file, and no part of the number.
+        let k = UInt64(bitPattern: last.raw), number = primaryKey != nil ? k : k & 0xFF | k >> 8 & 0xFFFF_FF00
+        state.sequence = max(state.sequence, stated, number < 1 << 40 ? number &+ 1 : 0)
+    }
+}

@@ -1,0 +1,245 @@
+"""What damaged files still hold, and what deleted objects left. The campaigns against a perfect reader are in Tests/Rescue."""
+
+import json
+import os
+from typing import Any, Optional
+
+import pytest
+
+import crealm
+from crealm.cli import main
+
+KEY = bytes(range(64))
+
+
+class Part(crealm.Embedded):
+    size: int = 0
+
+
+class Person(crealm.Model):
+    id: int = crealm.field(primary_key=True)
+    name: str = crealm.field(index=True)
+    friend: "Optional[Person]" = None
+    part: Optional[Part] = None
+    tags: list[str]
+    any: Any = None
+
+
+@pytest.fixture
+def people(tmp_path):
+    """A file with ten people, written in two commits."""
+    path = tmp_path / "people.realm"
+    fill(path)
+    return path
+
+
+def fill(path, **secret):
+    with crealm.open(path, schema=[Person], **secret) as db:
+        with db.write():
+            for i in range(9):
+                db.add(Person(id=i, name=f"person {i}" * 20, part=Part(size=i), tags=["a", "b"], any={"n": [i]}))
+        with db.write():
+            last = db.add(Person(id=9, name="the last"))
+            last.friend = db[Person].get(1)
+
+
+def contents(path):
+    with crealm.open(path, mode="immutable") as db:
+        return {p.key: (p.id, p.name, p.friend and p.friend.id, p.part and p.part.size, list(p.tags), db["Person"].schema.primary_key) for p in db["Person"]}
+
+
+def spoil(path, at, data):
+    whole = bytearray(path.read_bytes())
+    whole[at : at + len(data)] = data
+    path.write_bytes(whole)
+
+
+def live_top(path):
+    data = path.read_bytes()
+    slot = data[23] & 1
+    return slot, int.from_bytes(data[8 * slot : 8 * slot + 8], "little")
+
+
+def test_a_sound_file_comes_out_whole(people, tmp_path):
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.whole and not found.lost_classes and all(one.lost == 0 for one in found.classes)
+    assert contents(tmp_path / "out.realm") == contents(people)
+    assert str(found) == "20 objects of 3 classes, nothing lost" or found.lines().__next__().endswith("nothing lost")
+    with crealm.open(tmp_path / "out.realm", mode="immutable") as db:
+        assert not db.verify() and "Person.name" in str(db["Person"].where("name == $0", "the last").explain())
+
+
+def test_the_source_stays_and_the_target_must_be_new(people, tmp_path):
+    before = people.read_bytes()
+    (tmp_path / "there").write_bytes(b"x")
+    with pytest.raises(crealm.FileExists):
+        crealm.salvage(people, tmp_path / "there")
+    assert (tmp_path / "there").read_bytes() == b"x"
+    crealm.salvage(people, tmp_path / "out.realm")
+    assert people.read_bytes() == before
+
+
+def test_a_failure_leaves_nothing(tmp_path):
+    bad = tmp_path / "bad.realm"
+    bad.write_bytes(os.urandom(100_000))
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(crealm.CorruptFileError, match="Nothing can be salvaged"):
+        crealm.salvage(bad, tmp_path / "out.realm")
+    assert sorted(os.listdir(tmp_path)) == before
+    with pytest.raises(crealm.FileNotFound):
+        crealm.salvage(tmp_path / "none", tmp_path / "out.realm")
+
+
+def test_an_open_file_is_refused(people, tmp_path):
+    with crealm.open(people), pytest.raises(crealm.LockedError, match="close it"):
+        crealm.salvage(people, tmp_path / "out.realm")
+
+
+def test_without_the_newest_top_the_version_before_is_used(people, tmp_path):
+    _, top = live_top(people)
+    spoil(people, top, bytes(16))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert not found.whole and found.roots[0]["origin"] == "previous"
+    assert sorted(row[0] for row in contents(tmp_path / "out.realm").values()) == list(range(9))
+
+
+def test_without_a_header_the_newest_top_is_found(people, tmp_path):
+    wanted = contents(people)
+    spoil(people, 0, bytes(24))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert not found.whole and found.roots[0]["origin"] == "scanned"
+    assert contents(tmp_path / "out.realm") == wanted
+
+
+def test_a_lost_leaf_is_counted_and_the_rest_stays(people, tmp_path):
+    at = people.read_bytes().rfind(b"person 3" * 20)
+    assert at > 0
+    spoil(people, at - 8, bytes(8))  # The header of the text's node.
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    person = next(one for one in found.classes if one.name == "Person")
+    assert person.lost == 0 and person.objects == 10
+    assert next(p for p in person.properties if p.name == "name").lost == 1
+    assert "Person.name: 1 values lost" in list(found.lines())
+    assert [row[1] for row in contents(tmp_path / "out.realm").values() if row[0] == 3] == [""]
+
+
+def test_lost_primary_keys_put_objects_beside_their_class(people, tmp_path):
+    with crealm.open(people, mode="immutable") as db:
+        fault = db.verify()
+        assert not fault
+    data = people.read_bytes()
+    # The leaf of ids, which are 0 … 9, in its newest writing.
+    at = data.rfind(bytes([0x41] * 4 + [4, 0, 0, 10]) + bytes(range(10)))
+    assert at > 0
+    spoil(people, at + 4, bytes(4))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    person = next(one for one in found.classes if one.name == "Person")
+    assert person.apart >= 1
+    with crealm.open(tmp_path / "out.realm", mode="immutable") as db:
+        assert "the last" in {one.name for one in db["Person_salvaged"]} and not db.verify()
+
+
+@pytest.mark.parametrize("cipher", ["xchacha20", "aes256gcm", "realm"])
+def test_encrypted_files(tmp_path, cipher):
+    path, out = tmp_path / "secret.realm", tmp_path / "out.realm"
+    fill(path, key=KEY, page_cipher=cipher)
+    found = crealm.salvage(path, out, key=KEY)
+    assert found.whole and found.damaged_page_count == 0
+    with crealm.open(out, mode="immutable", key=KEY) as db:
+        assert len(db["Person"]) == 10
+    with pytest.raises(crealm.Error):
+        crealm.open(out, mode="immutable")
+    with pytest.raises((crealm.WrongKeyError, crealm.CorruptFileError)):
+        crealm.salvage(path, tmp_path / "no.realm", key=bytes(64))
+    with pytest.raises(crealm.Error):
+        crealm.salvage(path, tmp_path / "no.realm")
+    assert not (tmp_path / "no.realm").exists()
+
+
+@pytest.mark.parametrize("block", [0, 1, 2, 3])
+def test_either_key_block_and_any_root_record_will_do(tmp_path, block):
+    path, out = tmp_path / "secret.realm", tmp_path / "out.realm"
+    fill(path, key=KEY)
+    spoil(path, block * 4096, bytes(512))
+    crealm.salvage(path, out, key=KEY, plain=True)
+    assert [row[0] for row in contents(out).values()] == list(range(10))
+
+
+def test_pages_that_do_not_authenticate_are_named(tmp_path):
+    path, out = tmp_path / "secret.realm", tmp_path / "out.realm"
+    fill(path, key=KEY)
+    spoil(path, 8 * 4096 + 100, b"\xff" * 8)  # Page 0: without it there may be nothing.
+    try:
+        found = crealm.salvage(path, out, key=KEY)
+    except crealm.CorruptFileError:
+        assert not out.exists()
+    else:
+        assert found.damaged_pages == [0] and found.damaged_page_count == 1 and not found.whole
+
+
+def test_progress_can_end_it(people, tmp_path):
+    def stop(activity, done, total):
+        return False
+
+    with pytest.raises(crealm.Interrupted):
+        crealm.salvage(people, tmp_path / "out.realm", progress=stop)
+    assert not (tmp_path / "out.realm").exists()
+
+
+# ------------------------------------------------------------------------------------------------
+# Deleted objects
+# ------------------------------------------------------------------------------------------------
+
+
+def test_deleted_objects_are_found_and_living_ones_are_not(people):
+    with crealm.open(people, schema=[Person]) as db:
+        with db.write():
+            db[Person].get(4).delete()
+            db[Person].get(5).name = "another name"
+    found = crealm.recover_deleted(people)
+    deleted = [one for one in found if one.kind == "deleted" and one.class_name == "Person"]
+    assert [(one.key, one.values["id"], one.values["name"], one.proven) for one in deleted] == [(4, 4, "person 4" * 20, True)]
+    former = [one for one in found if one.kind == "former" and one.key == 5]
+    assert former and former[0].values["name"] == "person 5" * 20
+    assert [one.values for one in found if one.class_name == "Part" and one.kind == "deleted"] == [{"size": 4}]
+    assert all(one.offset > 0 and one.size > 0 for one in found)
+
+
+def test_nothing_remains_after_a_compaction(people):
+    with crealm.open(people, schema=[Person]) as db:
+        with db.write():
+            db[Person].get(4).delete()
+        assert db.compact()
+    assert [one for one in crealm.recover_deleted(people) if one.kind == "deleted"] == []
+
+
+def test_remains_of_a_damaged_file_need_its_newest_version(people):
+    spoil(people, 0, bytes(16))
+    with pytest.raises(crealm.CorruptFileError, match="salvage"):
+        crealm.recover_deleted(people)
+
+
+# ------------------------------------------------------------------------------------------------
+# The command line
+# ------------------------------------------------------------------------------------------------
+
+
+def test_commands(people, tmp_path, capsys):
+    out = tmp_path / "out.realm"
+    assert main(["salvage", str(people), str(out)]) == 0
+    assert "nothing lost" in capsys.readouterr().out
+    assert main(["salvage", str(people), str(out)]) == 1
+    capsys.readouterr()
+    with crealm.open(people, schema=[Person]) as db:
+        with db.write():
+            db[Person].get(4).delete()
+    assert main(["recover-deleted", str(people), "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert any(one["kind"] == "deleted" and one["values"].get("id") == 4 for one in told["remains"])
+    assert main(["recover-deleted", str(people), "--ndjson"]) == 0
+    assert [json.loads(line)["kind"] for line in capsys.readouterr().out.splitlines()] == [one["kind"] for one in told["remains"]]
+    assert main(["recover-deleted", str(people)]) == 0
+    assert "unproven" in capsys.readouterr().out
+    spoil(people, 0, bytes(24))
+    assert main(["salvage", str(people), str(tmp_path / "more.realm"), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["roots"][0]["origin"] == "scanned"
