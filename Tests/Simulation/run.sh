@@ -51,7 +51,7 @@ else
     run crash-states-27 crash-states --seeds 27-27 --commits 34 --forms plain
     # Histories that failed once: a failed flush that drops a root record others have not read yet, a recovery that fails, a size that cannot be asked, a flush
     # that fails while a process closes the file and another one goes on.
-    for seed in 74 431 506 826 1422 1699 1983; do run histories-$seed histories --seeds $seed-$seed; done
+    for seed in 74 431 506 826 1422 1699 1983 14884; do run histories-$seed histories --seeds $seed-$seed; done
 fi
 must_find flush-lost "$library" crash-states --seeds 1-3 --commits 5 --from 2 --lose-flush 1
 echo "$passed passed, $failed failed"

@@ -101,8 +101,10 @@ extension Database {
             // Whoever it was may have died in the middle of a commit.
             if others {
                 file.headerState = .unknown
-                // They have seen to it, or will be asked to.
+                // They have seen to it, or will be asked to. A commit of this process that failed without being taken back was settled before they
+                // wrote: what it would put back may be theirs by now, also when they died before anybody heard of their commit.
                 file.unflushed = nil
+                file.unsettled = nil
             }
             file.pages?.beginWrite(others: others)
             try recoverHeader(others)
