@@ -715,7 +715,8 @@ typedef enum crealm_slot_state {
     CREALM_SLOT_EMPTY = 0,         /* it never led to a version */
     CREALM_SLOT_VERSION = 1,       /* it leads to the top array of a version */
     CREALM_SLOT_DAMAGED = 2,       /* it should lead to one, and there is none */
-    CREALM_SLOT_STREAMING_MARK = 3 /* the mark that a file has which was written in one piece */
+    CREALM_SLOT_STREAMING_MARK = 3, /* the mark that a file has which was written in one piece */
+    CREALM_SLOT_UNKNOWN = 4         /* nothing is known of it: no header could be read */
 } crealm_slot_state_e;
 
 /** A slot of the header, and the version to which it leads. */

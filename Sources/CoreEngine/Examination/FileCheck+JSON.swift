@@ -37,12 +37,22 @@ extension FileFacts {
     }
 }
 extension FileFacts.Slot {
+    private var historyName: String {
+        switch historyType {
+        case 0: "none"
+        case 1: "outside the file"
+        case 2: "in the file"
+        case 3: "sync client"
+        case 4: "sync server"
+        default: "\(historyType)"
+        }
+    }
     fileprivate var jsonLine: JSONLine {
         .object([
-            ("state", .text(["empty", "version", "damaged", "streaming mark"][Int(state.rawValue)])), ("format", .number(UInt64(format))),
+            ("state", .text(["empty", "version", "damaged", "streaming mark", "unknown"][Int(state.rawValue)])), ("format", .number(UInt64(format))),
             ("topRef", .number(topRef)), ("version", state == .version ? .number(version) : .null),
             ("logicalSize", state == .version ? .number(UInt64(logicalSize)) : .null),
-            ("history", state == .version ? .text(History.name(historyType)) : .null), ("problem", .text(problem)),
+            ("history", state == .version ? .text(historyName) : .null), ("problem", .text(problem)),
         ])
     }
 }

@@ -42,8 +42,10 @@ package struct FileFacts: Sendable {
             case damaged = 2
             /// All ones: the mark of the streaming form, which a file that was written in one piece keeps until its second commit.
             case streamingMark = 3
+            /// Nothing is known of it: there is no header that could be read.
+            case unknown = 4
         }
-        package var state = State.empty
+        package var state = State.unknown
         package var topRef: UInt64 = 0
         package var format: UInt8 = 0
         /// What follows is the top array's; zeros in any other state.
@@ -103,8 +105,7 @@ extension FileFacts {
         let head = try Head(path)
         facts.fileSize = head.size
         guard head.size > 0 else {
-            facts.kind = .empty
-            (facts.use, facts.problem) = (.write, nil)
+            facts.becomeEmpty()
             return facts
         }
         try facts.recognise(head)
@@ -118,6 +119,12 @@ extension FileFacts {
         return facts
     }
 
+    private mutating func becomeEmpty() {
+        (kind, use) = (.empty, .write)
+        slots[0].state = .empty
+        slots[1].state = .empty
+        newest.state = .empty
+    }
     /// What the first bytes tell without a key.
     private mutating func recognise(_ head: Head) throws(RealmError) {
         if head.isSealed {
@@ -152,8 +159,8 @@ extension FileFacts {
             if form == .realm { cipher = .realm }
         }
         if try file.isUnfinished() {
-            kind = .empty
-            (use, problem) = (.write, "The making of the file at path '\(path)' was never finished: nothing is in it")
+            becomeEmpty()
+            problem = "The making of the file at path '\(path)' was never finished: nothing is in it"
             return
         }
         let header = try file.readHeader()
@@ -174,6 +181,7 @@ extension FileFacts {
     /// The newest version counts for what the file can be used for.
     private mutating func take(_ state: DatabaseFile.State, _ file: DatabaseFile) throws(RealmError) {
         newest.format = state.format
+        newest.state = .empty
         if !state.topRef.isNull { newest.take(state) }
         let isOwn = form == .plain ? try file.hasRecord(behind: state) : form == .sealed
         writer = Self.writer(format: state.format, hasRecord: isOwn)
@@ -199,6 +207,7 @@ extension FileFacts {
             slot.state = .streamingMark
             return slot
         }
+        slot.state = .empty
         guard slot.topRef != 0 else { return slot }
         do throws(RealmError) { slot.take(try file.examine(header.selecting(slot: i), readOnly: true)) } catch {
             guard error.isDamage else { throw error }

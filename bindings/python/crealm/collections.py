@@ -50,7 +50,7 @@ from ._store import (
     set_in_list,
 )
 from .changes import DictionaryChange
-from .errors import ConstraintError, DataError, Error, NotSupportedError
+from .errors import ConstraintError, CorruptFileError, DataError, Error, NotSupportedError
 from .expressions import Path
 from .frozen import Freezable
 from .observing import (
@@ -69,6 +69,7 @@ from .schema import BoundClass
 T = TypeVar("T")
 V = TypeVar("V", bound="View")
 _MISSING: Any = object()
+_DEEPEST = 100  # Collections inside of each other that a file can hold.
 
 
 class View(Observable, Freezable):
@@ -164,7 +165,10 @@ class View(Observable, Freezable):
         return self._planned(lambda plan: plan.sequence(self._property, values, self._depth))
 
     def _nested(self, kind: int, list_pointer: Any, dictionary_pointer: Any, *place: Any) -> View:
-        """The view of a collection at a place in this one."""
+        """The view of a collection at a place in this one. CorruptFileError where that is deeper than any file nests them."""
+        if self._depth > _DEEPEST:
+            where = self._bound().where(self._property)
+            raise CorruptFileError(f"{where}: collections nested too deeply, or one that contains itself", path=self._db.path)
         view: Any = List if kind == c.LIST else Dictionary
         made = self._handle.make(list_pointer if kind == c.LIST else dictionary_pointer, *place)
         nested: View = view(self._db, made, self._property, self._class_key, None, self._depth + 1)

@@ -28,7 +28,7 @@ _KINDS = ("empty", "realm", "encrypted", "other")
 _FORMS = ("none", "CRealm", "Realm")
 _CIPHERS = {0: "XChaCha20-Poly1305", 1: "AES-256-GCM", 2: "AES-256-CBC with HMAC"}
 _USES = ("none", "read", "upgrade", "write")
-_STATES = ("empty", "version", "damaged", "streaming mark")
+_STATES = ("empty", "version", "damaged", "streaming mark", "unknown")
 _RESULTS = ("sound", "faulty", "unreadable")
 _VERSION_STATES = ("", "sound", "faulty", "reused")
 HISTORIES = {0: "none", 1: "outside the file", 2: "in the file", 3: "sync client", 4: "sync server"}
@@ -37,7 +37,7 @@ HISTORIES = {0: "none", 1: "outside the file", 2: "in the file", 3: "sync client
 class Slot(NamedTuple):
     """One of the two places of the header that lead to a version."""
 
-    state: str  # "empty", "version", "damaged" or "streaming mark".
+    state: str  # "empty", "version", "damaged", "streaming mark", or "unknown" where no header could be read.
     format: int  # 0: none was chosen yet.
     top_ref: int  # The byte of the file, decrypted.
     version: Optional[int]  # None, as what follows, unless the state is "version".

@@ -59,6 +59,9 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             return DONE
         except KeyboardInterrupt:
             return INTERRUPTED
+        except RecursionError:
+            print_error("The file holds something that contains itself: it is damaged. `crealm check` tells where")
+            return FAILED
         except (Error, OSError) as error:
             print_error(error)
             return FAILED

@@ -7,14 +7,16 @@ import os
 import shutil
 import sys
 from contextlib import suppress
-from typing import List
+from typing import List, Optional
 
 from ..database import Database
 from ..errors import DataError, FileExists
+from ..examining import check
 from .carrying import Job
 from .formats import FORMATS, STREAMED, format_of
-from .options import DONE, Commands, add_json
+from .options import DONE, Commands, add_json, secret
 from .output import print_error, print_json, progress
+from .report import Report
 
 
 def add(commands: Commands) -> None:
@@ -23,6 +25,7 @@ def add(commands: Commands) -> None:
         "out", metavar="OUT", help="file to make; a folder for CSV, Parquet, Arrow of several classes; - is the standard output (JSON, NDJSON)")
     command.add_argument("--format", choices=list(FORMATS), help="default: what the ending of OUT says")
     command.add_argument("--class", dest="classes", action="append", metavar="NAME", help="only this class; may be given several times")
+    command.add_argument("--report", metavar="DIR", help="check the file, too, and write report.html and report.json into a folder")
     add_json(command, "tell what was written as JSON")
 
 
@@ -32,6 +35,7 @@ def run(db: Database, options: argparse.Namespace) -> int:
         raise DataError(f"{kind} cannot be written to the standard output")
     if options.out != "-" and os.path.lexists(options.out):
         raise FileExists(f"{options.out} is there already")
+    report = _begun(options)
     classes: List[str] = list(dict.fromkeys(options.classes or db.classes))
     count = sum(len(db[name]) for name in classes)
     try:
@@ -48,7 +52,19 @@ def run(db: Database, options: argparse.Namespace) -> int:
     elif options.json:
         print_json({"format": kind, "out": options.out, "classes": len(classes), "objects": count, "lost": dict(sorted(job.lost.items()))})
     sys.stdout.flush()
+    if report is not None:
+        report.export(options.out, classes, dict(sorted(job.lost.items())))
+        report.write()
     return DONE
+
+
+def _begun(options: argparse.Namespace) -> Optional[Report]:
+    """The report that was asked for, with what the check of the file finds."""
+    if options.report is None:
+        return None
+    report = Report(options.report, options.file)
+    report.check(check(options.file, snapshot=options.mode == "snapshot", **secret(options)), options.mode, secret(options))
+    return report
 
 
 def _remove(out: str) -> None:

@@ -13,6 +13,7 @@ from ..opening import open as open_database
 from ..versions import PinnedVersion
 from .options import DONE, FAILED, FAULTS, Commands, add_file, add_json, add_reading, secret, told
 from .output import print_error, print_json, print_table, printable, watched
+from .report import Report
 from .show import kind_of, text_of
 
 
@@ -25,6 +26,7 @@ def add(commands: Commands) -> None:
     command = commands.alone("check", check, "check everything about the file, also one that cannot be opened: its header, and both versions it leads to")
     add_file(command)
     add_reading(command)
+    command.add_argument("--report", metavar="DIR", help="write report.html and report.json into a folder: digests, facts, versions, counts, faults, what was not read")
     command.add_argument("--limit", type=int, default=1000, metavar="N", help="list at most N faults (default: 1000)")
     add_json(command)
     add_json(commands.reader("versions", versions, "print which versions of the file are in use, and by whom"))
@@ -120,7 +122,7 @@ def _encryption(facts: FileInfo) -> str:
 
 def _slot_text(facts: FileInfo, i: int) -> str:
     slot = facts.slots[i]
-    text = {"empty": "empty", "damaged": f"damaged: {slot.problem}", "streaming mark": "empty (the file was written in one piece)"}.get(slot.state)
+    text = {"empty": "empty", "damaged": f"damaged: {slot.problem}", "streaming mark": "empty (the file was written in one piece)", "unknown": "unknown"}.get(slot.state)
     if text is None:
         text = f"version {slot.version}, format {slot.format}, {slot.logical_size or 0:,} bytes"
     return text + (", selected" if i == facts.selected_slot else "")
@@ -149,8 +151,12 @@ def _slot_json(slot: Slot) -> Dict[str, Any]:
 
 def check(options: argparse.Namespace) -> int:
     def run() -> int:
+        report = Report(options.report, options.file) if options.report is not None else None
         with watched("check") as progress:
             found = check_file(options.file, snapshot=options.mode == "snapshot", limit=options.limit, progress=progress, **secret(options))
+        if report is not None:
+            report.check(found, options.mode, secret(options))
+            report.write()
         if options.json:
             print(found.json)
         else:

@@ -8,7 +8,7 @@ from typing import List
 from ..database import Database
 from ..errors import InvalidatedError
 from ..inspection import Location, LocationPart
-from ..objects import Object
+from ..objects import Object, Table
 from .options import DONE, Commands, add_json
 from .output import print_json, print_table
 
@@ -38,7 +38,8 @@ def where(db: Database, options: argparse.Namespace) -> int:
 
 
 def _object(db: Database, class_name: str, key: int) -> Object:
-    for obj in db[class_name]:
+    table: Table[Object] = db[class_name]
+    for obj in table:
         if obj.object_key == key:
             return obj
     raise InvalidatedError(f"{class_name} has no object with key {key}")
