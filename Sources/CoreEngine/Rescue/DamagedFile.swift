@@ -175,7 +175,9 @@ final class DamagedFile {
         do throws(RealmError) {
             var root = try Self.root(store, origin, top, format)
             if OldFormats.isRead(root.format) {
-                let snapshot = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: root.names, tables: root.tables, isDamaged: true) }
+                let snapshot = try store.useSource { () throws(RealmError) in
+                    try OldSnapshot(store, names: root.names, tables: root.tables, isDamaged: true)
+                }
                 old = snapshot
                 root = Root(
                     origin: origin, top: top, version: root.version, format: root.format, names: snapshot.names, tables: snapshot.tablesRef)

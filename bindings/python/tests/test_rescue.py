@@ -96,12 +96,25 @@ def test_an_open_file_is_refused(people, tmp_path):
         crealm.salvage(people, tmp_path / "out.realm")
 
 
-def test_without_the_newest_top_the_version_before_is_used(people, tmp_path):
+def test_without_the_newest_top_its_tables_are_found_and_else_the_version_before_is_used(people, tmp_path):
+    wanted = contents(people)
     _, top = live_top(people)
     spoil(people, top, bytes(16))
     found = crealm.salvage(people, tmp_path / "out.realm")
-    assert not found.whole and found.roots[0]["origin"] == "previous"
-    assert sorted(row[0] for row in contents(tmp_path / "out.realm").values()) == list(range(9))
+    assert not found.whole and [root["origin"] for root in found.roots[:2]] == ["scanned", "previous"]
+    assert contents(tmp_path / "out.realm") == wanted
+    # Of all that the newest version wrote nothing is left but its header slot.
+    with crealm.open(tmp_path / "out.realm", mode="immutable") as db:
+        assert len(db["Person"]) == 10
+    data = bytearray(people.read_bytes())
+    other = int.from_bytes(data[8 * (1 - (data[23] & 1)) :][:8], "little")
+    for at in range(other + 64, len(data) - 8, 8):
+        if data[at : at + 4] == b"AAAA":
+            data[at : at + 8] = bytes(8)
+    people.write_bytes(data)
+    found = crealm.salvage(people, tmp_path / "older.realm")
+    assert not found.whole and "previous" in [root["origin"] for root in found.roots]
+    assert sorted(row[0] for row in contents(tmp_path / "older.realm").values()) == list(range(9))
 
 
 def test_without_a_header_the_newest_top_is_found(people, tmp_path):
