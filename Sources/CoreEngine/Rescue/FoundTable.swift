@@ -33,6 +33,12 @@ struct FoundTable {
         primaryKey = columns.first { $0.key == stated && !$0.isCollection }?.key
         indexed = Self.indexed(store, top, columns)
     }
+    /// A table of which nothing is left but that others link to it.
+    init(lost key: TableKey, name: Name?) {
+        (self.key, self.name) = (key, name)
+        (top, rows, format) = (.null, .null, Format.currentVersion)
+        (columns, hasNames, primaryKey, kind, sequence, contentVersion, indexed) = ([], true, nil, .topLevel, 0, 0, [])
+    }
     private static func indexed(_ store: NodeStore, _ top: TableTop, _ columns: [Column]) -> Set<Int> {
         var found = Set(columns.filter { !$0.attributes.isDisjoint(with: [.indexed, .fullTextIndexed]) }.map(\.index))
         guard let ref = try? top.indexes, let roots = try? store.refsNode(ref) else { return found }

@@ -9,6 +9,8 @@ package final class Salvage {
     private var tables: [SalvagedTable] = []
     private var byKey: [TableKey: SalvagedTable] = [:]
     private var report = SalvageReport()
+    /// Names of tables that are lost, by their index.
+    private var lostNames: [Int: Name] = [:]
 
     /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and key count, and the
     /// function that is told how far it is; of the second, path, key and page cipher.
@@ -95,6 +97,7 @@ package final class Salvage {
     }
     private func fill(_ group: Group) throws(RealmError) {
         try makeTables(group)
+        try makeLostTargets(group)
         try findStrays()
         for t in tables { t.addColumns(byKey) }
         let owners = try Owners(source, byKey)
@@ -124,7 +127,16 @@ package final class Salvage {
                     break search
                 }
             }
+            if let name { lostNames[index] = name }
             if let reason { report.lostClasses.append((name.map { $0.after(Tables.classPrefix) ?? $0 }, reason)) }
+        }
+    }
+    /// Classes that are lost, and linked to: the properties with these links stay, and so the classes do, without objects.
+    private func makeLostTargets(_ group: Group) throws(RealmError) {
+        for t in tables {
+            for c in t.found.publicColumns where c.type == .link && !c.oppositeTable.isNull && byKey[c.oppositeTable] == nil {
+                try add(FoundTable(lost: c.oppositeTable, name: lostNames[c.oppositeTable.index]), from: groups.count, nil, group)
+            }
         }
     }
     private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
@@ -134,7 +146,7 @@ package final class Salvage {
         var free = found.name ?? Name("class_lost_\(found.key.index)")
         if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
         let table = try group.addTable(free, kind: found.kind)
-        let sources = groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
+        let sources = root == groups.count ? [] : groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
