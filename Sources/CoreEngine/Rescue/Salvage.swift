@@ -146,7 +146,8 @@ package final class Salvage {
         var free = found.name ?? Name("class_lost_\(found.key.index)")
         if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
         let table = try group.addTable(free, kind: found.kind)
-        let sources = root == groups.count ? [] : groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
+        let sources =
+            root == groups.count ? [] : groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
