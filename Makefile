@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-browse install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-browse install clean tidy
 
 all: lib
 
@@ -119,6 +119,13 @@ test-fixtures: lib
 ##                                   damaged files and queries
 test-fuzz: lib
 	@Tests/Fuzz/run.sh $(SANITIZE) $$(Scripts/fixtures.sh) $(or $(COUNT),20000) $(or $(SEED),1)
+
+##   make test-rescue [COUNT=5000]   salvage and deleted objects, long
+test-rescue: lib
+	@$(PYTHON) Tests/Rescue/salvage.py $(LIB) --count $(or $(COUNT),5000) --histories 40
+	@for cipher in xchacha20 aes256gcm realm; do $(PYTHON) Tests/Rescue/salvage.py $(LIB) --count 500 --cipher $$cipher; done
+	@$(PYTHON) Tests/Rescue/deleted.py $(LIB) --count 200
+	@$(PYTHON) Tests/Rescue/fuzz.py $(LIB) $$(Scripts/fixtures.sh) --count $(or $(COUNT),5000)
 
 ##   make test-crash [SECONDS_=60]   killed writers, long
 # The plain file, then both encrypted forms.

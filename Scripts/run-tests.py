@@ -49,6 +49,8 @@ def all_parts(fixtures):
         "killed writers (short)": [
             PYTHON, "Tests/Crash/run.py", LIBRARY, "--seconds", option("CRASH_SECONDS", "6"), "--kills", "6"],
         "killed writers under several names (short)": ["Tests/Crash/storm.sh", LIBRARY, "15"],
+        "salvage of damaged files (short)": [PYTHON, "Tests/Rescue/salvage.py", LIBRARY, "--count", option("SALVAGE_COUNT", "100")],
+        "deleted objects (short)": [PYTHON, "Tests/Rescue/deleted.py", LIBRARY, "--count", "10"],
         "installed": ["Scripts/test-install.sh", LIBRARY, version],
         "programs of the README and of make demo": [PYTHON, "Scripts/test_readme.py", ".build/release"],
         "documents of the C API": ["Scripts/docs.sh"],
@@ -63,6 +65,9 @@ def all_parts(fixtures):
         for cipher in "xchacha", "realm":
             parts[f"killed writers, {cipher} (short)"] = [
                 PYTHON, "Tests/Crash/run.py", LIBRARY, "--seconds", option("CRASH_SECONDS", "2"), "--kills", "5", "--cipher", cipher]
+        for cipher in "xchacha20", "realm":
+            parts[f"salvage of encrypted files, {cipher} (short)"] = [
+                PYTHON, "Tests/Rescue/salvage.py", LIBRARY, "--count", "20", "--cipher", cipher]
     else:
         skipped.append("skipped: killed writers of encrypted files (Python's cryptography is not there)")
     if found("Scripts/wheel.sh", "--tools"):

@@ -97,7 +97,7 @@ def main():
             assert error is None, error
             history = History(versions)
             before = path.read_bytes()
-            told, error = worker.call("deleted", str(path))
+            told, error = worker.call("deleted", str(path), None)
             if error is not None or path.read_bytes() != before:
                 failures.append(f"seed {seed}: {error or 'the file was changed'}")
                 continue

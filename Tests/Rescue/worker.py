@@ -1,5 +1,5 @@
 """Runs calls of the library, one line of JSON for each: ["make", path, seed], ["history", path, seed], ["encrypt", path, out, key,
-cipher], ["salvage", path, out, key] and ["deleted", path]; answers with a line of JSON."""
+cipher], ["salvage", path, out, key] and ["deleted", path, key]; answers with a line of JSON."""
 
 import json
 import random
@@ -50,7 +50,7 @@ def history(path, seed):
     rng = random.Random(seed)
     versions, serial = [], 0
     with crealm.open(path, schema=[Kind, Thing]) as db:
-        for step in range(rng.choice([3, 6, 12, 30])):
+        for step in range(rng.choice([3, 5, 9, 16])):
             with db.write():
                 for _ in range(rng.choice([2, 10, 60, 300 if seed % 5 == 0 else 30])):
                     serial += 1
@@ -92,7 +92,8 @@ def main():
                     db.backup(out, key=bytes.fromhex(key), page_cipher=cipher)
                 answer = {"report": ""}
             else:
-                answer = {"report": [one._asdict() for one in crealm.recover_deleted(*words)]}
+                path, key = words
+                answer = {"report": [one._asdict() for one in crealm.recover_deleted(path, key=key and bytes.fromhex(key))]}
         except crealm.Error as error:
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer, default=repr), flush=True)

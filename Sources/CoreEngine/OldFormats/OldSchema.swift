@@ -8,7 +8,12 @@ struct OldSchema {
     /// Keys of primary key columns, by table index.
     private var primaryKeys: [Int: Int] = [:]
 
-    init(_ s: NodeStore, names namesRef: Ref, tables tablesRef: Ref) throws(RealmError) {
+    /// - Parameter isDamaged: tables that cannot be read are left out, and so are names; columns may be of different lengths.
+    init(_ s: NodeStore, names namesRef: Ref, tables tablesRef: Ref, isDamaged: Bool = false) throws(RealmError) {
+        if isDamaged {
+            try readDamaged(s, namesRef, tablesRef)
+            return
+        }
         let refs = try s.refsNode(tablesRef), texts = try s.node(namesRef)
         guard refs.count == texts.count, refs.count <= 0x1_0000 else { throw .corrupt("table names and tables do not match", at: namesRef.offset) }
         var rows = 0, budget = ColumnBudget(s)
@@ -26,6 +31,23 @@ struct OldSchema {
             try readPrimaryKeys(table, s)
             (tables[i], keyTable) = (nil, table)
         }
+    }
+    private mutating func readDamaged(_ s: NodeStore, _ namesRef: Ref, _ tablesRef: Ref) throws(RealmError) {
+        let refs = try s.refsNode(tablesRef), texts = try? s.node(namesRef)
+        guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: tablesRef.offset) }
+        var rows = 0, budget = ColumnBudget(s)
+        for i in 0..<refs.count {
+            let name = texts.flatMap { try? s.name($0, i) } ?? Name("class_lost_\(i)")
+            var table = (try? refs.child(i)).flatMap { try? OldTable(s, name, i, $0, &budget, isDamaged: true) }
+            table?.takeCommonLength(s, tables: refs.count)
+            if let t = table, t.count < 0 || rows + t.count > OldFormats.mostRows(s.fileSize) { table = nil }
+            rows += table?.count ?? 0
+            names.append(name)
+            tables.append(table)
+        }
+        guard let i = names.firstIndex(of: "pk"), let table = tables[i] else { return }
+        try? readPrimaryKeys(table, s)
+        (tables[i], keyTable) = (nil, table)
     }
     /// All columns have as many rows, and lead to tables that there are.
     private func check(_ table: OldTable, _ s: NodeStore) throws(RealmError) {

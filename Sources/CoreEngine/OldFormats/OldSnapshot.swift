@@ -48,11 +48,13 @@ package final class OldSnapshot: NodeSource {
     package private(set) var names = Ref.null
     package private(set) var tablesRef = Ref.null
 
-    /// - Parameter names, tables: slots 0 and 1 of the file's top array.
-    init(_ store: NodeStore, names oldNames: Ref, tables oldTables: Ref) throws(RealmError) {
+    /// - Parameters:
+    ///   - oldNames, oldTables: slots 0 and 1 of the file's top array.
+    ///   - isDamaged: what cannot be read of the schema is left out.
+    init(_ store: NodeStore, names oldNames: Ref, tables oldTables: Ref, isDamaged: Bool = false) throws(RealmError) {
         self.store = store
         firstRef = Format.roundUp(store.fileSize, to: 8)
-        schema = try OldSchema(store, names: oldNames, tables: oldTables)
+        schema = try OldSchema(store, names: oldNames, tables: oldTables, isDamaged: isDamaged)
         for case let table? in schema.tables {
             let rows = Rows(
                 table: table, first: fixedCount, levels: Self.levels(table.count),

@@ -154,9 +154,12 @@ struct OldTable {
     /// Those of the spec, in its order: public ones, then backlinks.
     var columns: [OldColumn]
     /// Rows, which have the numbers 0 … count − 1.
-    let count: Int
+    private(set) var count: Int
 
-    init(_ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref, _ budget: inout ColumnBudget) throws(RealmError) {
+    /// - Parameter isDamaged: the number of rows is found by `takeCommonLength`.
+    init(
+        _ s: NodeStore, _ name: Name, _ index: Int, _ ref: Ref, _ budget: inout ColumnBudget, isDamaged: Bool = false
+    ) throws(RealmError) {
         self.name = name
         self.index = index
         self.top = ref
@@ -166,6 +169,15 @@ struct OldTable {
         guard top.count == 2 else { throw .corrupt("table of an impossible size", at: ref.offset) }
         try OldSpec.place(&columns, try s.refsNode(try top.child(1)))
         self.columns = columns
-        count = try columns.first.map { (c) throws(RealmError) in try c.count(s) } ?? 0
+        count = isDamaged ? 0 : try columns.first.map { (c) throws(RealmError) in try c.count(s) } ?? 0
+    }
+    /// Of a damaged file: as many rows as most columns have. Links to tables that cannot be are hidden.
+    mutating func takeCommonLength(_ s: NodeStore, tables: Int) {
+        var votes: [Int: Int] = [:]
+        for i in columns.indices {
+            if let count = try? columns[i].count(s) { votes[count, default: 0] += 1 }
+            if [.link, .linkList, .backlink].contains(columns[i].form), columns[i].table >= tables { columns[i].form = .hidden }
+        }
+        count = votes.max { ($0.value, $0.key) < ($1.value, $1.key) }?.key ?? 0
     }
 }

@@ -109,9 +109,16 @@ final class DamagedFile {
         }
     }
     /// Whether what the header leads to is the newest version: a damaged copy of it may have led to a newer one.
-    var isHeaderSure: Bool { (file.pages?.form as? RescuedForm)?.isSure ?? true }
-    /// The version behind that of the header, where a scan found it.
+    var isHeaderSure: Bool { (file.pages?.form as? RescuedForm)?.isSure ?? !isHeaderEmpty }
+    /// The header of a file to which nothing was committed: what the record behind it leads to is the first version, if the header was lost.
+    private var isHeaderEmpty: Bool { (try? header()).map { $0.topRefs == (0, 0) } ?? false }
+    /// The version behind that of the header, where a scan found it; the newest, where the header is that of an empty file.
     func addNewer(_ tops: [NodeScan.Top]) {
+        if isHeaderEmpty {
+            guard let newest = roots.first, let top = tops.first, top.version > newest.version else { return }
+            roots = []
+            return addScanned(tops)
+        }
         guard let newest = roots.first, let top = tops.first(where: { $0.version == newest.version + 1 }),
             let root = try? Self.root(store, .scanned, top.ref, format), !roots.contains(where: { $0.top == top.ref })
         else { return }
@@ -175,7 +182,9 @@ final class DamagedFile {
         do throws(RealmError) {
             var root = try Self.root(store, origin, top, format)
             if OldFormats.isRead(root.format) {
-                let snapshot = try store.useSource { () throws(RealmError) in try OldSnapshot(store, names: root.names, tables: root.tables) }
+                let snapshot = try store.useSource { () throws(RealmError) in
+                    try OldSnapshot(store, names: root.names, tables: root.tables, isDamaged: true)
+                }
                 old = snapshot
                 root = Root(
                     origin: origin, top: top, version: root.version, format: root.format, names: snapshot.names, tables: snapshot.tablesRef)

@@ -50,7 +50,10 @@ final class FoundRows {
         opened = [Ref?](repeating: nil, count: (table.columns.map(\.index).max() ?? -1) + 1)
         isOpened = [Bool](repeating: false, count: opened.count)
         for ref in clusters {
-            guard let n = try? store.refsNode(ref), n.count > opened.count, let leaf = try? ClusterLeaf(store, n), !opened.isEmpty else { continue }
+            // A cluster of one column has the shape of many other nodes.
+            guard table.columns.count > 1, let n = try? store.refsNode(ref), n.count > opened.count, let leaf = try? ClusterLeaf(store, n),
+                (opened.count + 1..<n.count).allSatisfy({ (try? n.slot($0))?.isNull ?? false })
+            else { continue }
             guard take(leaf, 0, 0, .max) else { continue }
             if !hasAllColumns(leaves.count - 1) { leaves.removeLast() }
         }

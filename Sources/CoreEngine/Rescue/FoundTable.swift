@@ -12,6 +12,8 @@ struct FoundTable {
     let primaryKey: ColKey?
     let kind: Table.Kind
     let sequence: UInt64
+    /// One more with each commit that changed the table.
+    let contentVersion: UInt64
     /// Indexes of columns with a search index.
     let indexed: Set<Int>
 
@@ -26,9 +28,16 @@ struct FoundTable {
         rows = (try? top.rows) ?? .null
         kind = (try? top.number(12)).flatMap { Table.Kind(rawValue: $0 & 3) } ?? .topLevel
         sequence = (try? top.number(9)) ?? 0
+        contentVersion = (try? top.number(6)) ?? 0
         let stated = (try? top.number(11)).map { ColKey(Int64(bitPattern: $0)) }
         primaryKey = columns.first { $0.key == stated && !$0.isCollection }?.key
         indexed = Self.indexed(store, top, columns)
+    }
+    /// A table of which nothing is left but that others link to it.
+    init(lost key: TableKey, name: Name?) {
+        (self.key, self.name) = (key, name)
+        (top, rows, format) = (.null, .null, Format.currentVersion)
+        (columns, hasNames, primaryKey, kind, sequence, contentVersion, indexed) = ([], true, nil, .topLevel, 0, 0, [])
     }
     private static func indexed(_ store: NodeStore, _ top: TableTop, _ columns: [Column]) -> Set<Int> {
         var found = Set(columns.filter { !$0.attributes.isDisjoint(with: [.indexed, .fullTextIndexed]) }.map(\.index))

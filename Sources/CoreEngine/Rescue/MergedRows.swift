@@ -25,7 +25,7 @@ final class MergedRows {
     /// Objects that are known to have been there, and are nowhere; nil: not known.
     var lost: Int? {
         guard !unknown.isEmpty else { return 0 }
-        guard let own = sources[first], let count = own.lostCount else { return nil }
+        guard first < sources.count, let own = sources[first], let count = own.lostCount else { return nil }
         return max(0, count - older)
     }
 

@@ -97,4 +97,25 @@ extension FoundGroup {
             append(table.map { .table($0) } ?? .none)
         }
     }
+    /// Of these, the tables that are one step ahead of an older version, where there is one such state only, and the others as that version has them.
+    init(_ newest: FoundGroup, behind older: FoundGroup, _ scan: NodeScan) {
+        self.init()
+        for index in 0..<max(newest.count, older.count) {
+            guard index < older.count else {
+                append(newest.state(index))
+                continue
+            }
+            let state = older.state(index)
+            guard case .table(let before) = state, case .table(let after) = newest.state(index), after.key == before.key,
+                after.contentVersion == before.contentVersion &+ 1,
+                scan.tables.filter({ $0.key == after.key && $0.contentVersion == after.contentVersion }).count == 1
+            else {
+                append(state)
+                continue
+            }
+            var table = after
+            table.name = before.name
+            append(.table(table))
+        }
+    }
 }

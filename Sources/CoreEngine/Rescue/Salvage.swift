@@ -1,12 +1,16 @@
 /// Makes a new file of everything that a damaged one still holds.
 package final class Salvage {
     private let source: DamagedFile
-    private var groups: [FoundGroup]
+    /// What each root says of the tables, the most trusted first; those of a scan have no root in the file.
+    private var groups: [FoundGroup] = []
+    private var origins: [SalvageReport.Root] = []
     /// What a scan of all of the file found; nil while none was needed.
     private var scan: NodeScan?
     private var tables: [SalvagedTable] = []
     private var byKey: [TableKey: SalvagedTable] = [:]
     private var report = SalvageReport()
+    /// Names of tables that are lost, by their index.
+    private var lostNames: [Int: Name] = [:]
 
     /// Reads the file of one configuration and writes that of the other, which must not exist. Of the first, path and key count, and the
     /// function that is told how far it is; of the second, path, key and page cipher.
@@ -28,9 +32,9 @@ package final class Salvage {
 
     private init(_ source: DamagedFile) throws(RealmError) {
         self.source = source
-        let store = source.store
-        groups = source.roots.map { FoundGroup(store, $0) }
-        if groups.allSatisfy({ $0.reason != nil }) || groups[0].isDamaged || !source.isHeaderSure { try scanFile() }
+        readRoots()
+        let isSure = source.roots.first?.origin == .newest && source.isHeaderSure
+        if !isSure || groups[0].reason != nil || groups[0].isDamaged { try scanFile() }
         guard groups.contains(where: { $0.reason == nil && $0.count > 0 }) || groups.first?.reason == nil && !source.roots.isEmpty else {
             let reason = source.file.isEncrypted ? "what is needed cannot be decrypted" : source.badRoots.first?.reason ?? "no header"
             throw RealmError(.invalidDatabase, "Nothing can be salvaged: no version of the data was found (\(reason))", path: source.file.path)
@@ -47,9 +51,26 @@ package final class Salvage {
         } else if !source.isHeaderSure {
             source.addNewer(found.tops)
         }
-        groups = source.roots.map { FoundGroup(source.store, $0) }
-        if !found.tables.isEmpty { groups.append(FoundGroup(source.store, found, format: source.format)) }
+        readRoots()
         scan = found
+        guard !found.tables.isEmpty else { return }
+        let first = groups.firstIndex { $0.reason == nil } ?? groups.count
+        let all = FoundGroup(source.store, found, format: source.format)
+        if first < groups.count, source.roots[first].origin == .previous {
+            // The newest version was committed: what is one step ahead of the version before is of it.
+            insert(FoundGroup(all, behind: groups[first], found), at: first)
+        }
+        insert(all, at: groups.count)
+    }
+    private func readRoots() {
+        groups = source.roots.map { FoundGroup(source.store, $0) }
+        origins = zip(source.roots, groups).map { (root, group) in
+            SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
+        }
+    }
+    private func insert(_ group: FoundGroup, at place: Int) {
+        groups.insert(group, at: place)
+        origins.insert(SalvageReport.Root(origin: DamagedFile.Root.Origin.scanned.rawValue, top: 0, version: 0, reason: nil), at: place)
     }
 
     // MARK: Writing
@@ -76,6 +97,7 @@ package final class Salvage {
     }
     private func fill(_ group: Group) throws(RealmError) {
         try makeTables(group)
+        try makeLostTargets(group)
         try findStrays()
         for t in tables { t.addColumns(byKey) }
         let owners = try Owners(source, byKey)
@@ -105,7 +127,16 @@ package final class Salvage {
                     break search
                 }
             }
+            if let name { lostNames[index] = name }
             if let reason { report.lostClasses.append((name.map { $0.after(Tables.classPrefix) ?? $0 }, reason)) }
+        }
+    }
+    /// Classes that are lost, and linked to: the properties with these links stay, and so the classes do, without objects.
+    private func makeLostTargets(_ group: Group) throws(RealmError) {
+        for t in tables {
+            for c in t.found.publicColumns where c.type == .link && !c.oppositeTable.isNull && byKey[c.oppositeTable] == nil {
+                try add(FoundTable(lost: c.oppositeTable, name: lostNames[c.oppositeTable.index]), from: groups.count, nil, group)
+            }
         }
     }
     private func add(_ found: FoundTable, from root: Int, _ name: Name?, _ group: Group) throws(RealmError) {
@@ -115,7 +146,8 @@ package final class Salvage {
         var free = found.name ?? Name("class_lost_\(found.key.index)")
         if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
         let table = try group.addTable(free, kind: found.kind)
-        let sources = groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
+        let sources =
+            root == groups.count ? [] : groups.enumerated().map { (i, g) in i < root ? nil : g.table(found.key).map { FoundRows(source.store, $0) } }
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
@@ -150,12 +182,7 @@ package final class Salvage {
         report.format = source.roots.first?.format ?? source.format
         report.version = source.roots.first?.version ?? 0
         report.classes = tables.map(\.report)
-        report.roots = zip(source.roots, groups).map { (root, group) in
-            SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
-        }
-        if groups.count > source.roots.count {
-            report.roots.append(SalvageReport.Root(origin: DamagedFile.Root.Origin.scanned.rawValue, top: 0, version: 0, reason: nil))
-        }
+        report.roots = origins
         report.roots += source.badRoots.map { SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason) }
     }
 }
