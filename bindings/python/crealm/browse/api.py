@@ -20,8 +20,8 @@
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
-with `.json` behind the path. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class)
-the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift, json) the classes as declarations. Names are encoded as
+with `.json` behind the path; what may be sent with POST is in `posts`. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson;
+parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift, json) the classes as declarations. Names are encoded as
 `addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
 {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
 """
@@ -30,7 +30,7 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-from ..cli.exact import schema_json
+from ..cli.exact import schema_json, type_name
 from ..cli.schema import as_json, as_python, as_swift
 from ..collections import Dictionary, SetView
 from ..collections import List as ListView
@@ -39,6 +39,7 @@ from ..errors import (
     ClosedError,
     CorruptFileError,
     DataError,
+    DuplicateKeyError,
     Error,
     FileNotFound,
     Interrupted,
@@ -57,19 +58,20 @@ from .comparing import compared
 from .downloads import Download
 from .downloads import download as made_download
 from .facets import facets as facets_of
-from .files import File, Files, NeedsKey, Snapshot, secret_of
-from .queries import Question, described, explained, found, is_speakable, property_of, rows
+from .changes import Conflict, exact_json
+from .editing import Editor
+from .files import File, Files, NeedsKey, NeedsUpgrade, Snapshot
+from .marks import place_mark
+from .places import NoSuchPage, Place, declared_in, key_of, leading_to, object_at, property_of, value_at
+from .queries import Question, described, explained, found, is_speakable, rows
 from .work import Job
 
 Json = Dict[str, Any]
 
 _COUNT = 100  # Rows of a page when nobody says.
 _MOST = 1000
+_EDITED = 1_000_000  # Characters, bytes or elements of a value that is changed as a whole.
 _TEXT = 100_000  # Characters or bytes of one part of a value.
-
-
-class NoSuchPage(Error):
-    """An address that leads nowhere."""
 
 
 class Ask(NamedTuple):
@@ -79,6 +81,7 @@ class Ask(NamedTuple):
     parts: Sequence[str]
     options: Mapping[str, Sequence[str]]
     job: Job
+    editors: Mapping[str, Editor] = {}  # Of the files that may be edited, by their names.
 
     def option(self, name: str, default: str = "") -> str:
         given = self.options.get(name)
@@ -104,11 +107,18 @@ class Ask(NamedTuple):
             raise NoSuchPage("There is no file of this name here") from None
 
 
+    @property
+    def editor(self) -> Optional[Editor]:
+        """None where the file may only be read."""
+        return self.editors.get(self.parts[0])
+
+
 Answer = Callable[[Ask, Snapshot], Json]
 
 _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
     (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
-    (InvalidatedError, 404), (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
+    (InvalidatedError, 404), (FileNotFound, 404), (Conflict, 409), (NeedsUpgrade, 409), (DuplicateKeyError, 409), (CorruptFileError, 422),
+    (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
 
 
 def status_of(error: Error) -> int:
@@ -168,7 +178,8 @@ def overview(ask: Ask, snapshot: Snapshot) -> Json:
     return {
         "name": ask.parts[0], "path": file.shown_path, "way": file.way, "size": snapshot.mark.size, "schemaVersion": database.schema_version,
         "format": heading.format, "encrypted": heading.is_encrypted, "cipher": heading.cipher, "history": heading.history,
-        "streaming": heading.is_streaming, "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
+        "streaming": heading.is_streaming, "edit": None if ask.editor is None else ask.editor.state(),
+        "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
 
 
 def _class(database: Database, name: str, declared: ClassSchema) -> Json:
@@ -217,11 +228,7 @@ def _question(ask: Ask, declared: ClassSchema) -> Question:
 
 
 def _declared(ask: Ask, snapshot: Snapshot) -> ClassSchema:
-    name = ask.parts[2]
-    declared = snapshot.database.schema.get(name)
-    if declared is None:
-        raise NoSuchClass(f"There is no class {name!r}")
-    return declared
+    return declared_in(snapshot.database, ask.parts[2])
 
 
 def objects(ask: Ask, snapshot: Snapshot) -> Json:
@@ -266,16 +273,7 @@ def explain(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def _object(ask: Ask, snapshot: Snapshot) -> Any:
-    declared, text = _declared(ask, snapshot), ask.parts[3]
-    database = snapshot.database
-    digits = text[1:] if text.startswith("-") else text
-    key = int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
-    if key is None or not -(1 << 63) <= key < 1 << 63:
-        raise NoSuchPage(f"{text[:40]!r} is no key of an object")
-    try:
-        return database._object(database._named(declared.name).key, key)
-    except InvalidatedError:
-        raise NoSuchPage(f"There is no {declared.name} {key} in this version") from None
+    return object_at(snapshot.database, ask.parts[2], key_of(ask.parts[3]))
 
 
 def one_object(ask: Ask, snapshot: Snapshot) -> Json:
@@ -292,10 +290,8 @@ def _properties(obj: Any, database: Database) -> Json:
 
 def _backlinks(obj: Any, database: Database) -> Iterator[Json]:
     """The properties that lead to objects of this class, and how many links of each come here."""
-    for source, declared in database.schema.items():
-        for name, prop in declared.properties.items():
-            if prop.is_link and prop.type == obj.class_name:
-                yield {"class": source, "property": name, "count": readable(lambda: len(obj.backlinks(source, name)))}
+    for source, name in leading_to(database, obj.class_name):
+        yield {"class": source, "property": name, "count": readable(lambda: len(obj.backlinks(source, name)))}
 
 
 def links(ask: Ask, snapshot: Snapshot) -> Json:
@@ -320,39 +316,17 @@ def _leads_to(declared: ClassSchema, name: str, target: str) -> bool:
 # ------------------------------------------------------------------------------------------------
 
 
-class Place(NamedTuple):
-    """A value, and the property that it is of, where it is of one."""
-
-    value: Any
-    prop: Optional[Prop]
-
-
 def place(ask: Ask, snapshot: Snapshot) -> Place:
     """The value at an address: of a property, or inside of its collections and embedded objects."""
-    at: Place = Place(_object(ask, snapshot), None)
-    for step in ask.parts[4:]:
-        at = _inside(at, step)
-    return at
-
-
-def _inside(at: Place, step: str) -> Place:
-    inside = at.value
-    if isinstance(inside, Object) and (at.prop is None or is_embedded(inside)):
-        prop = property_of(inside._bound().schema, step)
-        return Place(inside[step], prop)
-    if isinstance(inside, Dictionary):
-        if step in inside:
-            return Place(inside[step], at.prop)
-    elif isinstance(inside, (ListView, SetView)) and step.isascii() and step.isdigit() and len(step) < 16:
-        element = list(elements_of(inside, int(step), 1))
-        if element:
-            return Place(element[0], at.prop)
-    raise NoSuchPage(f"There is nothing at {step[:40]!r}")
+    return value_at(_object(ask, snapshot), ask.parts[4:])
 
 
 def value(ask: Ask, snapshot: Snapshot) -> Json:
-    at = place(ask, snapshot)
-    facts: Json = {"class": ask.parts[2], "key": ask.parts[3], "path": list(ask.parts[4:]), "cell": cell(at.value, at.prop, PAGE, 1)}
+    obj, path = _object(ask, snapshot), list(ask.parts[4:])
+    at = value_at(obj, path)
+    facts: Json = {"class": ask.parts[2], "key": ask.parts[3], "path": path, "cell": cell(at.value, at.prop, PAGE, 1)}
+    if ask.editor is not None:
+        facts["edit"] = _editable(snapshot.database, obj, path, at)
     if isinstance(at.value, Object) and is_embedded(at.value):
         return {**facts, "object": _properties(at.value, snapshot.database)}
     if isinstance(at.value, (str, bytes)):
@@ -361,8 +335,37 @@ def value(ask: Ask, snapshot: Snapshot) -> Json:
         return {**facts, "total": len(at.value), "from": first, **({"text": part} if isinstance(part, str) else {"hex": part.hex()})}
     if isinstance(at.value, (ListView, SetView, Dictionary)):
         first, end = ask.range(len(at.value))
-        return {**facts, "total": len(at.value), "from": first, "items": _elements(at, first, end - first)}
+        items = _elements(at, first, end - first)
+        for item in items if ask.editor is not None else ():
+            item["mark"] = place_mark(obj, [*path, str(item["place"])])
+        return {**facts, "total": len(at.value), "from": first, "items": items}
     return facts
+
+
+def _editable(database: Database, obj: Any, path: List[str], at: Place) -> Json:
+    """What a page needs to change a value: what may stand in its place, and its mark. "json": the value as it is, where it is not too long."""
+    assert at.prop is not None
+    container = value_at(obj, path[:-1]).value
+    is_element = not isinstance(container, Object)
+    is_whole = isinstance(at.value, (ListView, SetView, Dictionary)) and not is_element and at.prop.collection is not None
+    found: Json = {"prop": property_json(database, at.prop), "element": is_element, "whole": is_whole, "mark": place_mark(obj, path)}
+    if _extent(at.value) <= _EDITED:
+        text = exact_json(at, is_element)
+        if len(text) <= 2 * _EDITED:
+            found["json"] = text
+    return found
+
+
+def _extent(value: Any) -> int:
+    return len(value) if isinstance(value, (str, bytes, ListView, SetView, Dictionary)) else 0
+
+
+def property_json(database: Database, prop: Prop) -> Json:
+    """A property as a page needs it to make a value for it."""
+    target = database.schema.get(prop.type) if prop.is_link else None
+    return {
+        "type": "link" if prop.is_link else type_name(prop), "class": prop.type if prop.is_link else None, "collection": prop.collection,
+        "optional": prop.optional, "embedded": target is not None and target.embedded}  # fmt: skip
 
 
 def _elements(at: Place, first: int, count: int) -> List[Json]:
@@ -468,21 +471,3 @@ def compare(ask: Ask, snapshot: Snapshot) -> Json:
         raise NoSuchPage("There is nothing at this address")
     with ask._replace(parts=[other]).file.snapshot() as there:
         return {"with": other, **compared(there.database, snapshot.database, ask.job)}
-
-
-def remember(ask: Ask) -> Json:
-    return {"remembered": ask.file.remember()}
-
-
-# ------------------------------------------------------------------------------------------------
-# Keys
-# ------------------------------------------------------------------------------------------------
-
-
-def unlock(ask: Ask, given: Any) -> Json:
-    """Opens an encrypted file with what a person typed: {"key": text} or {"passphrase": text}."""
-    if not isinstance(given, dict) or len(given) != 1 or not isinstance(next(iter(given.values())), str) or not {"key", "passphrase"} >= given.keys():
-        raise DataError('A key comes as {"key": text} or {"passphrase": text}')
-    ((kind, text),) = given.items()
-    ask.file.unlock(secret_of(text, kind == "passphrase"))
-    return {"open": True}

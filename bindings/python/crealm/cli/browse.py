@@ -7,7 +7,7 @@ import os
 import webbrowser
 from typing import List, Optional
 
-from ..errors import Error, FileNotFound, NotSupportedError
+from ..errors import Error, FileNotFound, NotSupportedError, UsageError
 from .options import DONE, Commands, add_secret, secret
 from .output import print_error, printable
 
@@ -22,6 +22,7 @@ def add(commands: Commands) -> None:
         "--way", choices=_WAYS,
         help="how files are read: a copy of each version (default up to 256 MB), as other readers do (default beyond), or where they lie")
     command.add_argument("--immutable", dest="way", action="store_const", const="immutable", help="the last of these: for files that nobody changes")
+    command.add_argument("--edit", action="store_true", help="the pages may change the files, too; without it they only read")
     command.add_argument("--port", type=int, default=0, metavar="N", help="the port of the page (default: any that is free)")
     command.add_argument("--no-open", dest="opens", action="store_false", help="only print the address of the page")
 
@@ -37,7 +38,9 @@ def run(options: argparse.Namespace) -> int:
     if missing:
         raise FileNotFound(f"No such file: {missing[0]}")
     given = Secret(**secret(options))
-    browser = Browser(Files([File(path, way=options.way, secret=given) for path in options.files]))
+    if options.edit and options.way == "immutable":
+        raise UsageError("--immutable is for files that nobody changes: it does not go with --edit")
+    browser = Browser(Files([File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]))
     with listening("127.0.0.1", options.port) as channel:
         port = channel.getsockname()[1]
         guard = Guard(browser.app, port)
