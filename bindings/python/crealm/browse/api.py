@@ -343,12 +343,17 @@ def value(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def _editable(database: Database, obj: Any, path: List[str], at: Place) -> Json:
-    """What a page needs to change a value: what may stand in its place, and its mark. "json": the value as it is, where it is not too long."""
+    """What a page needs to change a value: what may stand in its place, and its mark; "missing" and "end": those of a new key, and of the end of a
+    list. "json": the value as it is, where it is not too long."""
     assert at.prop is not None
     container = value_at(obj, path[:-1]).value
     is_element = not isinstance(container, Object)
     is_whole = isinstance(at.value, (ListView, SetView, Dictionary)) and not is_element and at.prop.collection is not None
     found: Json = {"prop": property_json(database, at.prop), "element": is_element, "whole": is_whole, "mark": place_mark(obj, path)}
+    if isinstance(at.value, Dictionary):
+        found["missing"] = place_mark(obj, [*path, "."])  # Of a key that is not there; none has a dot in it.
+    if isinstance(at.value, ListView):
+        found["end"] = place_mark(obj, [*path, str(len(at.value))])
     if _extent(at.value) <= _EDITED:
         text = exact_json(at, is_element)
         if len(text) <= 2 * _EDITED:

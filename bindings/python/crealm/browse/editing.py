@@ -17,6 +17,7 @@ from .._shown import cut
 from ..errors import DataError, Error
 from .changes import ASKED, Change, Changing, Done, Past
 from .files import File
+from .places import key_of
 
 Json = Dict[str, Any]
 
@@ -137,6 +138,8 @@ def changes_of(given: Any) -> List[Change]:
 
 def _change(given: Any) -> Change:
     fields = {"do": str, "class": str, "key": int, "path": list, "json": str, "to": int, "mark": str}
+    if isinstance(given, dict) and isinstance(given.get("key"), str):
+        given = {**given, "key": key_of(given["key"])}  # As an address has it.
     if not isinstance(given, dict) or not given.keys() <= fields.keys() or not {"do", "class"} <= given.keys():
         raise DataError(f"A change has {', '.join(fields)}")
     wrong = next((name for name, value in given.items() if not _is(value, fields[name])), None)
