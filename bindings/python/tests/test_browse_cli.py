@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -82,3 +83,57 @@ def test_answers_are_not_held_back():
 
     with listening("127.0.0.1", 0) as channel:
         assert channel.proto == socket.IPPROTO_TCP  # What asyncio looks at before it sets TCP_NODELAY.
+
+
+def test_other_machines_need_a_password(path):
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    with crealm.open(path, schema=[PERSON]):
+        pass
+    refused = run("--no-open", "--host", "0.0.0.0", path)
+    assert refused.returncode == 1 and "--password" in refused.stderr and refused.stdout == ""
+    short = path.parent / "short"
+    short.write_text("1234567\n")
+    refused = run("--no-open", "--host", "0.0.0.0", "--password-file", short, path)
+    assert refused.returncode == 1 and "at least 8" in refused.stderr
+    refused = run("--no-open", "--edit", "--immutable", path)
+    assert refused.returncode == 1 and "--immutable" in refused.stderr
+
+
+@pytest.mark.parametrize("is_secure", [False, True])
+def test_other_machines_are_answered(path, is_secure):
+    """By another address of this machine; with a certificate nothing is said of what the network can read."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db["Person"].create(1, name="Ann")
+    secret, certificate = path.parent / "secret", path.parent / "both.pem"
+    secret.write_text("open sesame\n")
+    options = ["--no-open", "--host", "0.0.0.0", "--password-file", str(secret)]
+    if is_secure:
+        made = subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", str(path.parent / "key.pem"),
+             "-out", str(certificate), "-days", "2"], capture_output=True)  # fmt: skip
+        if made.returncode:
+            pytest.skip("no openssl")
+        options += ["--tls-cert", str(certificate), "--tls-key", str(path.parent / "key.pem")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "crealm", "browse", *options, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    address, token = process.stdout.readline().strip().split("/?token=")
+    scheme = "https" if is_secure else "http"
+    assert address.startswith(f"{scheme}://0.0.0.0:")
+    context = ssl.create_default_context(cafile=str(certificate)) if is_secure else None
+    if context is not None:
+        context.check_hostname = False
+    near = address.replace("0.0.0.0", "127.0.0.1")
+    try:
+        with urlopen(Request(f"{near}/{path.name}.json", headers={"Authorization": f"Bearer {token}"}), context=context) as answer:
+            assert json.load(answer)["classes"][0]["name"] == "Person"
+        with pytest.raises(HTTPError) as refused:
+            urlopen(Request(f"{near}/{path.name}", headers={"Accept": "text/html"}), context=context)
+        assert refused.value.code == 401 and b"<form" in refused.value.read()
+        refused.value.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=20)
+    assert ("--tls-cert encrypts it" in error) is not is_secure and process.returncode == 0

@@ -21,8 +21,8 @@
     /FILE/events                          server-sent events, without `.json`; see `live`
 
 with `.json` behind the path; what may be sent with POST is in `posts`. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson;
-parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift, json) the classes as declarations. Names are encoded as
-`addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
+parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift,
+typescript, kotlin, json) the classes as declarations. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
 {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
 """
 
@@ -31,6 +31,7 @@ from __future__ import annotations
 from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 from ..cli.exact import schema_json, type_name
+from ..cli.languages import as_kotlin, as_typescript
 from ..cli.schema import as_json, as_python, as_swift
 from ..collections import Dictionary, SetView
 from ..collections import List as ListView
@@ -406,11 +407,12 @@ def content(ask: Ask) -> Bytes:
 
 _FORMS = {
     "python": (as_python, "text/x-python", "models.py"), "swift": (as_swift, "text/x-swift", "Models.swift"),
+    "typescript": (as_typescript, "text/plain", "models.ts"), "kotlin": (as_kotlin, "text/x-kotlin", "Models.kt"),
     "json": (as_json, "application/json", "schema.json")}  # fmt: skip
 
 
 def _declarations(ask: Ask) -> Bytes:
-    """The classes, as a language declares them: raw=python, swift or json."""
+    """The classes, as a language declares them: raw=python, swift, typescript, kotlin or json."""
     if ask.option("raw") not in _FORMS:
         raise DataError(f"The classes can be had as {', '.join(_FORMS)}")
     write, media, name = _FORMS[ask.option("raw")]

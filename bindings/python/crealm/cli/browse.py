@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import getpass
+import ipaddress
 import os
+import socket
 import webbrowser
 from typing import List, Optional
 
-from ..errors import Error, FileNotFound, NotSupportedError, UsageError
-from .options import DONE, Commands, add_secret, secret
+from ..errors import DataError, Error, FileNotFound, NotSupportedError, UsageError
+from .options import DONE, Commands, add_secret, read_passphrase, secret
 from .output import print_error, printable
 
 _WAYS = ("snapshot", "shared", "immutable")
+_SHORTEST = 8  # Characters of a password.
 
 
 def add(commands: Commands) -> None:
@@ -24,6 +28,12 @@ def add(commands: Commands) -> None:
     command.add_argument("--immutable", dest="way", action="store_const", const="immutable", help="the last of these: for files that nobody changes")
     command.add_argument("--edit", action="store_true", help="the pages may change the files, too; without it they only read")
     command.add_argument("--port", type=int, default=0, metavar="N", help="the port of the page (default: any that is free)")
+    command.add_argument("--host", metavar="ADDRESS", help="listen to other machines, too: an address of this one, or 0.0.0.0 for all; needs a password")
+    password = command.add_mutually_exclusive_group()
+    password.add_argument("--password", action="store_true", help="ask for a password here, and on the page")
+    password.add_argument("--password-file", metavar="FILE", help="the password is the first line of a file")
+    command.add_argument("--tls-cert", metavar="FILE", help="a certificate: what is shown is encrypted on its way")
+    command.add_argument("--tls-key", metavar="FILE", help="its key, where it is not in the same file")
     command.add_argument("--no-open", dest="opens", action="store_false", help="only print the address of the page")
 
 
@@ -41,17 +51,59 @@ def run(options: argparse.Namespace) -> int:
     if options.edit and options.way == "immutable":
         raise UsageError("--immutable is for files that nobody changes: it does not go with --edit")
     browser = Browser(Files([File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]))
-    with listening("127.0.0.1", options.port) as channel:
+    host, password = options.host or "127.0.0.1", _password(options)
+    scheme = "http" if options.tls_cert is None else "https"
+    if not _is_loopback(host):
+        _check_open(password, scheme)
+    with listening(host, options.port) as channel:
         port = channel.getsockname()[1]
-        guard = Guard(browser.app, port)
-        print(f"http://127.0.0.1:{port}/?token={guard.token}", flush=True)
+        guard = Guard(
+            browser.app, port, _names(host), password=password, any_number=not _is_loopback(host), is_secure=scheme == "https")
+        shown = f"[{host}]" if ":" in host else host
+        print(f"{scheme}://{shown}:{port}/?token={guard.token}", flush=True)
         if options.opens:
-            _open_page(f"http://127.0.0.1:{port}/?token={guard.token_for_once()}")
+            _open_page(f"{scheme}://{shown}:{port}/?token={guard.token_for_once()}")
         try:
-            serve(guard, channel)
+            serve(guard, channel, certificate=options.tls_cert, key=options.tls_key)
         except KeyboardInterrupt:
             pass  # How it usually ends.
     return DONE
+
+
+def _password(options: argparse.Namespace) -> Optional[str]:
+    """What was given; DataError for one that is none."""
+    if options.password_file is not None:
+        given = read_passphrase(options.password_file).decode("utf-8", "replace")
+    elif options.password:
+        given = getpass.getpass("Password of the page: ")
+    else:
+        return None
+    if len(given) < _SHORTEST:
+        raise DataError(f"A password has at least {_SHORTEST} characters")
+    return given
+
+
+def _check_open(password: Optional[str], scheme: str) -> None:
+    """Who listens to other machines has a password, and knows what is not encrypted."""
+    if password is None:
+        raise UsageError("--host lets other machines ask: it needs --password or --password-file")
+    if scheme == "http":
+        print_error("the password, and everything that is shown, can be read on the network on its way: --tls-cert encrypts it")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _names(host: str) -> List[str]:
+    """Names under which this machine may be asked."""
+    if _is_loopback(host):
+        return [f"[{host}]" if ":" in host else host]
+    names = {host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
+    return [f"[{name}]" if ":" in name else name for name in names if name]
 
 
 def _open_page(address: str) -> Optional[Error]:
