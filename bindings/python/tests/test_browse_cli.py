@@ -28,6 +28,35 @@ def test_the_package_does_not_need_it():
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"
 
 
+def test_what_only_some_pages_need_is_not_loaded_before_the_first():
+    """The time to the first page is that of loading modules: those of other commands, formats and web clients come later."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    program = (
+        "import sys\nfrom crealm.cli import make_parser\nmake_parser('browse')\nbefore = set(sys.modules)\n"
+        "from crealm.browse.guard import Guard\nfrom crealm.browse.server import Browser\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('crealm.') or name in ('sqlite3', 'webbrowser', 'ctypes.util', 'getpass')))")
+    loaded = set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split())
+    late = {"sqlite3", "webbrowser", "ctypes.util", "getpass", "crealm.browse.comparing", "crealm.browse.downloads", "crealm.browse.rows"}
+    late |= {f"crealm.cli.{name}" for name in ("formats", "csv_files", "json_files", "sqlite_files", "arrow_files", "imports", "diff", "watch", "export")}
+    assert "crealm.browse.server" in loaded and not late & loaded
+
+
+def test_the_file_is_opened_while_the_server_is_loaded(tmp_path):
+    """Nobody has asked yet, and the file was read; what is wrong with one is told to who asks, not here."""
+    from crealm.browse.files import File
+
+    path = tmp_path / "people.realm"
+    with crealm.open(path, schema=[PERSON]):
+        pass
+    file = File(str(path))
+    file.prepare()
+    assert file._current is not None and file._current.database.classes == ["Person"]
+    file.close()
+    path.write_bytes(b"no realm file at all, and long enough for a header")
+    File(str(path)).prepare()
+
+
 def test_what_is_missing_is_told(path):
     with crealm.open(path, schema=[PERSON]):
         pass

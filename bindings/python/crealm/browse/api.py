@@ -28,7 +28,7 @@ typescript, kotlin, json) the classes as declarations. Names are encoded as `add
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 from ..cli.exact import schema_json, type_name
 from ..cli.languages import as_kotlin, as_typescript
@@ -55,9 +55,6 @@ from ..objects import Object
 from ..schema import ClassSchema, Prop
 from . import drawing as drawings
 from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
-from .comparing import compared
-from .downloads import Download
-from .downloads import download as made_download
 from .facets import facets as facets_of
 from .changes import Conflict, exact_json
 from .editing import Editor
@@ -66,6 +63,10 @@ from .marks import place_mark
 from .places import NoSuchPage, Place, declared_in, key_of, leading_to, object_at, property_of, value_at
 from .queries import Question, described, explained, found, is_speakable, rows
 from .work import Job
+
+# What only some pages need is loaded for them: `comparing`, `downloads`. So the first page comes sooner.
+if TYPE_CHECKING:
+    from .downloads import Download
 
 Json = Dict[str, Any]
 
@@ -252,8 +253,10 @@ def facets(ask: Ask, snapshot: Snapshot) -> Json:
     return {"class": declared.name, **facets_of(answer, name, ask.option("where"), ask.job)}
 
 
-def download(ask: Ask) -> Download:
+def download(ask: Ask) -> "Download":
     """The objects that a table shows, in the format that is asked for."""
+    from .downloads import download as made_download
+
     if len(ask.parts) != 3 or ask.parts[1] != "class":
         raise NoSuchPage("There is nothing to be downloaded at this address")
     with ask.file.snapshot() as snapshot:
@@ -468,6 +471,8 @@ def comparable(ask: Ask, snapshot: Snapshot) -> Json:
 
 def compare(ask: Ask, snapshot: Snapshot) -> Json:
     """With a version that was remembered, or with another file: what changed from there to here."""
+    from .comparing import compared
+
     kind, other = ask.parts[2], ask.parts[3]
     if kind == "version" and other.isascii() and other.isdigit() and len(other) < 20:
         database = ask.file.remembered().get(int(other))

@@ -154,6 +154,14 @@ class File:
         finally:
             self._give_back(found)
 
+    def prepare(self) -> None:
+        """Opens the file before somebody asks. What stands in the way is told to who does."""
+        try:
+            with self.snapshot() as snapshot:
+                snapshot.database.schema
+        except Error:
+            pass
+
     def remember(self) -> int:
         """Keeps the newest version, to be compared with later ones: its number. Where the file is read in its place, its space is not used again."""
         with self.snapshot() as snapshot:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
-import ipaddress
 import json
 import secrets
 from http.cookies import CookieError, SimpleCookie
@@ -192,6 +191,8 @@ def _is_number(host: str, port: int) -> bool:
     address, separator, given = host.rpartition(":")
     if not separator or given != str(port):
         return False
+    import ipaddress  # Not needed by who only asks from this machine.
+
     try:
         ipaddress.ip_address(address[1:-1] if address.startswith("[") and address.endswith("]") else address)
     except ValueError:

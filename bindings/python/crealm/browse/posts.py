@@ -26,7 +26,6 @@ from .api import Ask, Json
 from .editing import Editor, changes_of
 from .files import secret_of
 from .places import NoSuchPage
-from .rows import changes_of_rows
 from .structure import Structure
 
 LONG = {"edit", "undo", "redo", "rows", "structure", "compact", "upgrade"}  # What may take longer than looking at something.
@@ -85,6 +84,8 @@ def redo(editor: Editor, given: Mapping[str, Any]) -> Json:
 
 
 def rows(editor: Editor, given: Mapping[str, Any]) -> Json:
+    from .rows import changes_of_rows  # Who pastes no rows does not wait for what reads them.
+
     with editor.file.snapshot() as snapshot:
         changes = changes_of_rows(snapshot.database.schema, *(_text(given, name) for name in ("class", "format", "text")))
     return editor.edit(changes, is_preview=bool(given.get("preview")))

@@ -30,17 +30,22 @@ import argparse
 import io
 import os
 import sys
+from importlib import import_module
 from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import browse, completion, diff, export, files, imports, info, manual, query, schema, show, watch, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
 
+_COMMANDS = ("info", "why", "show", "schema", "query", "export", "diff", "watch", "browse")  # Modules of one command, of the same name.
+_MODULES = (*_COMMANDS, "imports", "files", "completion")
+
+
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    options = make_parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = make_parser(given[0] if given else "").parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with safe_streams():
@@ -61,16 +66,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             return FAILED
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def make_parser(only: str = "") -> argparse.ArgumentParser:
+    """The parser of all commands; of one that has a module of its name, where only that is asked for: the others take a while to be loaded."""
     parser = argparse.ArgumentParser(
         prog="crealm", description="Look into realm files, and change them.", epilog="\n\n".join(about()[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, show, schema, query, export, diff, watch, browse, imports, files, completion):
-        module.add(commands)
-    manual.add(commands, about())
+    for name in (only,) if only in _COMMANDS else _MODULES:
+        import_module(f".{name}", __name__).add(commands)
+    if only not in _COMMANDS:
+        import_module(".manual", __name__).add(commands, about())
     return parser
 
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import getpass
-import ipaddress
 import os
 import socket
-import webbrowser
+import threading
 from typing import List, Optional
 
 from ..errors import DataError, Error, FileNotFound, NotSupportedError, UsageError
@@ -38,19 +36,22 @@ def add(commands: Commands) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    from ..browse.files import File, Files, Secret
+
+    missing: List[str] = [file for file in options.files if not os.path.isfile(file)]
+    if missing:
+        raise FileNotFound(f"No such file: {missing[0]}")
+    if options.edit and options.way == "immutable":
+        raise UsageError("--immutable is for files that nobody changes: it does not go with --edit")
+    given = Secret(**secret(options))
+    files = [File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]
+    threading.Thread(target=files[0].prepare, daemon=True).start()  # It is opened while the server is loaded.
     try:
-        from ..browse.files import File, Files, Secret
         from ..browse.guard import Guard
         from ..browse.server import Browser, listening, serve
     except ModuleNotFoundError as error:
         raise NotSupportedError(f"The page needs {error.name}", hint='pip install "crealm[browse]"') from None
-    missing: List[str] = [file for file in options.files if not os.path.isfile(file)]
-    if missing:
-        raise FileNotFound(f"No such file: {missing[0]}")
-    given = Secret(**secret(options))
-    if options.edit and options.way == "immutable":
-        raise UsageError("--immutable is for files that nobody changes: it does not go with --edit")
-    browser = Browser(Files([File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]))
+    browser = Browser(Files(files))
     host, password = options.host or "127.0.0.1", _password(options)
     scheme = "http" if options.tls_cert is None else "https"
     if not _is_loopback(host):
@@ -75,7 +76,9 @@ def _password(options: argparse.Namespace) -> Optional[str]:
     if options.password_file is not None:
         given = read_passphrase(options.password_file).decode("utf-8", "replace")
     elif options.password:
-        given = getpass.getpass("Password of the page: ")
+        from getpass import getpass
+
+        given = getpass("Password of the page: ")
     else:
         return None
     if len(given) < _SHORTEST:
@@ -92,6 +95,10 @@ def _check_open(password: Optional[str], scheme: str) -> None:
 
 
 def _is_loopback(host: str) -> bool:
+    if host == "127.0.0.1":
+        return True
+    import ipaddress
+
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -108,6 +115,8 @@ def _names(host: str) -> List[str]:
 
 def _open_page(address: str) -> Optional[Error]:
     """Where there is no web client, the address that was printed is enough."""
+    import webbrowser
+
     try:
         webbrowser.open(address)
     except (webbrowser.Error, OSError) as error:
