@@ -8,6 +8,7 @@ import time
 import crealm
 import pytest
 import samples
+from crealm.browse import addresses
 
 GRID_ROW = ".row[aria-rowindex='2']"
 
@@ -259,3 +260,99 @@ def test_a_file_of_an_older_format_says_what_changing_it_means(walk, tmp_path):
     at.page.click("text=Upgrade the file")
     at.until("document.querySelector('.notice').textContent.includes('can be changed here')")
     assert list(tmp_path.glob("*backup*"))
+
+
+def test_classes_are_changed(edited):
+    at, read = edited
+    at.go("/town.realm/schema")
+    at.page.click("text=Add a class")
+    at.page.fill("#class-name", "Boat")
+    at.page.select_option("dialog select", "int")
+    at.page.fill("#property-name", "id")
+    at.page.click("dialog button.main")
+    at.until("document.querySelector('dialog .notice')?.textContent.includes('Boat is added')")
+    assert "Boat" not in read(lambda db: db.classes)
+    at.picture("editing-structure")
+    at.page.click("dialog button.main")
+    eventually(lambda: "Boat" in read(lambda db: db.classes), True)
+    at.until("document.querySelector('#side').textContent.includes('Boat')")
+    at.page.click("[aria-label='Add a property to Boat']")
+    at.page.fill("#property-name", "owner")
+    at.page.select_option("dialog select[aria-label=Type]", "link Person")
+    at.page.click("dialog button.main")
+    at.page.wait_for_selector("dialog .notice")
+    at.page.click("dialog button.main")
+    eventually(lambda: str(read(lambda db: db.schema["Boat"].properties.get("owner"))), "Person")
+    at.until("!document.querySelector('dialog')")
+    at.page.click("[aria-label='Rename kind']")
+    at.page.fill("#new-name", "sort")
+    at.page.click("dialog button.main")
+    at.until("document.querySelector('dialog .notice')?.textContent.includes('This is a migration')")
+    at.page.click("dialog button.main")
+    eventually(lambda: "sort" in read(lambda db: db.schema["Pet"].properties), True)
+    assert read(lambda db: db["Pet"][0].sort) in ("dog", "cat", "parrot")
+
+
+def test_a_query_is_kept_under_a_name(walk, town, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    at = walk(town)
+    at.go("/town.realm/class/Person?where=height > 1.7&sort=name desc")
+    at.page.click("summary:has-text('Queries')")
+    at.page.fill("[aria-label='Name of the query']", "tall <i>")
+    at.page.click(".pop >> text=Save")
+    at.page.wait_for_selector(".pop a:has-text('tall <i>')")
+    at.go("/town.realm/class/Person")
+    at.page.click("summary:has-text('Queries')")
+    at.page.click(".pop a:has-text('tall <i>')")
+    at.until("document.querySelector('#where')?.value === 'height > 1.7'")
+    assert "sort=name+desc" in at.page.url
+
+
+def test_hostile_names_and_values_are_changed(walk, tmp_path):
+    """Forms, dialogs, conflicts and titles show names and values as texts, whatever they are; and each class, property and key can be changed."""
+    path = tmp_path / "hostile.realm"
+    samples.hostile(path)
+    at = walk(path, options=("--edit",))
+    at.expected.append("status of 4(00|09)")
+    with crealm.open(path, mode="snapshot") as db:
+        names = list(db.classes)
+    for name in names[:: max(1, len(names) // 12)]:
+        with crealm.open(path, mode="snapshot") as db:
+            key = db[name][0].object_key
+        at.go(addresses.path(["hostile.realm", "class", name, str(key)]))
+        at.page.wait_for_selector("article.object")
+        at.page.locator(".property .edit").first.click()
+        at.page.wait_for_selector("form.change textarea")
+        at.page.fill("form.change textarea", "<img src=x onerror=hit()>")
+        at.page.click("form.change button.main")
+        at.until("!document.querySelector('form.change')")
+        with crealm.open(path, mode="snapshot") as db:
+            assert db[name]._db._object(db._named(name).key, key)[name] == "<img src=x onerror=hit()>"
+        at.page.click("header >> text=Delete")
+        at.page.wait_for_selector("dialog .deleted")
+        at.page.click("dialog button.main")
+        at.page.wait_for_selector(".grid")
+        at.until("!document.querySelector('#tools button').disabled")
+        at.page.click("#tools >> text=Undo")
+        at.page.wait_for_load_state("networkidle")
+    at.go(addresses.path(["hostile.realm", "class", names[0]]))
+    at.page.click("text=New")
+    at.page.wait_for_selector("dialog form")
+    at.picture("editing-hostile")
+    at.page.keyboard.press("Escape")
+    at.go(addresses.path(["hostile.realm", "schema"]))
+    at.page.wait_for_selector(".declared")
+
+
+def test_forms_are_named_and_can_be_read(edited):
+    from pathlib import Path
+
+    at, _ = edited
+    checks = (Path(__file__).parent / "checks.js").read_text(encoding="utf-8")
+    at.go("/town.realm/class/Person/3")
+    at.page.click(f"{property_row('name')} .edit")
+    at.page.wait_for_selector("form.change")
+    assert at.page.evaluate(checks) == "[]"
+    for address in ("/town.realm/class/Person", "/town.realm/class/Person/3/tags", "/town.realm/schema", "/town.realm/space", "/town.realm"):
+        at.go(address)
+        assert at.page.evaluate(checks) == "[]", address

@@ -24,6 +24,7 @@ The rooms; each uses those above it:
     comparing   what two versions differ in
     downloads   what is shown, as a file
     live        what happens to a file while pages show it
+    saved       queries that were given names
     changes     what is done to a file, and what takes it back
     editing     transactions of changes, previews, undo and redo
     rows        rows that are pasted, as changes

@@ -17,6 +17,7 @@
     /FILE/versions                        which versions are in use, and by whom
     /FILE/compare                         what the newest version can be compared with: versions that POST /FILE/remember kept, other files
     /FILE/compare/version/N, …/file/NAME  what changed from there to here
+    /FILE/queries                         the queries that were given names
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
@@ -62,6 +63,7 @@ from .files import File, Files, NeedsKey, NeedsUpgrade, Snapshot
 from .marks import place_mark
 from .places import NoSuchPage, Place, declared_in, key_of, leading_to, object_at, property_of, value_at
 from .queries import Question, described, explained, found, is_speakable, rows
+from .saved import saved
 from .work import Job
 
 # What only some pages need is loaded for them: `comparing`, `downloads`. So the first page comes sooner.
@@ -159,7 +161,7 @@ def _routes() -> Mapping[Tuple[str, int], Answer]:
     return {
         ("class", 2): objects, ("class", 3): one_object, ("links", 5): links, ("facets", 3): facets, ("explain", 2): explain,
         ("schema", 1): schema, ("drawing", 1): drawing, ("space", 1): space, ("check", 1): check, ("versions", 1): versions,
-        ("compare", 1): comparable, ("compare", 3): compare}  # fmt: skip
+        ("compare", 1): comparable, ("compare", 3): compare, ("queries", 1): queries}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------
@@ -462,6 +464,10 @@ def versions(ask: Ask, snapshot: Snapshot) -> Json:
         "versions": [
             {"version": one.version, "since": one.since.isoformat(), "process": one.process_id, "thread": one.thread_id, "heldBytes": one.held_bytes}
             for one in snapshot.database.versions()]}  # fmt: skip
+
+
+def queries(ask: Ask, snapshot: Snapshot) -> Json:
+    return {"queries": saved(ask.file.path)}
 
 
 def comparable(ask: Ask, snapshot: Snapshot) -> Json:

@@ -2,6 +2,7 @@
 
     /FILE/key          {"key": text} or {"passphrase": text}: opens an encrypted file
     /FILE/remember     {}: keeps the newest version, to be compared with later ones
+    /FILE/queries      {"class", "name", "where", "sort", "column"}: keeps a query; with "remove": true it is forgotten
 
 and to files that may be edited:
 
@@ -26,6 +27,7 @@ from .api import Ask, Json
 from .editing import Editor, changes_of
 from .files import secret_of
 from .places import NoSuchPage
+from .saved import save
 from .structure import Structure
 
 LONG = {"edit", "undo", "redo", "rows", "structure", "compact", "upgrade"}  # What may take longer than looking at something.
@@ -69,6 +71,10 @@ def unlock(ask: Ask, given: Any) -> Json:
 
 def remember(ask: Ask, given: Any) -> Json:
     return {"remembered": ask.file.remember()}
+
+
+def keep(ask: Ask, given: Any) -> Json:
+    return {"queries": save(ask.file.path, given)}
 
 
 def edit(editor: Editor, given: Mapping[str, Any]) -> Json:
@@ -121,6 +127,6 @@ def _text(given: Mapping[str, Any], name: str) -> str:
     return value
 
 
-_ANSWERS: Dict[str, Callable[[Ask, Any], Json]] = {"key": unlock, "remember": remember}
+_ANSWERS: Dict[str, Callable[[Ask, Any], Json]] = {"key": unlock, "remember": remember, "queries": keep}
 _EDITS: Dict[str, Callable[[Editor, Mapping[str, Any]], Json]] = {
     "edit": edit, "undo": undo, "redo": redo, "rows": rows, "structure": structure, "compact": compact, "upgrade": upgrade}  # fmt: skip

@@ -53,7 +53,12 @@ export function form(content, save, { done, label, word = "Save", told = () => f
     },
     content, said, h("div", { class: "buttons" }, button, h("button", { type: "button", onclick: () => done(null) }, "Cancel")),
   );
-  queueMicrotask(() => element.querySelector("input:not([type=checkbox]), textarea, select")?.focus());
+  queueMicrotask(() => {
+    for (const control of element.querySelectorAll("input, textarea, select")) {
+      if (!control.labels.length && !control.hasAttribute("aria-label")) control.setAttribute("aria-label", label);
+    }
+    element.querySelector("input:not([type=checkbox]), textarea, select")?.focus();
+  });
   return element;
 }
 

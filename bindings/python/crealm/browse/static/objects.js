@@ -1,9 +1,9 @@
 // The objects of a class: a query, and a table of what it finds.
 
 import { address, path } from "./address.js";
-import { ask, Refusal } from "./api.js";
+import { ask, Refusal, send } from "./api.js";
 import { isNumeric, Place } from "./cells.js";
-import { create, dialogAt, paste, remove } from "./edit.js";
+import { create, dialogAt, paste, remove, trouble } from "./edit.js";
 import { counted, grouped, h, isolated, put, say } from "./dom.js";
 import { panel } from "./facet.js";
 import { Grid } from "./grid.js";
@@ -43,7 +43,7 @@ class Objects {
     this.aside = h("div", { class: "aside", hidden: true });
     this.element = h(
       "section", { class: "objects" },
-      h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.takeAway(), this.changes()),
+      h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.queryMenu(), this.takeAway(), this.changes()),
       h("div", { class: "beside" }, this.holder, this.aside), h("div", { class: "foot" }, this.count, this.how),
     );
     await this.fill();
@@ -251,6 +251,30 @@ class Objects {
     const place = column.name === "\u0000key" ? null : row.place(column);
     if (place === null || ["list", "set", "dict", "object"].includes(cell.t)) this.page.go((place ?? new Place(this.file, "class", this.name, row.cells[0].text)).href);
     else dialogAt(this.page, [this.file, ...place.parts]);
+  }
+
+  // Queries with names
+
+  queryMenu() {
+    const list = h("ul", {}), name = h("input", { type: "text", "aria-label": "Name of the query", placeholder: "Name", autocomplete: "off" });
+    const fill = (queries) => put(list, queries.filter((one) => one.class === this.name).map((one) => h(
+      "li", { class: "with-button" },
+      h("a", { class: "entry", href: address(path(this.file, "class", this.name), one.options) }, isolated(one.name)),
+      h("button", { type: "button", class: "quiet", "aria-label": `Forget ${one.name}`, onclick: () => keep({ name: one.name, remove: true }) }, "✕"),
+    )));
+    const told = ({ queries }) => fill(queries.map((one) => ({ ...one, options: { where: one.where, sort: one.sort, column: one.column } })));
+    const keep = (given) => send([this.file, "queries"], { class: this.name, ...given }).then(told).catch(trouble);
+    const save = (event) => {
+      event.preventDefault();
+      if (name.value) keep({ name: name.value, ...this.options });
+      name.value = "";
+    };
+    const menu = h(
+      "details", { class: "menu" }, h("summary", {}, "Queries"),
+      h("div", { class: "pop" }, list, h("form", { class: "with-button", onsubmit: save }, name, h("button", { type: "submit" }, "Save"))),
+    );
+    menu.addEventListener("toggle", () => menu.open && ask([this.file, "queries"]).then(told).catch(trouble));
+    return menu;
   }
 
   // Taking away
