@@ -16,7 +16,7 @@ crealm import FILE SOURCE             the reverse of export
 crealm compact FILE                   rewrite the file without free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-import, compact, encrypt, rekey and decrypt change a file. The others, but for watch and browse, read one version of it, which other programs may be
+import, compact, encrypt, rekey, decrypt and browse --edit change a file. The others, but for watch and browse, read one version of it, which other programs may be
 writing, and change nothing in its folder. They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 

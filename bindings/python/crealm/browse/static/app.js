@@ -117,6 +117,7 @@ async function show() {
   main.classList.add("turning");
   try {
     const side = drawSide(at);
+    side.catch(() => {}); // It is waited for below, unless something else goes wrong first.
     if (at.length) await known(at[0]);
     const [made] = await Promise.all([shows(at, new URLSearchParams(location.search), page), side]);
     if (mine !== turn) return made.close?.();

@@ -47,8 +47,9 @@ export function properties(entries, place, page) {
 const HELD = ["list", "set", "dict"];
 
 function value(one, place, page) {
-  const holder = h("dd", {});
-  const show = () => put(holder, h("div", { class: "value" }, content(one.cell, place)), page.editing && !one.primaryKey && changer(one, place, page, holder, show));
+  if (!page.editing) return h("dd", {}, content(one.cell, place));
+  const holder = h("dd", { class: "changeable" });
+  const show = () => put(holder, h("div", { class: "value" }, content(one.cell, place)), !one.primaryKey && changer(one, place, page, holder, show));
   show();
   return holder;
 }

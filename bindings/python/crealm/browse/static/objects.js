@@ -215,7 +215,7 @@ class Objects {
 
   changes() {
     if (!this.page.editing || this.declared.embedded) return null;
-    this.deleting = h("button", { type: "button", hidden: true, onclick: () => this.removePicked() });
+    this.deleting = h("button", { type: "button", hidden: true, onclick: () => this.removePicked() }, "Delete");
     return [
       h("button", { type: "button", onclick: () => create(this.page, this.file, this.name) }, "New"),
       h("button", { type: "button", onclick: () => paste(this.page, this.file, this.name) }, "Paste rows"), this.deleting,
