@@ -509,3 +509,86 @@ def test_the_file_is_rewritten_without_its_free_space(things, way):
         finally:
             process.communicate()
     assert content(things) == before
+
+
+# ------------------------------------------------------------------------------------------------
+# What is large, and what is in the way
+# ------------------------------------------------------------------------------------------------
+
+
+def test_marks_and_forms_read_no_more_than_a_page(path, monkeypatch):
+    """A list of lists of lists: as many values are looked at as may be, and no more; that is counted."""
+    from crealm.browse import api, marks
+
+    monkeypatch.setattr(marks, "_MOST", 300)
+    monkeypatch.setattr(api, "_EDITED_ELEMENTS", 300)
+    with crealm.open(path, schema=EVERYTHING) as db:
+        with db.write():
+            db["Thing"].create(0, any=[[[number] * 30 for _ in range(30)] for number in range(30)])
+        looked = []
+        facts = marks._Marking.facts
+        monkeypatch.setattr(marks._Marking, "facts", lambda self, value: looked.append(1) or facts(self, value))
+        first = marks.place_mark(db["Thing"][0], ["any"])
+        assert 300 <= len(looked) < 340
+        with db.write():
+            db["Thing"][0].any[0][0][0] = -1
+        assert marks.place_mark(db["Thing"][0], ["any"]) != first
+    with Editing(path) as editing:
+        found = editing.get(path.name, "class", "Thing", "0", "any")
+        assert "json" not in found["edit"] and found["total"] == 30 and len(found["items"]) == 30
+        assert "json" in editing.get(path.name, "class", "Thing", "0", "any", "1", "1")["edit"]
+
+
+def test_more_links_than_can_come_back_are_told_before(things, monkeypatch):
+    from crealm.browse import changes
+
+    monkeypatch.setattr(changes, "_LINKING", 3)
+    with crealm.open(things) as db, db.write():
+        for thing in db["Thing"]:
+            thing.link = db["Thing"].get(0)
+    with Editing(things) as editing:
+        told = editing.edit(change("delete", 0), preview=True)
+        assert told["lost"] == 6  # One of them is of a note.
+        editing.edit({**change("delete", 0), "mark": told["marks"][0]})
+        editing.post("undo")
+        assert content(things)["Thing"][0]["str"] == ("str", "thing 0") and content(things)["Thing"][1]["link"] == ("NoneType", None)
+
+
+def test_links_inside_values_of_any_type_come_back(things):
+    with crealm.open(things) as db, db.write():
+        zero = db["Thing"].get(0)
+        db["Thing"].get(1).any = [1, {"a": [zero]}]
+        db["Thing"].get(2).any = zero
+        db["Thing"].get(3).anysBy["x"] = [zero]
+        db["Thing"].get(4).anySet.add(zero)
+    before = content(things)
+    with Editing(things) as editing:
+        assert editing.edit(change("delete", 0))["lost"] == 0
+        editing.post("undo")
+    assert content(things) == before
+
+
+@pytest.mark.parametrize("way", ["snapshot", "shared"])
+def test_a_file_that_cannot_be_written_is_shown(things, way):
+    import os
+
+    things.chmod(0o444)
+    try:
+        if os.access(things, os.W_OK):
+            pytest.skip("this user may write everything")
+        with Editing(things, way=way) as editing:
+            assert editing.get(things.name, "class", "Thing")["total"] == 5
+            assert editing.edit(change("set", 0, "int", value=1), status=403)
+    finally:
+        things.chmod(0o644)
+
+
+def test_a_damaged_file_is_shown_and_not_changed(things):
+    data = bytearray(things.read_bytes())
+    data[200:2000] = bytes(1800)
+    damaged = things.parent / "damaged.realm"
+    damaged.write_bytes(data)
+    with Editing(damaged) as editing:
+        for parts in ([], ["class", "Thing"], ["check"]):
+            assert editing.client.get(addresses.path([damaged.name, *parts]) + ".json").status_code < 500
+        assert editing.client.post(f"/{damaged.name}/edit", json={"changes": [change("set", 0, "int", value=1)]}).status_code < 500

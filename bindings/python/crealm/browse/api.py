@@ -74,7 +74,8 @@ Json = Dict[str, Any]
 
 _COUNT = 100  # Rows of a page when nobody says.
 _MOST = 1000
-_EDITED = 1_000_000  # Characters, bytes or elements of a value that is changed as a whole.
+_EDITED = 1_000_000  # Characters or bytes of a value that is changed as a whole.
+_EDITED_ELEMENTS = 20_000  # Of one, nested ones and all.
 _TEXT = 100_000  # Characters or bytes of one part of a value.
 
 
@@ -360,15 +361,28 @@ def _editable(database: Database, obj: Any, path: List[str], at: Place) -> Json:
         found["missing"] = place_mark(obj, [*path, "."])  # Of a key that is not there; none has a dot in it.
     if isinstance(at.value, ListView):
         found["end"] = place_mark(obj, [*path, str(len(at.value))])
-    if _extent(at.value) <= _EDITED:
+    if _is_short(at.value):
         text = exact_json(at, is_element)
         if len(text) <= 2 * _EDITED:
             found["json"] = text
     return found
 
 
-def _extent(value: Any) -> int:
-    return len(value) if isinstance(value, (str, bytes, ListView, SetView, Dictionary)) else 0
+def _is_short(value: Any) -> bool:
+    """Whether a value is not too much for a form. No more of it is read than may be in one."""
+    left, waiting = _EDITED_ELEMENTS, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (str, bytes)) and len(one) > _EDITED:
+            return False
+        if isinstance(one, (ListView, SetView, Dictionary)):
+            left -= len(one)
+            if left < 0:
+                return False
+            waiting += [element for _, element in pairs_of(one, 0, len(one))] if isinstance(one, Dictionary) else elements_of(one, 0, len(one))
+        elif isinstance(one, Object) and is_embedded(one):
+            waiting += [one[name] for name in one._bound().schema.properties]
+    return True
 
 
 def property_json(database: Database, prop: Prop) -> Json:

@@ -29,7 +29,8 @@ from .cells import PAGE, Cell, cell, elements_of, link, is_embedded, label_of
 from .marks import Row, Same, as_it_is, object_mark, place_mark
 from .places import NoSuchPage, Place, declared_in, inside, leading_to, number_of, object_at, property_of, value_at
 
-_SEARCHED = 200_000  # Objects that are looked through for links of any value.
+_SEARCHED = 50_000  # Objects that are looked through for links of any value.
+_LINKING = 50_000  # Links to an object that are kept, to come back with it: others wait for the write meanwhile.
 
 
 class Conflict(Error):
@@ -365,12 +366,13 @@ class Changing:
         return Done(key, None, [restore, *(one._replace(mark=None) for one in following)], before, None, lost)
 
     def _linking(self, obj: Any) -> Tuple[List[Tuple[Any, str, str]], int]:
-        """The properties of objects that link to one, with their values; and how many links of any value could not be found."""
+        """The properties of objects that link to one, with their values; and how many links cannot come back."""
         found: Dict[Tuple[Row, str], Tuple[Any, str, str]] = {}
-        typed = 0
+        typed = sum(len(obj.backlinks(*one)) for one in leading_to(self._db, obj.class_name))
+        if typed > _LINKING:
+            return [], typed
         for class_name, name in leading_to(self._db, obj.class_name):
             for source in obj.backlinks(class_name, name):
-                typed += 1
                 found.setdefault(((class_name, source.object_key), name), (source, name, exact_json(value_at(source, [name]), False)))
         classes = self._db.schema.values()
         properties = [(one.name, name) for one in classes for name, prop in one.properties.items() if prop.type is Any]

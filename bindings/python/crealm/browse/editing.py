@@ -55,7 +55,11 @@ class Editor:
 
     def state(self) -> Json:
         """For pages: whether a change would upgrade the file, and what can be taken back."""
-        return {"upgrade": self.file.needs_upgrade(), **self._stacks()}
+        try:
+            is_older = self.file.needs_upgrade()
+        except Error:
+            is_older = False  # What is wrong with the file is told to who changes it; what can be shown of it is shown.
+        return {"upgrade": is_older, **self._stacks()}
 
     def _stacks(self) -> Json:
         undo, redo = self._undo, self._redo

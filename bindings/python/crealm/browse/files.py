@@ -308,7 +308,7 @@ class File:
 
     def _mode(self, secret: Secret) -> str:
         mode = WAYS[self.way]
-        if mode != "r" or not self.is_editable:
+        if mode != "r" or not self.is_editable or not os.access(self.path, os.W_OK):
             return mode
         return "r" if needs_upgrade(self.path, key=secret.key, passphrase=secret.passphrase) else "rw"
 

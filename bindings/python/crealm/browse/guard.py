@@ -88,7 +88,7 @@ class Guard:
         elif head.path == _LOGIN and self._password is not None:
             await self._log_in(head, receive, send)
         elif not self._is_known(head) and self._password is not None and "text/html" in head.one("accept"):
-            await _respond(send, 401, {"content-type": "text/html; charset=utf-8"}, _login_page("").encode())
+            await _show_form(send, 401, "")
         elif not self._is_known(head):
             await _refuse(send, head, 401, "Open the address that `crealm browse` printed: it has the token that this page needs.")
         else:
@@ -126,7 +126,7 @@ class Guard:
     async def _log_in(self, head: "_Head", receive: Receive, send: Send) -> None:
         """The form for the password, and what was entered there."""
         if head.method != "POST":
-            await _respond(send, 200, {"content-type": "text/html; charset=utf-8"}, _login_page("").encode())
+            await _show_form(send, 200, "")
             return
         given = parse_qs((await _form(receive)).decode("utf-8", "replace")).get("password", [""])[0]
         if self._tries >= _WAITING:
@@ -143,8 +143,7 @@ class Guard:
         if is_right:
             await _respond(send, 303, {"location": "/", "set-cookie": f"{self._cookie}={self._session}{self._flags}"}, b"")
         else:
-            page = _login_page("This is not the password.")
-            await _respond(send, 401, {"content-type": "text/html; charset=utf-8"}, page.encode())
+            await _show_form(send, 401, "This is not the password.")
 
     def _is_known(self, head: "_Head") -> bool:
         return self._has_token(head) or any(_same(value, self._session) for value in head.cookies(self._cookie))
@@ -213,11 +212,14 @@ async def _form(receive: Receive) -> bytes:
     return b""
 
 
-def _login_page(said: str) -> str:
-    return (
+async def _show_form(send: Send, status: int, said: str) -> None:
+    # A form of a page that sends no referrer at all does not say where it comes from, either.
+    headers = {"content-type": "text/html; charset=utf-8", "referrer-policy": "same-origin"}
+    page = (
         '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>CRealm</title>'
         f'<form method="post" action="{_LOGIN}"><h1>CRealm</h1><p role="alert">{said}</p><label for="password">Password</label> '
         '<input id="password" name="password" type="password" autocomplete="current-password" autofocus required> <button>Open</button></form></html>')
+    await _respond(send, status, headers, page.encode())
 
 
 def _same(given: str, right: str) -> bool:

@@ -80,7 +80,7 @@ function complaint(error, again, done) {
 export function dialog(title, made) {
   const holder = h("dialog", { "aria-label": title, onclose: () => holder.remove() });
   const close = () => { holder.close(); };
-  put(holder, h("h2", {}, title), made(close));
+  put(holder, h("h2", {}, isolated(title)), made(close));
   document.body.append(holder);
   holder.showModal();
   return holder;
@@ -112,9 +112,11 @@ export async function remove(page, file, className, keys, then = () => {}) {
   } catch (error) {
     return trouble(error);
   }
-  const list = h("ul", { class: "deleted" }, told.changes.map((one) => h("li", {}, isolated(one.label || `#${one.key}`), h("span", { class: "faint" }, ` #${one.key}`))));
+  const entry = (one) => h("li", {}, isolated(one.label || `#${one.key}`), h("span", { class: "faint" }, ` #${one.key}`));
+  const list = h("ul", { class: "deleted" }, told.changes.map(entry));
   const content = h(
-    "div", {}, h("p", {}, `${counted(told.total, "object")} of `, isolated(className), " will be deleted, with what is embedded in them. Links to them become null."),
+    "div", {}, h("p", {}, `${counted(told.total, "object")} of `, isolated(className), " will be deleted, with what is embedded in them."),
+    h("p", {}, "Links to them become null, or leave their lists."),
     list, told.total > told.changes.length && h("p", { class: "faint" }, `… and ${told.total - told.changes.length} more`),
     told.lost > 0 && h("p", { class: "fault" }, "Links to them inside values of any type will not come back with Undo."),
   );
@@ -225,13 +227,17 @@ export async function add(page, at) {
   const name = found.cell.t === "dict" && h("input", { id: "new-key", type: "text", autocomplete: "off" });
   const where = found.cell.t === "list" && h("input", { id: "new-place", type: "text", inputmode: "numeric", value: String(found.total) });
   const content = h(
-    "div", { class: "fields" }, name && [h("label", { for: "new-key" }, "Key"), name], where && [h("label", { for: "new-place" }, "Before element"), where],
+    "div", { class: "fields" }, name && [h("label", { for: "new-key" }, "Key"), name],
+    where && [h("label", { for: "new-place" }, "Before element"), where],
     h("span", { class: "label" }, "Value"), made.element,
   );
   const save = async () => {
     const base = { class: className, key, json: made.text() };
     if (found.cell.t === "set") return change(page, file, [{ ...base, do: "add", path: steps }]);
-    if (!name) return change(page, file, [{ ...base, do: "insert", path: [...steps, numberIn(where.value)], ...(where.value === String(found.total) ? { mark: found.edit.end } : {}) }]);
+    if (!name) {
+      const isLast = where.value === String(found.total);
+      return change(page, file, [{ ...base, do: "insert", path: [...steps, numberIn(where.value)], ...(isLast ? { mark: found.edit.end } : {}) }]);
+    }
     return change(page, file, [{ ...base, do: "set", path: [...steps, name.value], mark: found.edit.missing }]);
   };
   dialog("Add", (close) => form(content, save, { label: "Add", word: "Add", done: close }));

@@ -69,7 +69,8 @@ function typed(type, json) {
     return type === "str" ? JSON.stringify(input.value) : written(type, input.value.trim());
   };
   const make = type === "UUID" ? () => crypto.randomUUID() : type === "ObjectId" ? objectId : type === "datetime" ? now : null;
-  const button = make && h("button", { type: "button", class: "quiet", onclick: () => { input.value = make(); } }, type === "datetime" ? "now" : "new");
+  const word = type === "datetime" ? "now" : "new";
+  const button = make && h("button", { type: "button", class: "quiet", onclick: () => { input.value = make(); } }, word);
   return { element: button ? h("div", { class: "with-button" }, input, button) : input, text };
 }
 
@@ -210,7 +211,8 @@ function link(className, json, file, schema, optional) {
   let timer = null, key = given ? String(given.$ref) : null, turn = 0;
   const pick = (to, label) => {
     key = to;
-    put(shown, key === null ? h("span", { class: "null" }, "null") : [h("span", { class: "faint" }, `${target()} #${key} `), label && isolated(label)]);
+    const name = () => [h("span", { class: "faint" }, isolated(target()), ` #${key} `), label && isolated(label)];
+    put(shown, key === null ? h("span", { class: "null" }, "null") : name());
     put(found);
   };
   const search = async () => {
@@ -218,7 +220,8 @@ function link(className, json, file, schema, optional) {
     if (/^#\d+$/.test(text)) return pick(text.slice(1));
     if (!text) return put(found);
     const declared = schema.classes.find((one) => one.name === target());
-    const answer = await ask([file, "class", target()], { where: condition(declared, text), count: 8, column: columnsOf(declared) }).catch(() => null);
+    const options = { where: condition(declared, text), count: 8, column: columnsOf(declared) };
+    const answer = await ask([file, "class", target()], options).catch(() => null);
     if (mine !== turn) return;
     put(found, answer?.rows.map((row) => h("li", {}, h(
       "button", { type: "button", class: "quiet", onclick: () => pick(String(row.key), labelIn(row)) }, isolated(labelIn(row)),
@@ -275,7 +278,7 @@ function inside(prop, json, around) {
   };
   const title = json === undefined || json === "null" ? `a new ${prop.class}` : `a new ${prop.class} in place of the one that is there`;
   return {
-    element: h("div", {}, h("label", { class: "choice" }, box, title), holder),
+    element: h("div", {}, h("label", { class: "choice" }, box, isolated(title)), holder),
     text: () => (box.checked ? form.text() : "null"),
   };
 }
@@ -308,8 +311,9 @@ function row(declared, prop, around) {
   const made = field(prop, undefined, around);
   const said = h("p", { class: "fault", role: "alert" });
   const touch = () => { touched = true; };
-  const control = made.element.matches("input, textarea, select") ? made.element : made.element.querySelector("input:not([type=checkbox]), textarea, select");
-  const title = [isolated(prop.name), h("span", { class: "type" }, typeOf(prop), prop.name === declared.primaryKey && " · primary key")];
+  const controls = "input:not([type=checkbox]), textarea, select";
+  const control = made.element.matches(controls) ? made.element : made.element.querySelector(controls);
+  const title = [isolated(prop.name), h("span", { class: "type" }, isolated(typeOf(prop)), prop.name === declared.primaryKey && " · primary key")];
   const element = h(
     "div", { class: "form-row", oninput: touch, onchange: touch, onclick: (event) => event.target.closest("button") && touch() },
     control?.id ? h("label", { for: control.id }, title) : h("span", { class: "label" }, title), made.element, said,

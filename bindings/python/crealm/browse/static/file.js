@@ -37,7 +37,8 @@ export async function show([name], options, page) {
 function upgrade(file, page) {
   if (file.edit?.upgrade) return h(
     "div", { class: "notice" },
-    h("p", {}, "This file has an older format. It can be looked at as it is. To change it, it must become format 24 first, which older programs cannot read; a backup stays beside it."),
+    h("p", {}, "This file has an older format. It can be looked at as it is. To change it, it must become format 24 first, "
+      + "which older programs cannot read; a backup stays beside it."),
     h("button", { type: "button", onclick: async () => {
       try {
         await send([file.name, "upgrade"], {});
@@ -47,7 +48,9 @@ function upgrade(file, page) {
       }
     } }, "Upgrade the file"),
   );
-  if (file.edit) return h("p", { class: "notice" }, "This file can be changed here. Each change is saved at once, and others who write wait meanwhile; Undo takes it back.");
+  if (file.edit) return h(
+    "p", { class: "notice" }, "This file can be changed here. Each change is saved at once, and others who write wait meanwhile; Undo takes it back.",
+  );
   if (file.encrypted || file.format === null || file.format >= 24) return null;
   return h(
     "p", { class: "notice" },

@@ -249,18 +249,23 @@ class Objects {
     if (!this.page.editing || row.cells[0].v === null) return;
     const cell = row.cells[this.chosen.indexOf(column.name) + 1];
     const place = column.name === "\u0000key" ? null : row.place(column);
-    if (place === null || ["list", "set", "dict", "object"].includes(cell.t)) this.page.go((place ?? new Place(this.file, "class", this.name, row.cells[0].text)).href);
+    if (place === null) this.page.go(new Place(this.file, "class", this.name, row.cells[0].text).href);
+    else if (["list", "set", "dict", "object"].includes(cell.t)) this.page.go(place.href);
     else dialogAt(this.page, [this.file, ...place.parts]);
   }
 
   // Queries with names
 
   queryMenu() {
-    const list = h("ul", {}), name = h("input", { type: "text", "aria-label": "Name of the query", placeholder: "Name", autocomplete: "off" });
+    const list = h("ul", {});
+    const name = h("input", { type: "text", "aria-label": "Name of the query", placeholder: "Name", autocomplete: "off" });
     const fill = (queries) => put(list, queries.filter((one) => one.class === this.name).map((one) => h(
       "li", { class: "with-button" },
       h("a", { class: "entry", href: address(path(this.file, "class", this.name), one.options) }, isolated(one.name)),
-      h("button", { type: "button", class: "quiet", "aria-label": `Forget ${one.name}`, onclick: () => keep({ name: one.name, remove: true }) }, "✕"),
+      h(
+        "button", { type: "button", class: "quiet", "aria-label": `Forget ${one.name}`, onclick: () => keep({ name: one.name, remove: true }) },
+        "✕",
+      ),
     )));
     const told = ({ queries }) => fill(queries.map((one) => ({ ...one, options: { where: one.where, sort: one.sort, column: one.column } })));
     const keep = (given) => send([this.file, "queries"], { class: this.name, ...given }).then(told).catch(trouble);

@@ -34,7 +34,8 @@ function shown(told) {
     ? `This is a migration: the version of the schema becomes ${told.versionAfter} (it is ${told.versionBefore}). `
       + "Programs that declare a lower one cannot open the file any more. It cannot be undone here."
     : "Programs that do not know of it go on as before. It cannot be undone here.";
-  return h("div", { class: "notice" }, h("ul", {}, told.steps.map((step) => h("li", {}, isolated(step)))), h("p", {}, migration), h("p", {}, "Go on to do it."));
+  const steps = told.steps.map((step) => h("li", {}, isolated(step)));
+  return h("div", { class: "notice" }, h("ul", {}, steps), h("p", {}, migration), h("p", {}, "Go on to do it."));
 }
 
 export function addClass(page, file) {
@@ -48,7 +49,8 @@ export function addClass(page, file) {
     const property = key.value();
     const isKeyed = property.type !== "";
     return [{
-      do: "add-class", class: filled(name), embedded: embedded.checked, primaryKey: isKeyed ? property.name : null, properties: isKeyed ? [property] : [],
+      do: "add-class", class: filled(name), embedded: embedded.checked,
+      primaryKey: isKeyed ? property.name : null, properties: isKeyed ? [property] : [],
     }];
   });
 }
@@ -58,8 +60,11 @@ export function changesOf(page, file, declared) {
   const classes = () => page.schemas.get(file)?.classes ?? [declared];
   const add = async () => {
     await page.schema(file);
-    const made = propertyForm(SHAPES, [...TYPES.map((one) => [one, one]), ...classes().map((one) => [`link ${one.name}`, `→ ${one.name}`])]);
-    structure(page, file, `A new property of ${declared.name}`, made.element, () => [{ do: "add-property", class: declared.name, property: made.value() }]);
+    const links = classes().map((one) => [`link ${one.name}`, `→ ${one.name}`]);
+    const made = propertyForm(SHAPES, [...TYPES.map((one) => [one, one]), ...links]);
+    structure(page, file, `A new property of ${declared.name}`, made.element, () => [
+      { do: "add-property", class: declared.name, property: made.value() },
+    ]);
   };
   const remove = () => structure(page, file, `Remove ${declared.name}`, [], () => [{ do: "remove-class", class: declared.name }]);
   return h(
