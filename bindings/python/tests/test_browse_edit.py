@@ -465,9 +465,12 @@ def test_classes_are_changed(things):
         {"do": "add-property", "class": "Thing", "property": prop}]  # fmt: skip
     with Editing(things) as editing:
         editing.edit(change("set", 0, "int", value=5))
+        shape = editing.get(things.name)["shape"]
         told = editing.post("structure", changes=added, preview=True)
+        assert editing.get(things.name)["shape"] == shape
         assert len(told["steps"]) == 2 and not told["migration"] and "Dog" not in [one["name"] for one in editing.get(things.name)["classes"]]
         editing.post("structure", changes=added)
+        assert editing.get(things.name)["shape"] != shape
         assert "Dog" in [one["name"] for one in editing.get(things.name)["classes"]] and editing.get(things.name)["edit"]["undo"] is None
         moved = [{"do": "rename-property", "class": "Thing", "name": "str", "to": "text"}, {"do": "remove-property", "class": "Note", "name": "text"},
                  {"do": "remove-class", "class": "Dog"}]  # fmt: skip

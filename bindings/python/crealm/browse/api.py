@@ -29,6 +29,8 @@ typescript, kotlin, json) the classes as declarations. Names are encoded as `add
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
 from ..cli.exact import schema_json, type_name
@@ -183,8 +185,20 @@ def overview(ask: Ask, snapshot: Snapshot) -> Json:
     return {
         "name": ask.parts[0], "path": file.shown_path, "way": file.way, "size": snapshot.mark.size, "schemaVersion": database.schema_version,
         "format": heading.format, "encrypted": heading.is_encrypted, "cipher": heading.cipher, "history": heading.history,
-        "streaming": heading.is_streaming, "edit": None if ask.editor is None else ask.editor.state(),
+        "streaming": heading.is_streaming, "shape": _shape(snapshot), "edit": None if ask.editor is None else ask.editor.state(),
         "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
+
+
+def _shape(snapshot: Snapshot) -> str:
+    """A short text that is another one when the classes are others: pages ask for these again only then."""
+    with snapshot.lock:
+        known = snapshot.kept.get("shape")
+    if known is None:
+        text = json.dumps(schema_json(snapshot.database.schema, snapshot.database.schema_version))
+        known = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        with snapshot.lock:
+            snapshot.kept["shape"] = known
+    return str(known)
 
 
 def _class(database: Database, name: str, declared: ClassSchema) -> Json:

@@ -202,16 +202,37 @@ function listen(file) {
   };
 }
 
+let moving = null; // The version that is being asked for; what comes meanwhile waits.
+let waiting = null; // The newest news that came meanwhile: one of them is enough.
+
 /** Another version: the side, and what is shown, are asked for again. */
 async function moved(file, news) {
   if (overview === null || overview.name !== file || overview.version === news.version) return;
-  page.schemas.delete(file);
   if (news.classes) page.heard.unshift(news);
-  overview = await ask([file]);
+  if (moving) {
+    waiting = { file, news: { ...news, classes: { ...waiting?.news.classes, ...news.classes } } };
+    return;
+  }
+  moving = refreshed(file, news);
+  try {
+    await moving;
+  } finally {
+    moving = null;
+  }
+  const next = waiting;
+  waiting = null;
+  if (next) await moved(next.file, next.news);
+}
+
+async function refreshed(file, news) {
+  const found = await ask([file]);
+  if (overview?.name !== file) return; // Another file is shown by now.
+  if (found.shape !== overview.shape) page.schemas.delete(file);
+  overview = found;
   fillSide(parts(location.pathname), news.classes);
   drawTools();
-  say(`Version ${news.version}`);
-  view?.renew?.(news);
+  say(`Version ${overview.version}`);
+  await view?.renew?.(news);
 }
 
 window.addEventListener("pagehide", () => listen(undefined));
