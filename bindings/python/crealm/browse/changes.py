@@ -245,7 +245,8 @@ class Changing:
         else:
             raise DataError("Nothing can be set at this place")
         before = None if at is None else exact_json(at, is_element)
-        view[number_of(step) if isinstance(view, ListView) else step] = self._value(prop, change.json, is_element)
+        place: Any = number_of(step) if isinstance(view, ListView) else step
+        view[place] = self._value(prop, change.json, is_element)
         after = exact_json(inside(container, step), is_element)
         do = "remove" if before is None else "set"
         back = self._marked(Change(do, change.class_name, path=change.path, json=before or ""), obj)
