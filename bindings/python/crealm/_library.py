@@ -11,12 +11,11 @@ Functions of the table that the loaded library lacks are absent from `lib` too; 
 from __future__ import annotations
 
 import ctypes
-import ctypes.util
 import os
 import sys
 from pathlib import Path
 from types import SimpleNamespace
-from typing import List, Tuple
+from typing import Iterator, Tuple
 
 from . import _prototypes
 
@@ -25,24 +24,28 @@ ABI_VERSION = 1
 _FILE_NAME = {"darwin": "libCRealm.dylib", "win32": "CRealm.dll"}.get(sys.platform, "libCRealm.so")
 
 
-def _candidates() -> List[str]:
+def _candidates() -> Iterator[str]:
+    """Where the library may be, the best place first."""
     named = os.environ.get("CREALM_LIBRARY")
     if named:
-        return [named]  # Named on purpose: no other library will do.
+        yield named  # Named on purpose: no other library will do.
+        return
     package = Path(__file__).resolve().parent
-    found = [
+    places = [
         package / "_lib" / _FILE_NAME,
         package.parents[2] / ".build" / "release" / _FILE_NAME,
     ]
-    paths = [str(path) for path in found if path.exists()]
-    system = ctypes.util.find_library("CRealm")
-    return paths + ([system] if system else [])
+    yield from (str(path) for path in places if path.exists())
+    from ctypes.util import find_library  # It starts other programs: only where nothing else was found.
+
+    system = find_library("CRealm")
+    if system:
+        yield system
 
 
 def _load() -> Tuple[str, ctypes.CDLL, ctypes.PyDLL]:
-    candidates = _candidates()
     problems = []
-    for path in candidates:
+    for path in _candidates():
         try:
             return path, ctypes.CDLL(path), ctypes.PyDLL(path)
         except OSError as error:

@@ -432,6 +432,7 @@ TABLE = [
     ),
     ("realm_commit", c_bool, [c_void_p], BLOCKING + MOVES),
     ("realm_compact", c_bool, [c_void_p, c_void_p], BLOCKING + MOVES),
+    ("realm_config_needs_file_format_upgrade", c_bool, [c_void_p], BLOCKING),
     ("realm_config_new", c_void_p, [], QUICK),
     ("realm_config_set_encryption_key", c_bool, [c_void_p, c_char_p, c_size_t], QUICK),
     ("realm_config_set_in_memory", None, [c_void_p, c_bool], QUICK),

@@ -256,6 +256,21 @@ class _Way(NamedTuple):
         return realm
 
 
+def needs_upgrade(path: Path, *, key: Optional[bytes] = None, passphrase: Union[str, bytes, None] = None) -> bool:
+    """Whether opening a file for writing would bring it from an older format to the one that is written now. The file is only read."""
+    where, for_library = _resolve(path)
+    config = c.make_config(for_library, SCHEMA_MODE_ADDITIVE_EXPLICIT, c.make_secret(key, passphrase, None, where))
+    try:
+        lib.realm_clear_last_error()
+        found = bool(lib.realm_config_needs_file_format_upgrade(config))
+        error = c.last_error(where)
+        if error is not None:
+            raise error
+        return found
+    finally:
+        lib.realm_release(config)
+
+
 def memory(
     name: Optional[str] = None, *, schema: Optional[Schema] = None, schema_version: Optional[int] = None
 ) -> Database:

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import socket
+import ssl
 import subprocess
 import sys
 from pathlib import Path
@@ -25,6 +26,35 @@ def run(*arguments, **options):
 def test_the_package_does_not_need_it():
     program = "import sys, crealm, crealm.cli; print(sorted(name for name in sys.modules if name.split('.')[0] in ('starlette', 'uvicorn') or 'browse.' in name))"
     assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout == "[]\n"
+
+
+def test_what_only_some_pages_need_is_not_loaded_before_the_first():
+    """The time to the first page is that of loading modules: those of other commands, formats and web clients come later."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    program = (
+        "import sys\nfrom crealm.cli import make_parser\nmake_parser('browse')\nbefore = set(sys.modules)\n"
+        "from crealm.browse.guard import Guard\nfrom crealm.browse.server import Browser\n"
+        "print(*sorted(name for name in sys.modules if name.startswith('crealm.') or name in ('sqlite3', 'webbrowser', 'ctypes.util', 'getpass')))")
+    loaded = set(subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout.split())
+    late = {"sqlite3", "webbrowser", "ctypes.util", "getpass", "crealm.browse.comparing", "crealm.browse.downloads", "crealm.browse.rows"}
+    late |= {f"crealm.cli.{name}" for name in ("formats", "csv_files", "json_files", "sqlite_files", "arrow_files", "imports", "diff", "watch", "export")}
+    assert "crealm.browse.server" in loaded and not late & loaded
+
+
+def test_the_file_is_opened_while_the_server_is_loaded(tmp_path):
+    """Nobody has asked yet, and the file was read; what is wrong with one is told to who asks, not here."""
+    from crealm.browse.files import File
+
+    path = tmp_path / "people.realm"
+    with crealm.open(path, schema=[PERSON]):
+        pass
+    file = File(str(path))
+    file.prepare()
+    assert file._current is not None and file._current.database.classes == ["Person"]
+    file.close()
+    path.write_bytes(b"no realm file at all, and long enough for a header")
+    File(str(path)).prepare()
 
 
 def test_what_is_missing_is_told(path):
@@ -82,3 +112,57 @@ def test_answers_are_not_held_back():
 
     with listening("127.0.0.1", 0) as channel:
         assert channel.proto == socket.IPPROTO_TCP  # What asyncio looks at before it sets TCP_NODELAY.
+
+
+def test_other_machines_need_a_password(path):
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    with crealm.open(path, schema=[PERSON]):
+        pass
+    refused = run("--no-open", "--host", "0.0.0.0", path)
+    assert refused.returncode == 1 and "--password" in refused.stderr and refused.stdout == ""
+    short = path.parent / "short"
+    short.write_text("1234567\n")
+    refused = run("--no-open", "--host", "0.0.0.0", "--password-file", short, path)
+    assert refused.returncode == 1 and "at least 8" in refused.stderr
+    refused = run("--no-open", "--edit", "--immutable", path)
+    assert refused.returncode == 1 and "--immutable" in refused.stderr
+
+
+@pytest.mark.parametrize("is_secure", [False, True])
+def test_other_machines_are_answered(path, is_secure):
+    """By another address of this machine; with a certificate nothing is said of what the network can read."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db["Person"].create(1, name="Ann")
+    secret, certificate = path.parent / "secret", path.parent / "both.pem"
+    secret.write_text("open sesame\n")
+    options = ["--no-open", "--host", "0.0.0.0", "--password-file", str(secret)]
+    if is_secure:
+        made = subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-subj", "/CN=localhost", "-keyout", str(path.parent / "key.pem"),
+             "-out", str(certificate), "-days", "2"], capture_output=True)  # fmt: skip
+        if made.returncode:
+            pytest.skip("no openssl")
+        options += ["--tls-cert", str(certificate), "--tls-key", str(path.parent / "key.pem")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "crealm", "browse", *options, str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    address, token = process.stdout.readline().strip().split("/?token=")
+    scheme = "https" if is_secure else "http"
+    assert address.startswith(f"{scheme}://0.0.0.0:")
+    context = ssl.create_default_context(cafile=str(certificate)) if is_secure else None
+    if context is not None:
+        context.check_hostname = False
+    near = address.replace("0.0.0.0", "127.0.0.1")
+    try:
+        with urlopen(Request(f"{near}/{path.name}.json", headers={"Authorization": f"Bearer {token}"}), context=context) as answer:
+            assert json.load(answer)["classes"][0]["name"] == "Person"
+        with pytest.raises(HTTPError) as refused:
+            urlopen(Request(f"{near}/{path.name}", headers={"Accept": "text/html"}), context=context)
+        assert refused.value.code == 401 and b"<form" in refused.value.read()
+        refused.value.close()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=20)
+    assert ("--tls-cert encrypts it" in error) is not is_secure and process.returncode == 0

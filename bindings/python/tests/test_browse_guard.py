@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from browsing import BASE, PORT, Asking
+from browsing import BASE, PORT, Asking, TestClient
 
 import crealm
 from conftest import PERSON
@@ -165,3 +165,64 @@ def test_what_a_query_says_is_data(asking):
             headers={"host": f"127.0.0.1:{PORT}", "authorization": f"Bearer {asking.guard.token}"},
         )
         assert found.headers["content-type"] == "application/json" and isinstance(json.loads(found.text), dict)
+
+
+# ------------------------------------------------------------------------------------------------
+# Beyond this machine
+# ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def opened(path, monkeypatch):
+    """A Browser that listens to other machines."""
+    from crealm.browse import guard
+
+    monkeypatch.setattr(guard, "_ATTEMPT", 0.01)
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db["Person"].create(1, name=SECRET)
+    with Asking(path) as made:
+        made.guard = guard.Guard(made.browser.app, PORT, ["my-machine"], password="open sesame", any_number=True, is_secure=True)
+        made.client.close()
+        made.client = TestClient(made.guard, base_url=f"https://my-machine:{PORT}", follow_redirects=False)
+        with made.client:
+            yield made
+
+
+def log_in(opened, password, **headers):
+    given = {"origin": f"https://my-machine:{PORT}", **headers}
+    return opened.client.post("/-/login", data={"password": password}, headers=given)
+
+
+def test_a_password_becomes_the_cookie(opened):
+    page = f"/{opened.browser.files._files.__iter__().__next__()}/class/Person.json"
+    first = opened.client.get(page, headers={"accept": "text/html"})
+    assert first.status_code == 401 and "<form" in first.text and "<script" not in first.text and SECRET not in first.text
+    assert opened.client.get(page).json()["error"]["kind"] == "Refused"
+    for wrong in ("", "open", "open sesam", "open sesame ", "OPEN SESAME", "x" * 10_000, "<script>", "é" * 100):
+        found = log_in(opened, wrong)
+        assert found.status_code == 401 and "set-cookie" not in found.headers and "<script>" not in found.text
+    assert log_in(opened, "open sesame", origin="http://evil.example").status_code == 403
+    assert opened.client.get(page).status_code == 401
+    right = log_in(opened, "open sesame")
+    assert right.status_code == 303 and right.headers["location"] == "/"
+    assert all(flag in right.headers["set-cookie"] for flag in ("Secure", "HttpOnly", "SameSite=Strict"))
+    assert SECRET in opened.client.get(page).text
+
+
+def test_names_and_numbers_of_the_machine(opened):
+    for host, status in (
+        (f"my-machine:{PORT}", 401), (f"192.0.2.7:{PORT}", 401), (f"[2001:db8::1]:{PORT}", 401), (f"evil.example:{PORT}", 421), ("192.0.2.7", 421),
+        (f"192.0.2.7.evil.example:{PORT}", 421), (f"192.0.2.7:{PORT + 1}", 421), (f"0x7f000001:{PORT}", 421), ("", 421), (f"[::1:{PORT}", 421),
+    ):  # fmt: skip
+        assert opened.client.get("/-/files.json", headers={"host": host}).status_code == status, host
+
+
+def test_attempts_wait_for_each_other(opened):
+    opened.guard._tries = 20
+    assert log_in(opened, "open sesame").status_code == 429
+    opened.guard._tries = 0
+    assert log_in(opened, "open sesame").status_code == 303
+
+
+def test_without_a_password_there_is_no_form(asking):
+    assert ask(asking, "/-/login").status_code == 401

@@ -262,6 +262,26 @@ def test_schema_as_declarations(tmp_path, capsys):
     assert 'propertiesMapping() -> [String: String] { ["two_words": "two words"' in swift
 
 
+def test_schema_as_declarations_of_other_languages(tmp_path, capsys):
+    file = all_kinds(tmp_path / "all.realm")
+    assert main(["schema", str(file), "--typescript"]) == 0
+    script = capsys.readouterr().out.splitlines()
+    for line in (
+        "export class Home extends Realm.Object {", "    embedded: true,", '    primaryKey: "_id",', '  "two words"!: number;',
+        '      "two words": { type: "int", indexed: true },', "  pets!: Realm.List<Pet>;", '      pets: { type: "list", objectType: "Pet" },',
+        '      best: { type: "object", objectType: "Pet", optional: true },', "  notes!: Realm.Dictionary<Types.Mixed>;",
+    ):  # fmt: skip
+        assert line in script, line
+    assert main(["schema", str(file), "--kotlin"]) == 0
+    kotlin = capsys.readouterr().out.splitlines()
+    for line in (
+        "class Home : EmbeddedRealmObject {", "    @PrimaryKey var _id: ObjectId = ObjectId()",
+        '    @PersistedName("two words") @Index var two_words: Long = 0', "    var pets: RealmList<Pet> = realmListOf()", "    var best: Pet? = null",
+        "    var notes: RealmDictionary<RealmAny?> = realmDictionaryOf()", '    @PersistedName("class") var class_: String = ""',
+    ):  # fmt: skip
+        assert line in kotlin, line
+
+
 def test_schema_of_every_fixture(tmp_path, capsys):
     for number, source in enumerate([*FIXTURES.glob("sdk/*.realm"), *FIXTURES.glob("ops/[!d]*.realm")]):
         if main(["schema", str(source)]) != 0:

@@ -17,20 +17,24 @@
     /FILE/versions                        which versions are in use, and by whom
     /FILE/compare                         what the newest version can be compared with: versions that POST /FILE/remember kept, other files
     /FILE/compare/version/N, …/file/NAME  what changed from there to here
+    /FILE/queries                         the queries that were given names
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
 
-with `.json` behind the path. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson; parquet, arrow and sqlite of a whole class)
-the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift, json) the classes as declarations. Names are encoded as
-`addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
+with `.json` behind the path; what may be sent with POST is in `posts`. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson;
+parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift,
+typescript, kotlin, json) the classes as declarations. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
 {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
 """
 
 from __future__ import annotations
 
-from typing import Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Callable, Dict, Iterator, List, Mapping, NamedTuple, Optional, Sequence, Tuple, Type
 
-from ..cli.exact import schema_json
+from ..cli.exact import schema_json, type_name
+from ..cli.languages import as_kotlin, as_typescript
 from ..cli.schema import as_json, as_python, as_swift
 from ..collections import Dictionary, SetView
 from ..collections import List as ListView
@@ -39,6 +43,7 @@ from ..errors import (
     ClosedError,
     CorruptFileError,
     DataError,
+    DuplicateKeyError,
     Error,
     FileNotFound,
     Interrupted,
@@ -53,23 +58,27 @@ from ..objects import Object
 from ..schema import ClassSchema, Prop
 from . import drawing as drawings
 from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
-from .comparing import compared
-from .downloads import Download
-from .downloads import download as made_download
 from .facets import facets as facets_of
-from .files import File, Files, NeedsKey, Snapshot, secret_of
-from .queries import Question, described, explained, found, is_speakable, property_of, rows
+from .changes import Conflict, exact_json
+from .editing import Editor
+from .files import File, Files, NeedsKey, NeedsUpgrade, Snapshot
+from .marks import place_mark
+from .places import NoSuchPage, Place, declared_in, key_of, leading_to, object_at, property_of, value_at
+from .queries import Question, described, explained, found, is_speakable, rows
+from .saved import saved
 from .work import Job
+
+# What only some pages need is loaded for them: `comparing`, `downloads`. So the first page comes sooner.
+if TYPE_CHECKING:
+    from .downloads import Download
 
 Json = Dict[str, Any]
 
 _COUNT = 100  # Rows of a page when nobody says.
 _MOST = 1000
+_EDITED = 1_000_000  # Characters or bytes of a value that is changed as a whole.
+_EDITED_ELEMENTS = 20_000  # Of one, nested ones and all.
 _TEXT = 100_000  # Characters or bytes of one part of a value.
-
-
-class NoSuchPage(Error):
-    """An address that leads nowhere."""
 
 
 class Ask(NamedTuple):
@@ -79,6 +88,7 @@ class Ask(NamedTuple):
     parts: Sequence[str]
     options: Mapping[str, Sequence[str]]
     job: Job
+    editors: Mapping[str, Editor] = {}  # Of the files that may be edited, by their names.
 
     def option(self, name: str, default: str = "") -> str:
         given = self.options.get(name)
@@ -104,11 +114,18 @@ class Ask(NamedTuple):
             raise NoSuchPage("There is no file of this name here") from None
 
 
+    @property
+    def editor(self) -> Optional[Editor]:
+        """None where the file may only be read."""
+        return self.editors.get(self.parts[0])
+
+
 Answer = Callable[[Ask, Snapshot], Json]
 
 _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
     (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
-    (InvalidatedError, 404), (FileNotFound, 404), (CorruptFileError, 422), (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
+    (InvalidatedError, 404), (FileNotFound, 404), (Conflict, 409), (NeedsUpgrade, 409), (DuplicateKeyError, 409), (CorruptFileError, 422),
+    (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
 
 
 def status_of(error: Error) -> int:
@@ -147,7 +164,7 @@ def _routes() -> Mapping[Tuple[str, int], Answer]:
     return {
         ("class", 2): objects, ("class", 3): one_object, ("links", 5): links, ("facets", 3): facets, ("explain", 2): explain,
         ("schema", 1): schema, ("drawing", 1): drawing, ("space", 1): space, ("check", 1): check, ("versions", 1): versions,
-        ("compare", 1): comparable, ("compare", 3): compare}  # fmt: skip
+        ("compare", 1): comparable, ("compare", 3): compare, ("queries", 1): queries}  # fmt: skip
 
 
 # ------------------------------------------------------------------------------------------------
@@ -168,7 +185,20 @@ def overview(ask: Ask, snapshot: Snapshot) -> Json:
     return {
         "name": ask.parts[0], "path": file.shown_path, "way": file.way, "size": snapshot.mark.size, "schemaVersion": database.schema_version,
         "format": info and info.format, "encrypted": info is not None and info.is_encrypted, "cipher": info and info.cipher,
-        "history": info and info.newest.history, "streaming": info is not None and info.is_streaming, "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
+        "history": info and info.newest.history, "streaming": info is not None and info.is_streaming, "shape": _shape(snapshot), "edit": None if ask.editor is None else ask.editor.state(),
+        "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
+
+
+def _shape(snapshot: Snapshot) -> str:
+    """A short text that is another one when the classes are others: pages ask for these again only then."""
+    with snapshot.lock:
+        known = snapshot.kept.get("shape")
+    if known is None:
+        text = json.dumps(schema_json(snapshot.database.schema, snapshot.database.schema_version))
+        known = hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+        with snapshot.lock:
+            snapshot.kept["shape"] = known
+    return str(known)
 
 
 def _class(database: Database, name: str, declared: ClassSchema) -> Json:
@@ -217,11 +247,7 @@ def _question(ask: Ask, declared: ClassSchema) -> Question:
 
 
 def _declared(ask: Ask, snapshot: Snapshot) -> ClassSchema:
-    name = ask.parts[2]
-    declared = snapshot.database.schema.get(name)
-    if declared is None:
-        raise NoSuchClass(f"There is no class {name!r}")
-    return declared
+    return declared_in(snapshot.database, ask.parts[2])
 
 
 def objects(ask: Ask, snapshot: Snapshot) -> Json:
@@ -244,8 +270,10 @@ def facets(ask: Ask, snapshot: Snapshot) -> Json:
     return {"class": declared.name, **facets_of(answer, name, ask.option("where"), ask.job)}
 
 
-def download(ask: Ask) -> Download:
+def download(ask: Ask) -> "Download":
     """The objects that a table shows, in the format that is asked for."""
+    from .downloads import download as made_download
+
     if len(ask.parts) != 3 or ask.parts[1] != "class":
         raise NoSuchPage("There is nothing to be downloaded at this address")
     with ask.file.snapshot() as snapshot:
@@ -266,16 +294,7 @@ def explain(ask: Ask, snapshot: Snapshot) -> Json:
 
 
 def _object(ask: Ask, snapshot: Snapshot) -> Any:
-    declared, text = _declared(ask, snapshot), ask.parts[3]
-    database = snapshot.database
-    digits = text[1:] if text.startswith("-") else text
-    key = int(text) if digits.isascii() and digits.isdigit() and len(digits) < 20 else None
-    if key is None or not -(1 << 63) <= key < 1 << 63:
-        raise NoSuchPage(f"{text[:40]!r} is no key of an object")
-    try:
-        return database._object(database._named(declared.name).key, key)
-    except InvalidatedError:
-        raise NoSuchPage(f"There is no {declared.name} {key} in this version") from None
+    return object_at(snapshot.database, ask.parts[2], key_of(ask.parts[3]))
 
 
 def one_object(ask: Ask, snapshot: Snapshot) -> Json:
@@ -292,10 +311,8 @@ def _properties(obj: Any, database: Database) -> Json:
 
 def _backlinks(obj: Any, database: Database) -> Iterator[Json]:
     """The properties that lead to objects of this class, and how many links of each come here."""
-    for source, declared in database.schema.items():
-        for name, prop in declared.properties.items():
-            if prop.is_link and prop.type == obj.class_name:
-                yield {"class": source, "property": name, "count": readable(lambda: len(obj.backlinks(source, name)))}
+    for source, name in leading_to(database, obj.class_name):
+        yield {"class": source, "property": name, "count": readable(lambda: len(obj.backlinks(source, name)))}
 
 
 def links(ask: Ask, snapshot: Snapshot) -> Json:
@@ -320,39 +337,17 @@ def _leads_to(declared: ClassSchema, name: str, target: str) -> bool:
 # ------------------------------------------------------------------------------------------------
 
 
-class Place(NamedTuple):
-    """A value, and the property that it is of, where it is of one."""
-
-    value: Any
-    prop: Optional[Prop]
-
-
 def place(ask: Ask, snapshot: Snapshot) -> Place:
     """The value at an address: of a property, or inside of its collections and embedded objects."""
-    at: Place = Place(_object(ask, snapshot), None)
-    for step in ask.parts[4:]:
-        at = _inside(at, step)
-    return at
-
-
-def _inside(at: Place, step: str) -> Place:
-    inside = at.value
-    if isinstance(inside, Object) and (at.prop is None or is_embedded(inside)):
-        prop = property_of(inside._bound().schema, step)
-        return Place(inside[step], prop)
-    if isinstance(inside, Dictionary):
-        if step in inside:
-            return Place(inside[step], at.prop)
-    elif isinstance(inside, (ListView, SetView)) and step.isascii() and step.isdigit() and len(step) < 16:
-        element = list(elements_of(inside, int(step), 1))
-        if element:
-            return Place(element[0], at.prop)
-    raise NoSuchPage(f"There is nothing at {step[:40]!r}")
+    return value_at(_object(ask, snapshot), ask.parts[4:])
 
 
 def value(ask: Ask, snapshot: Snapshot) -> Json:
-    at = place(ask, snapshot)
-    facts: Json = {"class": ask.parts[2], "key": ask.parts[3], "path": list(ask.parts[4:]), "cell": cell(at.value, at.prop, PAGE, 1)}
+    obj, path = _object(ask, snapshot), list(ask.parts[4:])
+    at = value_at(obj, path)
+    facts: Json = {"class": ask.parts[2], "key": ask.parts[3], "path": path, "cell": cell(at.value, at.prop, PAGE, 1)}
+    if ask.editor is not None:
+        facts["edit"] = _editable(snapshot.database, obj, path, at)
     if isinstance(at.value, Object) and is_embedded(at.value):
         return {**facts, "object": _properties(at.value, snapshot.database)}
     if isinstance(at.value, (str, bytes)):
@@ -361,8 +356,55 @@ def value(ask: Ask, snapshot: Snapshot) -> Json:
         return {**facts, "total": len(at.value), "from": first, **({"text": part} if isinstance(part, str) else {"hex": part.hex()})}
     if isinstance(at.value, (ListView, SetView, Dictionary)):
         first, end = ask.range(len(at.value))
-        return {**facts, "total": len(at.value), "from": first, "items": _elements(at, first, end - first)}
+        items = _elements(at, first, end - first)
+        for item in items if ask.editor is not None else ():
+            item["mark"] = place_mark(obj, [*path, str(item["place"])])
+        return {**facts, "total": len(at.value), "from": first, "items": items}
     return facts
+
+
+def _editable(database: Database, obj: Any, path: List[str], at: Place) -> Json:
+    """What a page needs to change a value: what may stand in its place, and its mark; "missing" and "end": those of a new key, and of the end of a
+    list. "json": the value as it is, where it is not too long."""
+    assert at.prop is not None
+    container = value_at(obj, path[:-1]).value
+    is_element = not isinstance(container, Object)
+    is_whole = isinstance(at.value, (ListView, SetView, Dictionary)) and not is_element and at.prop.collection is not None
+    found: Json = {"prop": property_json(database, at.prop), "element": is_element, "whole": is_whole, "mark": place_mark(obj, path)}
+    if isinstance(at.value, Dictionary):
+        found["missing"] = place_mark(obj, [*path, "."])  # Of a key that is not there; none has a dot in it.
+    if isinstance(at.value, ListView):
+        found["end"] = place_mark(obj, [*path, str(len(at.value))])
+    if _is_short(at.value):
+        text = exact_json(at, is_element)
+        if len(text) <= 2 * _EDITED:
+            found["json"] = text
+    return found
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a value is not too much for a form. No more of it is read than may be in one."""
+    left, waiting = _EDITED_ELEMENTS, [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, (str, bytes)) and len(one) > _EDITED:
+            return False
+        if isinstance(one, (ListView, SetView, Dictionary)):
+            left -= len(one)
+            if left < 0:
+                return False
+            waiting += [element for _, element in pairs_of(one, 0, len(one))] if isinstance(one, Dictionary) else elements_of(one, 0, len(one))
+        elif isinstance(one, Object) and is_embedded(one):
+            waiting += [one[name] for name in one._bound().schema.properties]
+    return True
+
+
+def property_json(database: Database, prop: Prop) -> Json:
+    """A property as a page needs it to make a value for it."""
+    target = database.schema.get(prop.type) if prop.is_link else None
+    return {
+        "type": "link" if prop.is_link else type_name(prop), "class": prop.type if prop.is_link else None, "collection": prop.collection,
+        "optional": prop.optional, "embedded": target is not None and target.embedded}  # fmt: skip
 
 
 def _elements(at: Place, first: int, count: int) -> List[Json]:
@@ -398,11 +440,12 @@ def content(ask: Ask) -> Bytes:
 
 _FORMS = {
     "python": (as_python, "text/x-python", "models.py"), "swift": (as_swift, "text/x-swift", "Models.swift"),
+    "typescript": (as_typescript, "text/plain", "models.ts"), "kotlin": (as_kotlin, "text/x-kotlin", "Models.kt"),
     "json": (as_json, "application/json", "schema.json")}  # fmt: skip
 
 
 def _declarations(ask: Ask) -> Bytes:
-    """The classes, as a language declares them: raw=python, swift or json."""
+    """The classes, as a language declares them: raw=python, swift, typescript, kotlin or json."""
     if ask.option("raw") not in _FORMS:
         raise DataError(f"The classes can be had as {', '.join(_FORMS)}")
     write, media, name = _FORMS[ask.option("raw")]
@@ -451,6 +494,10 @@ def versions(ask: Ask, snapshot: Snapshot) -> Json:
             for one in snapshot.database.versions()]}  # fmt: skip
 
 
+def queries(ask: Ask, snapshot: Snapshot) -> Json:
+    return {"queries": saved(ask.file.path)}
+
+
 def comparable(ask: Ask, snapshot: Snapshot) -> Json:
     """What the newest version can be compared with."""
     return {"remembered": sorted(ask.file.remembered()), "files": [name for name, _ in ask.files if name != ask.parts[0]]}
@@ -458,6 +505,8 @@ def comparable(ask: Ask, snapshot: Snapshot) -> Json:
 
 def compare(ask: Ask, snapshot: Snapshot) -> Json:
     """With a version that was remembered, or with another file: what changed from there to here."""
+    from .comparing import compared
+
     kind, other = ask.parts[2], ask.parts[3]
     if kind == "version" and other.isascii() and other.isdigit() and len(other) < 20:
         database = ask.file.remembered().get(int(other))
@@ -468,21 +517,3 @@ def compare(ask: Ask, snapshot: Snapshot) -> Json:
         raise NoSuchPage("There is nothing at this address")
     with ask._replace(parts=[other]).file.snapshot() as there:
         return {"with": other, **compared(there.database, snapshot.database, ask.job)}
-
-
-def remember(ask: Ask) -> Json:
-    return {"remembered": ask.file.remember()}
-
-
-# ------------------------------------------------------------------------------------------------
-# Keys
-# ------------------------------------------------------------------------------------------------
-
-
-def unlock(ask: Ask, given: Any) -> Json:
-    """Opens an encrypted file with what a person typed: {"key": text} or {"passphrase": text}."""
-    if not isinstance(given, dict) or len(given) != 1 or not isinstance(next(iter(given.values())), str) or not {"key", "passphrase"} >= given.keys():
-        raise DataError('A key comes as {"key": text} or {"passphrase": text}')
-    ((kind, text),) = given.items()
-    ask.file.unlock(secret_of(text, kind == "passphrase"))
-    return {"open": True}

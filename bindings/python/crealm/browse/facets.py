@@ -18,7 +18,8 @@ from ..errors import NotSupportedError
 from ..schema import Prop
 from ..values import Float32, ObjectId, RawTimestamp, timestamp_ns
 from .cells import TABLE, cell, iso, short_single
-from .queries import Found, is_speakable, property_of
+from .places import property_of
+from .queries import Found, is_speakable
 from .work import Job
 
 _MOST = 20  # Values that are listed.

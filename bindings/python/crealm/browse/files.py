@@ -11,6 +11,9 @@ How a file is read is its *way*:
                 is missing and removed again. For larger ones, of which a copy takes long
     immutable   in its place, and touches nothing else. Right only where nobody writes the file meanwhile
 
+A file that may be edited is opened for each change, and closed after it. Where it is read in its place, it is then read as writers do: a process
+opens a file in one way at a time. A file of an older format is brought to the newest one when somebody asked for that (`upgrade`), never else.
+
 Whether a file has changed is told from its mark: what the system knows of it, and its first bytes. Looking at it costs one call.
 """
 
@@ -27,6 +30,7 @@ from ..cli.output import printable
 from ..database import Database
 from ..errors import CorruptFileError, DataError, Error, FileNotFound, PermissionDenied, WrongKeyError
 from ..examining import FileInfo, file_info
+from ..opening import needs_upgrade
 from ..opening import open as open_database
 
 WAYS = {"snapshot": "snapshot", "shared": "r", "immutable": "immutable"}
@@ -34,6 +38,8 @@ SMALL = 256 << 20
 IDLE = 20.0
 REMEMBERED = 4  # Versions of one file.
 _HEADER = 64  # Bytes of a file that every commit may change.
+_PATIENCE = 10.0  # Seconds that a change waits for other writers.
+_LEAVING = 3.0  # Seconds that requests have to end before the file is opened in another way.
 _FRESH = 0.05  # Seconds in which a second commit may leave the time of the file as it is.
 
 
@@ -62,6 +68,10 @@ class Mark(NamedTuple):
 
 class NeedsKey(Error):
     """The file is encrypted, and nobody gave its key yet; or what is no realm file looks like that."""
+
+
+class NeedsUpgrade(Error):
+    """The file has an older format, which the first change would end."""
 
 
 class Snapshot:
@@ -94,15 +104,17 @@ class Snapshot:
 class File:
     """A file that pages are made of. Any thread."""
 
-    def __init__(self, path: str, *, way: Optional[str] = None, secret: Secret = Secret()) -> None:
+    def __init__(self, path: str, *, way: Optional[str] = None, secret: Secret = Secret(), is_editable: bool = False) -> None:
         self.path = os.path.abspath(path)
         self.shown_path = printable(self.path)
         self.name = printable(os.path.basename(self.path)) or "file"
         self.secret = secret
+        self.is_editable = is_editable
         self.problem: Optional[Error] = None  # Why there is no newer snapshot than the one that is shown.
         self._way = way
         self._current: Optional[Snapshot] = None
         self._remembered: Dict[int, Database] = {}
+        self._is_newest_format = False  # As far as that was asked.
         self._used_at = 0.0
         self._lock = threading.Lock()  # Of `_current` and the numbers of users.
         self._opening = threading.Lock()
@@ -142,6 +154,14 @@ class File:
         finally:
             self._give_back(found)
 
+    def prepare(self) -> None:
+        """Opens the file before somebody asks. What stands in the way is told to who does."""
+        try:
+            with self.snapshot() as snapshot:
+                snapshot.database.schema
+        except Error:
+            pass
+
     def remember(self) -> int:
         """Keeps the newest version, to be compared with later ones: its number. Where the file is read in its place, its space is not used again."""
         with self.snapshot() as snapshot:
@@ -158,6 +178,44 @@ class File:
         with self._lock:
             return dict(self._remembered)
 
+    def needs_upgrade(self) -> bool:
+        """Whether a change would bring the file to a newer format."""
+        if not self._is_newest_format:
+            with self._explaining(self.secret):
+                self._is_newest_format = not needs_upgrade(self.path, key=self.secret.key, passphrase=self.secret.passphrase)
+        return not self._is_newest_format
+
+    @contextmanager
+    def open_for_writing(self) -> Iterator[Database]:
+        """The file, open for changes in the block. NeedsUpgrade where that would change its format."""
+        if self.needs_upgrade():
+            raise NeedsUpgrade("The file has an older format", hint="Allow the upgrade on the overview of the file first.")
+        with self._opened("rw") as database:
+            yield database
+
+    def upgrade(self) -> None:
+        """Brings the file to the format that is written now. The library leaves a backup beside it."""
+        self.leave()
+        with self._opened("rw"):
+            self._is_newest_format = True
+        self._replace(None)
+
+    def leave(self) -> None:
+        """Lets go of the file, with the versions that are remembered, once the requests that read it are done."""
+        end = time.monotonic() + _LEAVING
+        self._forget()
+        while True:
+            with self._lock:
+                snapshot = self._current
+            self._replace(None)
+            while snapshot is not None and snapshot.users and time.monotonic() < end:
+                time.sleep(0.02)
+            if snapshot is None or time.monotonic() >= end:
+                return
+
+    def _opened(self, mode: str) -> Database:
+        return open_database(self.path, mode=mode, key=self.secret.key, passphrase=self.secret.passphrase, timeout=_PATIENCE)
+
     def unlock(self, secret: Secret) -> None:
         """Another key, once it has opened the file; else the error says what is wrong with it."""
         with self._opening:
@@ -173,6 +231,9 @@ class File:
 
     def close(self) -> None:
         self._replace(None)
+        self._forget()
+
+    def _forget(self) -> None:
         with self._lock:
             remembered, self._remembered = self._remembered, {}
         for database in remembered.values():
@@ -227,10 +288,15 @@ class File:
         self.problem = None
 
     def _frozen(self, secret: Secret) -> Database:
-        mode = WAYS[self.way]
-        try:
-            with open_database(self.path, mode=mode, key=secret.key, passphrase=secret.passphrase) as database:
+        with self._explaining(secret):
+            with open_database(self.path, mode=self._mode(secret), key=secret.key, passphrase=secret.passphrase) as database:
                 return database.freeze()
+
+    @contextmanager
+    def _explaining(self, secret: Secret) -> Iterator[None]:
+        """A file that cannot be read without a key is something that a person can do something about: NeedsKey."""
+        try:
+            yield
         except CorruptFileError as error:
             if not secret.is_given and "encrypted" in error.message and not isinstance(error, WrongKeyError):
                 raise NeedsKey(without_path(error.message, self.path), path=self.path) from None
@@ -239,6 +305,12 @@ class File:
             if secret.is_given:
                 raise
             raise NeedsKey(without_path(error.message, self.path), path=self.path) from None
+
+    def _mode(self, secret: Secret) -> str:
+        mode = WAYS[self.way]
+        if mode != "r" or not self.is_editable or not os.access(self.path, os.W_OK):
+            return mode
+        return "r" if needs_upgrade(self.path, key=secret.key, passphrase=secret.passphrase) else "rw"
 
     def _give_back(self, snapshot: Snapshot) -> None:
         with self._lock:

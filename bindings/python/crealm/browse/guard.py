@@ -5,12 +5,14 @@
    changes something must say that it comes from this one, or carry the token in its head, which no page of another site can make it do.
 3. The client must know the secret: the token of the first address, which is exchanged for a cookie at once, so that it stays in no history; or the
    same token as `Authorization: Bearer …`, for programs. The token that goes to the web client on its command line, where others of the machine
-   could read it, works once.
+   could read it, works once. Where the server listens beyond this machine, a password is exchanged for the same cookie: one attempt a second.
 4. What goes out says how it may be used: no script but our own modules, nothing from elsewhere, in no frame, in no cache.
 """
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import hmac
 import json
 import secrets
@@ -37,15 +39,28 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _READING = ("GET", "HEAD")
+_LOGIN = "/-/login"
+_MOST_FORM = 4096  # Bytes.
+_ATTEMPT = 1.0  # Seconds that a wrong password takes, one after the other.
+_WAITING = 20  # Attempts that may wait.
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
 class Guard:
     """Stands before an application of ASGI."""
 
-    def __init__(self, app: App, port: int, hosts: Iterable[str] = ()) -> None:
-        """hosts: names of this machine, besides those of the loopback interface, under which it may be asked."""
+    def __init__(
+        self, app: App, port: int, hosts: Iterable[str] = (), *, password: Optional[str] = None, any_number: bool = False, is_secure: bool = False
+    ) -> None:
+        """hosts: names of this machine, besides those of the loopback interface, under which it may be asked. any_number: also under every number
+        of the network; a page elsewhere cannot make its own name one of those. password: what people may enter instead of the token.
+        is_secure: the server speaks TLS."""
         self._app = app
+        self._port, self._any_number = port, any_number
+        self._password = None if password is None else _digest(password)
+        self._flags = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
+        self._trying = asyncio.Lock()
+        self._tries = 0
         self._hosts: Set[str] = {f"{host}:{port}" for host in (*_LOOPBACK, *hosts)} | ({*_LOOPBACK, *hosts} if port == 80 else set())
         self.token = secrets.token_urlsafe(32)
         self._once: Set[str] = set()
@@ -70,6 +85,10 @@ class Guard:
             await _refuse(send, head, *refused)
         elif head.method in _READING and "token" in head.query:
             await self._exchange(head, send)
+        elif head.path == _LOGIN and self._password is not None:
+            await self._log_in(head, receive, send)
+        elif not self._is_known(head) and self._password is not None and "text/html" in head.one("accept"):
+            await _show_form(send, 401, "")
         elif not self._is_known(head):
             await _refuse(send, head, 401, "Open the address that `crealm browse` printed: it has the token that this page needs.")
         else:
@@ -77,7 +96,8 @@ class Guard:
 
     def _refusal(self, head: "_Head") -> Optional[Tuple[int, str]]:
         """Why a request is refused whatever it knows; None: it is not."""
-        if head.one("host").lower() not in self._hosts:
+        host = head.one("host").lower()
+        if host not in self._hosts and not (self._any_number and _is_number(host, self._port)):
             return 421, "This is not a name of this server."
         if head.method not in (*_READING, "POST"):
             return 405, "Only GET, HEAD and POST are known here."
@@ -99,9 +119,31 @@ class Guard:
             await _refuse(send, head, 401, "This token is not the right one, or was used before.")
             return
         query = urlencode(head.query, doseq=True)
-        cookie = f"{self._cookie}={self._session}; Path=/; HttpOnly; SameSite=Strict"
+        cookie = f"{self._cookie}={self._session}{self._flags}"
         where = head.path + ("?" + query if query else "")
         await _respond(send, 303, {"location": where if not where.startswith("//") else "/", "set-cookie": cookie}, b"")
+
+    async def _log_in(self, head: "_Head", receive: Receive, send: Send) -> None:
+        """The form for the password, and what was entered there."""
+        if head.method != "POST":
+            await _show_form(send, 200, "")
+            return
+        given = parse_qs((await _form(receive)).decode("utf-8", "replace")).get("password", [""])[0]
+        if self._tries >= _WAITING:
+            await _refuse(send, head, 429, "Too many attempts at a time.")
+            return
+        self._tries += 1
+        try:
+            async with self._trying:
+                is_right = hmac.compare_digest(_digest(given), self._password or b"")
+                if not is_right:
+                    await asyncio.sleep(_ATTEMPT)
+        finally:
+            self._tries -= 1
+        if is_right:
+            await _respond(send, 303, {"location": "/", "set-cookie": f"{self._cookie}={self._session}{self._flags}"}, b"")
+        else:
+            await _show_form(send, 401, "This is not the password.")
 
     def _is_known(self, head: "_Head") -> bool:
         return self._has_token(head) or any(_same(value, self._session) for value in head.cookies(self._cookie))
@@ -137,6 +179,47 @@ class _Head:
             if cookie is not None:
                 found.append(cookie.value)
         return found
+
+
+def _digest(password: str) -> bytes:
+    return hashlib.sha256(password.encode("utf-8", "replace")).digest()
+
+
+def _is_number(host: str, port: int) -> bool:
+    """Whether a name is an address of the network, and not the name of a machine."""
+    address, separator, given = host.rpartition(":")
+    if not separator or given != str(port):
+        return False
+    import ipaddress  # Not needed by who only asks from this machine.
+
+    try:
+        ipaddress.ip_address(address[1:-1] if address.startswith("[") and address.endswith("]") else address)
+    except ValueError:
+        return False
+    return True
+
+
+async def _form(receive: Receive) -> bytes:
+    """What was sent, as far as it is no longer than a password may be."""
+    parts, size = [], 0
+    while size <= _MOST_FORM:
+        message = await receive()
+        part = message.get("body", b"")
+        parts.append(part)
+        size += len(part)
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return b"".join(parts) if size <= _MOST_FORM else b""
+    return b""
+
+
+async def _show_form(send: Send, status: int, said: str) -> None:
+    # A form of a page that sends no referrer at all does not say where it comes from, either.
+    headers = {"content-type": "text/html; charset=utf-8", "referrer-policy": "same-origin"}
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>CRealm</title>'
+        f'<form method="post" action="{_LOGIN}"><h1>CRealm</h1><p role="alert">{said}</p><label for="password">Password</label> '
+        '<input id="password" name="password" type="password" autocomplete="current-password" autofocus required> <button>Open</button></form></html>')
+    await _respond(send, status, headers, page.encode())
 
 
 def _same(given: str, right: str) -> bool:

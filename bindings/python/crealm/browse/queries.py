@@ -11,10 +11,11 @@ import threading
 from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..database import Database
-from ..errors import Error, NoSuchProperty, QueryError
+from ..errors import Error, QueryError
 from ..schema import ClassSchema, Prop
 from .cells import TABLE, Cell, fault, readable
 from .files import Snapshot, without_path
+from .places import property_of
 from .work import Job
 
 _KEPT = 12  # Queries of one snapshot.
@@ -105,14 +106,6 @@ def rows(answer: Found, job: Job, first: int, count: int, columns: Sequence[str]
     return [_row(answer, index, properties) for index in range(max(first, 0), end)]
 
 
-def property_of(schema: ClassSchema, name: str) -> Prop:
-    """NoSuchProperty where the class has none of this name."""
-    try:
-        return schema.properties[name]
-    except KeyError:
-        raise NoSuchProperty(f"{schema.name} has no property {name!r}") from None
-
-
 def is_speakable(name: str) -> bool:
     """Whether the query language can name a property."""
     return bool(name) and not name.startswith("@") and not any(letter in name for letter in '.[]"\\')
@@ -153,7 +146,9 @@ def described(error: Error) -> Dict[str, Any]:
         place = _place(error)
         if place is not None:
             said["position"], said["end"] = place
-    return said
+    said.update({name: getattr(error, name) for name in ("change", "property") if getattr(error, name, None) is not None})
+    now = getattr(error, "now", None)
+    return said if now is None else {**said, "now": now[0], "mark": now[1]}
 
 
 def _short(message: str, text: str) -> str:

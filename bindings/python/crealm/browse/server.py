@@ -19,16 +19,17 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from ..errors import DataError, Error
-from . import addresses, api
+from . import addresses, api, posts
+from .editing import Editor
 from .files import Files
 from .guard import Guard
 from .live import Watch
+from .places import NoSuchPage
 from .work import Job, Workers, nobody_leaves
 
 STATIC = Path(__file__).parent / "static"
 _SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
-_LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0, "compare": 600.0}
-_MOST_BODY = 1 << 20
+_LONG = {"check": 3600.0, "space": 600.0, "download": 3600.0, "compare": 600.0, **dict.fromkeys(posts.LONG, 600.0)}
 _PARAMETERS = 500  # Of one address: columns of a wide class.
 
 
@@ -38,6 +39,7 @@ class Browser:
     def __init__(self, files: Files, *, seconds: float = _SECONDS) -> None:
         self.files = files
         self._seconds = seconds
+        self._editors = {name: Editor(file) for name, file in files if file.is_editable}
         self._workers, self._patient = Workers(), Workers(3)  # The others are for what takes long, and leave the pages alone.
         self._watches = {name: Watch(file, self._run_plain) for name, file in files}
         self._is_over = False
@@ -87,7 +89,7 @@ class Browser:
             return await self._download(request, address.parts, options)
         if address.is_json:
             parts = [] if list(address.parts) == ["-", "files"] else address.parts
-            return await self._answer(request, lambda job: api.answer(api.Ask(self.files, parts, options, job)), address.parts)
+            return await self._answer(request, lambda job: api.answer(self._ask(parts, options, job)), address.parts)
         return _shell()
 
     def _watched(self, request: Request, address: addresses.Address) -> Response:
@@ -100,7 +102,7 @@ class Browser:
 
     async def _content(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
         try:
-            found = await self._run(request, lambda job: api.content(api.Ask(self.files, parts, options, job)))
+            found = await self._run(request, lambda job: api.content(self._ask(parts, options, job)))
         except Error as error:
             return _json(api.failure(error), api.status_of(error))
         is_shown = "inline" in options and found.media.startswith("image/")
@@ -109,7 +111,7 @@ class Browser:
 
     async def _download(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
         try:
-            found = await self._run(request, lambda job: api.download(api.Ask(self.files, parts, options, job)), _LONG["download"])
+            found = await self._run(request, lambda job: api.download(self._ask(parts, options, job)), _LONG["download"])
         except Error as error:
             return _json(api.failure(error), api.status_of(error))
         headers = {"content-disposition": _attached(found.name), "cache-control": "no-store"}
@@ -120,19 +122,17 @@ class Browser:
             parts = list(addresses.decode(_raw_path(request)).parts)
         except ValueError as error:
             return _json(api.failure(DataError(f"The address cannot be read: {error}")), 400)
-        if len(parts) != 2 or parts[1] not in ("key", "remember"):
-            return _json(api.failure(api.NoSuchPage("Nothing can be sent to this address")), 404)
+        if not posts.is_known(parts):
+            return _json(api.failure(NoSuchPage("Nothing can be sent to this address")), 404)
         if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
             return _json(api.failure(DataError("What is sent is JSON")), 415)
-        body = await _body(request)
+        body = await _body(request, posts.most(parts[1]))
         if body is None:
             return _json(api.failure(DataError("This is too long")), 413)
+        return await self._answer(request, lambda job: posts.answer(self._ask(parts, {}, job), _parsed(body)), parts)
 
-        def done(job: Job) -> Any:
-            ask = api.Ask(self.files, parts, {}, job)
-            return api.unlock(ask, _parsed(body)) if parts[1] == "key" else api.remember(ask)
-
-        return await self._answer(request, done, parts)
+    def _ask(self, parts: Sequence[str], options: Mapping[str, Sequence[str]], job: Job) -> api.Ask:
+        return api.Ask(self.files, parts, options, job, self._editors)
 
     async def _answer(self, request: Request, make: Callable[[Job], Any], parts: Sequence[str]) -> Response:
         seconds = _LONG.get(parts[1], self._seconds) if len(parts) > 1 else self._seconds
@@ -174,12 +174,12 @@ def _options(request: Request) -> Dict[str, Sequence[str]]:
     return dict(parse_qs(text, keep_blank_values=True, errors="strict", max_num_fields=_PARAMETERS))
 
 
-async def _body(request: Request) -> Optional[bytes]:
-    """What was sent; None where it is too much."""
+async def _body(request: Request, most: int) -> Optional[bytes]:
+    """What was sent; None where it is more than that."""
     parts, size = [], 0
     async for part in request.stream():
         size += len(part)
-        if size > _MOST_BODY:
+        if size > most:
             return None
         parts.append(part)
     return b"".join(parts)
@@ -217,8 +217,10 @@ def listening(host: str, port: int) -> socket.socket:
     return made
 
 
-def serve(guard: Guard, channel: socket.socket) -> None:
-    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them."""
-    config = uvicorn.Config(guard, log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none")
+def serve(guard: Guard, channel: socket.socket, *, certificate: Optional[str] = None, key: Optional[str] = None) -> None:
+    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them. With a certificate it speaks TLS."""
+    config = uvicorn.Config(
+        guard, log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",
+        ssl_certfile=certificate, ssl_keyfile=key)  # fmt: skip
     server = uvicorn.Server(config)
     server.run(sockets=[channel])

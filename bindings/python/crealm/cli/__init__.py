@@ -19,7 +19,7 @@ crealm salvage FILE OUT               a new file of everything that a damaged fi
 crealm recover-deleted FILE           deleted objects that still lie in free space
 crealm encrypt | rekey | decrypt FILE a key, another one, or none
 
-import, compact, encrypt, rekey and decrypt change a file. The others, but for watch and browse, read one version of it, which other programs may be
+import, compact, encrypt, rekey, decrypt and browse --edit change a file. The others, but for watch and browse, read one version of it, which other programs may be
 writing, and change nothing in its folder. They copy it first: --immutable reads a file that nobody changes in its place. With --evidence they
 tell the file's SHA-256 before and after, on the standard error output. The key of an encrypted file is in a file: --key KEYFILE; a passphrase: --passphrase-file FILE.
 
@@ -33,17 +33,22 @@ import argparse
 import io
 import os
 import sys
+from importlib import import_module
 from typing import List, Optional, Sequence
 
 from .. import __version__, library_version
 from ..errors import Error
-from . import browse, completion, diff, export, files, imports, info, manual, query, rescue, schema, show, watch, where, why
 from .options import DONE, FAILED, INTERRUPTED, Commands
 from .output import print_error, safe_streams
 
 
+_COMMANDS = ("info", "why", "where", "show", "schema", "query", "export", "diff", "watch", "browse")  # Modules of one command, of the same name.
+_MODULES = (*_COMMANDS, "imports", "files", "rescue", "completion")
+
+
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    options = make_parser().parse_args(arguments)
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    options = make_parser(given[0] if given else "").parse_args(given)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
     with safe_streams():
@@ -67,16 +72,17 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
             return FAILED
 
 
-def make_parser() -> argparse.ArgumentParser:
-    """The parser of all commands."""
+def make_parser(only: str = "") -> argparse.ArgumentParser:
+    """The parser of all commands; of one that has a module of its name, where only that is asked for: the others take a while to be loaded."""
     parser = argparse.ArgumentParser(
         prog="crealm", description="Look into realm files, and change them.", epilog="\n\n".join(about()[1:]),
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--version", action="version", version=f"crealm {__version__} ({library_version})")
     commands = Commands(parser)
-    for module in (info, why, where, show, schema, query, export, diff, watch, browse, imports, files, rescue, completion):
-        module.add(commands)
-    manual.add(commands, about())
+    for name in (only,) if only in _COMMANDS else _MODULES:
+        import_module(f".{name}", __name__).add(commands)
+    if only not in _COMMANDS:
+        import_module(".manual", __name__).add(commands, about())
     return parser
 
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import webbrowser
+import socket
+import threading
 from typing import List, Optional
 
-from ..errors import Error, FileNotFound, NotSupportedError
-from .options import DONE, Commands, add_secret, secret
+from ..errors import DataError, Error, FileNotFound, NotSupportedError, UsageError
+from .options import DONE, Commands, add_secret, read_passphrase, secret
 from .output import print_error, printable
 
 _WAYS = ("snapshot", "shared", "immutable")
+_SHORTEST = 8  # Characters of a password.
 
 
 def add(commands: Commands) -> None:
@@ -22,37 +24,99 @@ def add(commands: Commands) -> None:
         "--way", choices=_WAYS,
         help="how files are read: a copy of each version (default up to 256 MB), as other readers do (default beyond), or where they lie")
     command.add_argument("--immutable", dest="way", action="store_const", const="immutable", help="the last of these: for files that nobody changes")
+    command.add_argument("--edit", action="store_true", help="the pages may change the files, too; without it they only read")
     command.add_argument("--port", type=int, default=0, metavar="N", help="the port of the page (default: any that is free)")
+    command.add_argument("--host", metavar="ADDRESS", help="listen to other machines, too: an address of this one, or 0.0.0.0 for all; needs a password")
+    password = command.add_mutually_exclusive_group()
+    password.add_argument("--password", action="store_true", help="ask for a password here, and on the page")
+    password.add_argument("--password-file", metavar="FILE", help="the password is the first line of a file")
+    command.add_argument("--tls-cert", metavar="FILE", help="a certificate: what is shown is encrypted on its way")
+    command.add_argument("--tls-key", metavar="FILE", help="its key, where it is not in the same file")
     command.add_argument("--no-open", dest="opens", action="store_false", help="only print the address of the page")
 
 
 def run(options: argparse.Namespace) -> int:
+    from ..browse.files import File, Files, Secret
+
+    missing: List[str] = [file for file in options.files if not os.path.isfile(file)]
+    if missing:
+        raise FileNotFound(f"No such file: {missing[0]}")
+    if options.edit and options.way == "immutable":
+        raise UsageError("--immutable is for files that nobody changes: it does not go with --edit")
+    given = Secret(**secret(options))
+    files = [File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]
+    threading.Thread(target=files[0].prepare, daemon=True).start()  # It is opened while the server is loaded.
     try:
-        from ..browse.files import File, Files, Secret
         from ..browse.guard import Guard
         from ..browse.server import Browser, listening, serve
     except ModuleNotFoundError as error:
         raise NotSupportedError(f"The page needs {error.name}", hint='pip install "crealm[browse]"') from None
-    missing: List[str] = [file for file in options.files if not os.path.isfile(file)]
-    if missing:
-        raise FileNotFound(f"No such file: {missing[0]}")
-    given = Secret(**secret(options))
-    browser = Browser(Files([File(path, way=options.way, secret=given) for path in options.files]))
-    with listening("127.0.0.1", options.port) as channel:
+    browser = Browser(Files(files))
+    host, password = options.host or "127.0.0.1", _password(options)
+    scheme = "http" if options.tls_cert is None else "https"
+    if not _is_loopback(host):
+        _check_open(password, scheme)
+    with listening(host, options.port) as channel:
         port = channel.getsockname()[1]
-        guard = Guard(browser.app, port)
-        print(f"http://127.0.0.1:{port}/?token={guard.token}", flush=True)
+        guard = Guard(
+            browser.app, port, _names(host), password=password, any_number=not _is_loopback(host), is_secure=scheme == "https")
+        shown = f"[{host}]" if ":" in host else host
+        print(f"{scheme}://{shown}:{port}/?token={guard.token}", flush=True)
         if options.opens:
-            _open_page(f"http://127.0.0.1:{port}/?token={guard.token_for_once()}")
+            _open_page(f"{scheme}://{shown}:{port}/?token={guard.token_for_once()}")
         try:
-            serve(guard, channel)
+            serve(guard, channel, certificate=options.tls_cert, key=options.tls_key)
         except KeyboardInterrupt:
             pass  # How it usually ends.
     return DONE
 
 
+def _password(options: argparse.Namespace) -> Optional[str]:
+    """What was given; DataError for one that is none."""
+    if options.password_file is not None:
+        given = read_passphrase(options.password_file).decode("utf-8", "replace")
+    elif options.password:
+        from getpass import getpass
+
+        given = getpass("Password of the page: ")
+    else:
+        return None
+    if len(given) < _SHORTEST:
+        raise DataError(f"A password has at least {_SHORTEST} characters")
+    return given
+
+
+def _check_open(password: Optional[str], scheme: str) -> None:
+    """Who listens to other machines has a password, and knows what is not encrypted."""
+    if password is None:
+        raise UsageError("--host lets other machines ask: it needs --password or --password-file")
+    if scheme == "http":
+        print_error("the password, and everything that is shown, can be read on the network on its way: --tls-cert encrypts it")
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "127.0.0.1":
+        return True
+    import ipaddress
+
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _names(host: str) -> List[str]:
+    """Names under which this machine may be asked."""
+    if _is_loopback(host):
+        return [f"[{host}]" if ":" in host else host]
+    names = {host.lower(), socket.gethostname().lower(), socket.getfqdn().lower()}
+    return [f"[{name}]" if ":" in name else name for name in names if name]
+
+
 def _open_page(address: str) -> Optional[Error]:
     """Where there is no web client, the address that was printed is enough."""
+    import webbrowser
+
     try:
         webbrowser.open(address)
     except (webbrowser.Error, OSError) as error:

@@ -162,7 +162,7 @@ class CsvSource(Source):
 
 def _read(reader: Reader, class_name: str, name: str, text: str, are_keys: bool) -> Any:
     try:
-        content = _content(reader.prop(class_name, name), text, are_keys)
+        content = _content(reader.prop(class_name, name), text, are_keys, reader)
     except (ValueError, RecursionError) as error:
         raise DataError(f"{class_name}.{name}: {error}") from error
     return reader.value(class_name, name, content)
@@ -175,7 +175,7 @@ def _integer(text: str) -> int:
         raise DataError(f"{text!r} is no key of an object") from None
 
 
-def _content(prop: Prop, text: str, are_keys: bool) -> Any:
+def _content(prop: Prop, text: str, are_keys: bool, reader: Reader) -> Any:
     """What JSON has in place of the text of a cell. are_keys: whether links are keys of objects, or primary keys."""
     if prop.collection is not None:
         return json.loads(text) if text else {} if prop.collection == "dict" else []
@@ -184,7 +184,10 @@ def _content(prop: Prop, text: str, are_keys: bool) -> Any:
     if prop.type is Any:
         return _any_content(text)
     if prop.is_link and text[0] != "{":
-        return {"$ref": _integer(text)} if are_keys else text
+        if are_keys:
+            return {"$ref": _integer(text)}
+        target = reader.schema[prop.type]
+        return text if target.primary_key is None else _content(target.properties[target.primary_key], text, are_keys, reader)
     is_json = prop.type in _NUMBERS and text not in ("NaN", "Infinity", "-Infinity") or text[0] == "{" and prop.type is not str
     return json.loads(text) if is_json else text
 

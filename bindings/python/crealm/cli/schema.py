@@ -1,4 +1,4 @@
-"""schema: the classes of a file, as declarations of Python or Swift, or as JSON."""
+"""schema: the classes of a file, as declarations of Python, Swift, TypeScript or Kotlin, or as JSON."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from ..database import Database
 from ..objects import Object
 from ..schema import ClassSchema, Prop
 from .exact import Schema, schema_json, type_name
+from .languages import Names, as_kotlin, as_typescript
 from .options import DONE, Commands
 from .output import json_text
 
@@ -17,7 +18,10 @@ from .output import json_text
 def add(commands: Commands) -> None:
     command = commands.reader("schema", run, "print the classes and properties")
     form = command.add_mutually_exclusive_group()
-    for name, what in (("python", "model classes of this package (the default)"), ("swift", "model classes of RealmSwift"), ("json", "JSON")):
+    kinds = (
+        ("python", "model classes of this package (the default)"), ("swift", "model classes of RealmSwift"), ("typescript", "classes of realm-js"),
+        ("kotlin", "classes of realm-kotlin"), ("json", "JSON"))  # fmt: skip
+    for name, what in kinds:
         form.add_argument(f"--{name}", dest="form", action="store_const", const=name, help=what)
     command.set_defaults(form="python")
 
@@ -29,26 +33,6 @@ def run(db: Database, options: argparse.Namespace) -> int:
 
 def as_json(schema: Schema, version: Any) -> str:
     return json_text(schema_json(schema, version), indent=1) + "\n"
-
-
-class Names:
-    """A name that a language takes for each name of the file; `taken` are those that it does not."""
-
-    def __init__(self, taken: Callable[[str], bool]) -> None:
-        self._taken = taken
-        self._given: Dict[str, str] = {}
-
-    def __getitem__(self, name: str) -> str:
-        if name not in self._given:
-            text = "".join(ch if ch.isalnum() or ch == "_" else "_" for ch in name)
-            if self._taken(text):
-                text = text.lstrip("_") + "_"
-            if not text.isidentifier():
-                text = f"_{text}"
-            while text in self._given.values() or self._taken(text):
-                text += "_"
-            self._given[name] = text
-        return self._given[name]
 
 
 # ------------------------------------------------------------------------------------------------
@@ -151,4 +135,5 @@ def _swift_type(prop: Prop, names: Names) -> str:
     return {None: text, "list": f"List<{text}>", "set": f"MutableSet<{text}>", "dict": f"Map<String, {text}>"}[prop.collection]
 
 
-_FORMS: Dict[str, Callable[[Schema, Any], str]] = {"python": as_python, "swift": as_swift, "json": as_json}
+_FORMS: Dict[str, Callable[[Schema, Any], str]] = {
+    "python": as_python, "swift": as_swift, "typescript": as_typescript, "kotlin": as_kotlin, "json": as_json}  # fmt: skip

@@ -13,6 +13,7 @@ import * as schema from "./schema.js";
 import * as space from "./space.js";
 import * as compare from "./compare.js";
 import * as keys from "./keys.js";
+import { trouble, turnBack } from "./edit.js";
 import { heard } from "./events.js";
 
 const main = document.getElementById("main");
@@ -70,7 +71,32 @@ const page = {
     drawTools();
   },
   failed,
+  /** Forgets what is known of the file, and shows the same address anew. */
+  async reload() {
+    overview = null;
+    page.schemas.clear();
+    await show();
+  },
+  /** Shows the same address anew, unless somebody is typing there. */
+  again() {
+    if (!main.querySelector("form.change")) show();
+  },
   schemas: new Map(), // Of files, by name and version.
+  /** The classes of a file, once for each version of it. */
+  async schema(file) {
+    const found = page.schemas.get(file) ?? await ask([file, "schema"]);
+    page.schemas.set(file, found);
+    return found;
+  },
+  /** Whether, and how, the file may be changed; null where it may only be read. */
+  get editing() {
+    return overview?.edit ?? null;
+  },
+  /** What an edit was answered with: what is shown is asked for again, at once. */
+  edited({ version, undo, redo }) {
+    if (overview?.edit) Object.assign(overview.edit, { undo, redo });
+    return moved(overview?.name, { version });
+  },
 };
 
 async function show() {
@@ -90,7 +116,10 @@ async function show() {
   drawTools();
   main.classList.add("turning");
   try {
-    const [made] = await Promise.all([shows(at, new URLSearchParams(location.search), page), drawSide(at)]);
+    const side = drawSide(at);
+    side.catch(() => {}); // It is waited for below, unless something else goes wrong first.
+    if (at.length) await known(at[0]);
+    const [made] = await Promise.all([shows(at, new URLSearchParams(location.search), page), side]);
     if (mine !== turn) return made.close?.();
     view = made;
     put(main, made.element);
@@ -143,7 +172,20 @@ function drawTools() {
       "span",
       { class: "faint", title: `version ${overview.version} of the file` }, `v${overview.version}`,
     ),
+    location.pathname !== "/" && overview?.edit && ["undo", "redo"].map(turning),
     h("a", { href, class: "quiet", title: "This page as JSON", target: "_blank", rel: "noopener" }, "JSON"),
+  );
+}
+
+function turning(way) {
+  const title = overview.edit[way], word = way === "undo" ? "Undo" : "Redo";
+  return h(
+    "button",
+    {
+      type: "button", class: "quiet", disabled: title === null, title: title === null ? word : `${word}: ${title}`,
+      onclick: () => turnBack(page, overview.name, way),
+    },
+    word,
   );
 }
 
@@ -160,16 +202,37 @@ function listen(file) {
   };
 }
 
+let moving = null; // The version that is being asked for; what comes meanwhile waits.
+let waiting = null; // The newest news that came meanwhile: one of them is enough.
+
 /** Another version: the side, and what is shown, are asked for again. */
 async function moved(file, news) {
   if (overview === null || overview.name !== file || overview.version === news.version) return;
-  page.schemas.delete(file);
   if (news.classes) page.heard.unshift(news);
-  overview = await ask([file]);
+  if (moving) {
+    waiting = { file, news: { ...news, classes: { ...waiting?.news.classes, ...news.classes } } };
+    return;
+  }
+  moving = refreshed(file, news);
+  try {
+    await moving;
+  } finally {
+    moving = null;
+  }
+  const next = waiting;
+  waiting = null;
+  if (next) await moved(next.file, next.news);
+}
+
+async function refreshed(file, news) {
+  const found = await ask([file]);
+  if (overview?.name !== file) return; // Another file is shown by now.
+  if (found.shape !== overview.shape) page.schemas.delete(file);
+  overview = found;
   fillSide(parts(location.pathname), news.classes);
   drawTools();
-  say(`Version ${news.version}`);
-  view?.renew?.(news);
+  say(`Version ${overview.version}`);
+  await view?.renew?.(news);
 }
 
 window.addEventListener("pagehide", () => listen(undefined));
@@ -185,14 +248,28 @@ async function drawSide(at) {
     return;
   }
   document.body.classList.remove("alone");
-  if (overview?.name !== at[0]) {
-    put(side);
-    overview = null;
-    overview = await ask([at[0]]);
-  }
+  await known(at[0]);
   fillSide(at);
   drawTools();
   listen(at[0]);
+}
+
+let asking = null; // For the overview of a file: its name, and the promise.
+
+/** Has the overview of a file. */
+async function known(file) {
+  if (overview?.name === file) return;
+  if (asking?.file !== file) {
+    put(side);
+    overview = null;
+    asking = { file, found: ask([file]) };
+  }
+  const { found } = asking;
+  try {
+    overview = await found;
+  } finally {
+    asking = null;
+  }
 }
 
 /** changes: what came and went in a class, to be marked. */
@@ -269,6 +346,12 @@ document.addEventListener("click", (event) => {
 });
 
 document.addEventListener("keydown", (event) => {
+  const isTyping = event.target.closest?.("input, textarea, select, dialog");
+  if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !isTyping && overview?.edit) {
+    const way = event.shiftKey ? "redo" : "undo";
+    event.preventDefault();
+    if (overview.edit[way] !== null) turnBack(page, overview.name, way).catch(trouble);
+  }
   if (event.key === "/" && !event.target.closest?.("input, textarea, select")) {
     const box = document.querySelector("#where, #side input");
     if (box) {

@@ -1,8 +1,9 @@
 // A file: what it is, and its classes.
 
 import { path } from "./address.js";
-import { ask } from "./api.js";
+import { ask, send } from "./api.js";
 import { counted, grouped, h, isolated, sized } from "./dom.js";
+import { trouble } from "./edit.js";
 
 const WAYS = {
   snapshot: "a copy of each version; nothing in the file's folder is touched",
@@ -10,7 +11,7 @@ const WAYS = {
   immutable: "in its place; nobody may write it meanwhile",
 };
 
-export async function show([name]) {
+export async function show([name], options, page) {
   const file = await ask([name]);
   const objects = file.classes.reduce((sum, one) => sum + (one.embedded || one.count.t !== "int" ? 0 : Number(one.count.v)), 0);
   const facts = [
@@ -27,13 +28,29 @@ export async function show([name]) {
     h("h1", {}, isolated(file.name)),
     h("p", { class: "faint" }, isolated(file.path)),
     file.problem && h("p", { class: "notice", role: "status" }, "Shown as it was: ", file.problem.message),
-    upgrade(file),
+    upgrade(file, page),
     h("dl", { class: "facts" }, facts.map(([term, text, title]) => h("div", {}, h("dt", {}, term), h("dd", { title }, text)))),
     classes(file));
   return { element };
 }
 
-function upgrade(file) {
+function upgrade(file, page) {
+  if (file.edit?.upgrade) return h(
+    "div", { class: "notice" },
+    h("p", {}, "This file has an older format. It can be looked at as it is. To change it, it must become format 24 first, "
+      + "which older programs cannot read; a backup stays beside it."),
+    h("button", { type: "button", onclick: async () => {
+      try {
+        await send([file.name, "upgrade"], {});
+        await page.reload();
+      } catch (error) {
+        trouble(error);
+      }
+    } }, "Upgrade the file"),
+  );
+  if (file.edit) return h(
+    "p", { class: "notice" }, "This file can be changed here. Each change is saved at once, and others who write wait meanwhile; Undo takes it back.",
+  );
   if (file.encrypted || file.format === null || file.format >= 24) return null;
   return h(
     "p", { class: "notice" },

@@ -12,7 +12,7 @@ const WIDTHS = { least: 48, usual: 150, most: 900 };
 /**
  * columns: [{ name, title, sortable, numeric, type, width }]
  * source(first, count, signal): { total, version, rows: [{ id, href, place(column), cells }] }
- * events: sorted(column, adds), counted(column), resized(widths), filled(answer), failed(error)
+ * events: sorted(column, adds), counted(column), resized(widths), filled(answer), failed(error), changed(row, column), removed(row)
  */
 export class Grid {
   constructor(columns, source, { label, order = [], widths = new Map(), ...events }) {
@@ -41,7 +41,7 @@ export class Grid {
     this.canvas = h("div", { class: "grid-canvas", role: "presentation" });
     this.element = h("div", {
       class: "grid", role: "grid", tabindex: 0, "aria-label": label, "aria-colcount": this.columns.length,
-      onscroll: () => this.scrolled(), onkeydown: (event) => this.typed(event), onclick: (event) => this.clicked(event),
+      onscroll: () => this.scrolled(), onkeydown: (event) => this.typed(event), onclick: (event) => this.clicked(event), ondblclick: () => this.wishes("changed"),
     }, this.head, this.canvas);
     this.element.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
     this.observer = new ResizeObserver(() => this.draw());
@@ -294,11 +294,20 @@ export class Grid {
     } else if (event.key === "f" && !event.ctrlKey && !event.metaKey && this.columns[column].countable) {
       event.preventDefault();
       this.events.counted?.(this.columns[column]);
+    } else if (event.key === "F2" || event.key === "Delete") {
+      event.preventDefault();
+      this.wishes(event.key === "F2" ? "changed" : "removed");
     } else if (event.key === "Enter") {
       const cell = this.rows.get(row)?.children[column];
       const link = cell?.querySelector("a") ?? this.rows.get(row)?.querySelector("a");
       link?.click();
     }
+  }
+
+  /** Tells that the active cell is to be changed, or its row removed. */
+  wishes(kind) {
+    const row = this.row(this.active.row);
+    if (row) this.events[kind]?.(row, this.columns[this.active.column]);
   }
 
   clicked(event) {

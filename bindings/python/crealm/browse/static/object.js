@@ -4,16 +4,19 @@ import { path } from "./address.js";
 import { ask } from "./api.js";
 import { picture, Place, rendered } from "./cells.js";
 import { counted, grouped, h, isolated, put } from "./dom.js";
+import { inPlace, remove, trouble } from "./edit.js";
 import { tree } from "./tree.js";
 
-export async function show(at) {
+export async function show(at, options, page) {
   const holder = h("div", {});
-  const fill = async () => put(holder, await made(at));
+  const fill = async () => {
+    if (!holder.querySelector("form.change")) put(holder, await made(at, page)); // What somebody types is left alone.
+  };
   await fill();
-  return { element: holder, renew: fill };
+  return { element: holder, renew: () => fill().catch((error) => page.failed(error)) };
 }
 
-async function made([file, , className, key]) {
+async function made([file, , className, key], page) {
   const found = await ask([file, "class", className, key]);
   const place = new Place(file, "class", className, key);
   const title = found.label ?? `#${key}`;
@@ -21,21 +24,48 @@ async function made([file, , className, key]) {
     h(
       "header", {}, h("h1", {}, isolated(title)),
       h("p", { class: "faint" }, isolated(className), ` #${key}`, found.embedded && ", embedded"),
+      page.editing && !found.embedded && h(
+        "button", { type: "button", onclick: () => remove(page, file, className, [key], () => page.go(path(file, "class", className))) }, "Delete",
+      ),
     ),
-    properties(found.properties, place),
+    properties(found.properties, place, page),
     backlinks(found, file));
   return element;
 }
 
 /** The properties of an object, also of an embedded one. */
-export function properties(entries, place) {
+export function properties(entries, place, page) {
   const rows = entries.map((one) => {
     const at = place.inside(one.name);
     return h("div", { class: "property" },
       h("dt", {}, h("a", { href: at.href, class: "quiet name" }, isolated(one.name)), h("span", { class: "type" }, marks(one))),
-      h("dd", {}, content(one.cell, at)));
+      value(one, at, page));
   });
   return h("dl", { class: "properties" }, rows);
+}
+
+const HELD = ["list", "set", "dict"];
+
+function value(one, place, page) {
+  if (!page.editing) return h("dd", {}, content(one.cell, place));
+  const holder = h("dd", { class: "changeable" });
+  const show = () => put(holder, h("div", { class: "value" }, content(one.cell, place)), !one.primaryKey && changer(one, place, page, holder, show));
+  show();
+  return holder;
+}
+
+/** What begins to change a value. A collection is changed on its page. */
+function changer(one, place, page, holder, show) {
+  const title = `Change ${one.name}`;
+  if (HELD.includes(one.cell.t)) return h("a", { href: place.href, class: "quiet edit", "aria-label": title, title }, "✎");
+  const begin = async () => {
+    try {
+      put(holder, await inPlace(page, [place.file, ...place.parts], show));
+    } catch (error) {
+      trouble(error);
+    }
+  };
+  return h("button", { type: "button", class: "quiet edit", "aria-label": title, title, onclick: begin }, "✎");
 }
 
 function marks(one) {

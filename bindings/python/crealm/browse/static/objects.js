@@ -1,8 +1,9 @@
 // The objects of a class: a query, and a table of what it finds.
 
 import { address, path } from "./address.js";
-import { ask, Refusal } from "./api.js";
+import { ask, Refusal, send } from "./api.js";
 import { isNumeric, Place } from "./cells.js";
+import { create, dialogAt, paste, remove, trouble } from "./edit.js";
 import { counted, grouped, h, isolated, put, say } from "./dom.js";
 import { panel } from "./facet.js";
 import { Grid } from "./grid.js";
@@ -14,15 +15,6 @@ export async function show(at, options, page) {
   return new Objects(at[0], at[2], options, page).start();
 }
 
-/** The classes of a file, once for each version of it. */
-export async function schemaOf(page, file) {
-  const known = page.schemas.get(file);
-  if (known) return known;
-  const found = await ask([file, "schema"]);
-  page.schemas.set(file, found);
-  return found;
-}
-
 class Objects {
   constructor(file, name, options, page) {
     this.file = file;
@@ -31,11 +23,12 @@ class Objects {
     this.where = options.get("where") ?? "";
     this.order = options.getAll("sort").map((text) => ({ name: text.replace(/ (asc|desc)$/, ""), descends: text.endsWith(" desc") }));
     this.chosen = options.getAll("column");
+    this.picked = new Set(); // Keys of objects.
     this.stored = `widths ${file} ${name}`;
   }
 
   async start() {
-    const schema = await schemaOf(this.page, this.file);
+    const schema = await this.page.schema(this.file);
     this.declared = schema.classes.find((one) => one.name === this.name);
     if (!this.declared) throw new Refusal(404, { kind: "NoSuchClass", message: `There is no class ${this.name}` });
     this.names = this.declared.properties.map((one) => one.name);
@@ -50,7 +43,7 @@ class Objects {
     this.aside = h("div", { class: "aside", hidden: true });
     this.element = h(
       "section", { class: "objects" },
-      h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.takeAway()),
+      h("div", { class: "bar" }, this.box.element, this.columnMenu(), this.queryMenu(), this.takeAway(), this.changes()),
       h("div", { class: "beside" }, this.holder, this.aside), h("div", { class: "foot" }, this.count, this.how),
     );
     await this.fill();
@@ -83,7 +76,7 @@ class Objects {
 
   /** Another version of the file: the classes may be others, too. */
   async renew() {
-    await schemaOf(this.page, this.file);
+    await this.page.schema(this.file);
     this.grid?.renew();
   }
 
@@ -165,8 +158,8 @@ class Objects {
       }
     ));
     const key = {
-      name: "\u0000key", title: "#", width: 72, numeric: true, type: "the key of the object",
-      render: (cell) => h("a", { href: cell.href, class: "key" }, cell.text),
+      name: "\u0000key", title: "#", width: this.deleting ? 92 : 72, numeric: true, type: "the key of the object",
+      render: (cell) => this.keyCell(cell),
     };
     return new Grid([key, ...columns], (from, count, signal) => ask(
       [this.file, "class", this.name], { ...this.request(), from, count }, signal,
@@ -177,6 +170,8 @@ class Objects {
       resized: (widths) => sessionStorage.setItem(this.stored, JSON.stringify([...widths])),
       filled: (answer) => this.tellIfNew(answer),
       failed: (error) => this.page.failed(error),
+      changed: (row, column) => this.changeCell(row, column),
+      removed: (row) => this.deleting && remove(this.page, this.file, this.name, [row.cells[0].text]),
     });
   }
 
@@ -214,6 +209,77 @@ class Objects {
     this.facets = null;
     put(this.aside);
     this.aside.hidden = true;
+  }
+
+  // Changing
+
+  changes() {
+    if (!this.page.editing || this.declared.embedded) return null;
+    this.deleting = h("button", { type: "button", hidden: true, onclick: () => this.removePicked() }, "Delete");
+    return [
+      h("button", { type: "button", onclick: () => create(this.page, this.file, this.name) }, "New"),
+      h("button", { type: "button", onclick: () => paste(this.page, this.file, this.name) }, "Paste rows"), this.deleting,
+    ];
+  }
+
+  pick(key, is) {
+    if (is) this.picked.add(key);
+    else this.picked.delete(key);
+    this.deleting.hidden = !this.picked.size;
+    put(this.deleting, `Delete ${grouped(this.picked.size)}`);
+  }
+
+  removePicked() {
+    remove(this.page, this.file, this.name, [...this.picked], () => {
+      for (const key of [...this.picked]) this.pick(key, false);
+    });
+  }
+
+  keyCell(cell) {
+    const link = h("a", { href: cell.href, class: "key" }, cell.text);
+    if (!this.deleting) return link;
+    return [h("input", {
+      type: "checkbox", tabindex: -1, "aria-label": `Select #${cell.text}`, checked: this.picked.has(cell.text),
+      onchange: (event) => this.pick(cell.text, event.target.checked),
+    }), link];
+  }
+
+  /** A change of the value in a cell; collections have pages of their own. */
+  changeCell(row, column) {
+    if (!this.page.editing || row.cells[0].v === null) return;
+    const cell = row.cells[this.chosen.indexOf(column.name) + 1];
+    const place = column.name === "\u0000key" ? null : row.place(column);
+    if (place === null) this.page.go(new Place(this.file, "class", this.name, row.cells[0].text).href);
+    else if (["list", "set", "dict", "object"].includes(cell.t)) this.page.go(place.href);
+    else dialogAt(this.page, [this.file, ...place.parts]);
+  }
+
+  // Queries with names
+
+  queryMenu() {
+    const list = h("ul", {});
+    const name = h("input", { type: "text", "aria-label": "Name of the query", placeholder: "Name", autocomplete: "off" });
+    const fill = (queries) => put(list, queries.filter((one) => one.class === this.name).map((one) => h(
+      "li", { class: "with-button" },
+      h("a", { class: "entry", href: address(path(this.file, "class", this.name), one.options) }, isolated(one.name)),
+      h(
+        "button", { type: "button", class: "quiet", "aria-label": `Forget ${one.name}`, onclick: () => keep({ name: one.name, remove: true }) },
+        "✕",
+      ),
+    )));
+    const told = ({ queries }) => fill(queries.map((one) => ({ ...one, options: { where: one.where, sort: one.sort, column: one.column } })));
+    const keep = (given) => send([this.file, "queries"], { class: this.name, ...given }).then(told).catch(trouble);
+    const save = (event) => {
+      event.preventDefault();
+      if (name.value) keep({ name: name.value, ...this.options });
+      name.value = "";
+    };
+    const menu = h(
+      "details", { class: "menu" }, h("summary", {}, "Queries"),
+      h("div", { class: "pop" }, list, h("form", { class: "with-button", onsubmit: save }, name, h("button", { type: "submit" }, "Save"))),
+    );
+    menu.addEventListener("toggle", () => menu.open && ask([this.file, "queries"]).then(told).catch(trouble));
+    return menu;
   }
 
   // Taking away

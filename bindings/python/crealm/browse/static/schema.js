@@ -3,25 +3,28 @@
 import { address, path } from "./address.js";
 import { ask } from "./api.js";
 import { grouped, h, isolated, svg } from "./dom.js";
+import { addClass, changesOf, changesOfProperty } from "./structure.js";
 
 const HEAD = 30, ROW = 19;
 
-export async function show([file]) {
+export async function show([file], options, page) {
   const [found, picture] = await Promise.all([ask([file, "schema"]), ask([file, "drawing"])]);
   const element = h("section", { class: "sheet wide" }, h("h1", {}, "Schema"), declarations(file),
+    page.editing && h("p", {}, h("button", { type: "button", onclick: () => addClass(page, file) }, "Add a class")),
     picture.boxes.length > 0 ? h(
       "div",
       { class: "drawing", tabindex: 0, role: "group", "aria-label": "Classes and the links between them; the list below says the same" },
       drawn(file, picture),
     ) : h("p", { class: "empty" }, "This file has no classes yet."),
-    found.classes.map((one) => declared(file, one)));
-  return { element };
+    found.classes.map((one) => declared(file, one, page)));
+  return { element, renew: () => page.again() };
 }
 
 /** The classes in the words of a language, to be taken away. */
 function declarations(file) {
   const entry = (kind, title) => h("a", { href: address(path(file, "schema"), { raw: kind }), download: true, class: "quiet" }, title);
-  return h("p", { class: "faint" }, "As declarations: ", entry("python", "Python"), ", ", entry("swift", "Swift"), ", ", entry("json", "JSON"));
+  const kinds = [["python", "Python"], ["swift", "Swift"], ["typescript", "TypeScript"], ["kotlin", "Kotlin"], ["json", "JSON"]];
+  return h("p", { class: "faint" }, "As declarations: ", kinds.flatMap(([kind, title], index) => [index > 0 && ", ", entry(kind, title)]));
 }
 
 function drawn(file, picture) {
@@ -87,7 +90,7 @@ function fitted(text, most) {
   return letters.length > most ? letters.slice(0, most - 1).join("") + "…" : letters.join("");
 }
 
-function declared(file, one) {
+function declared(file, one, page) {
   const rows = one.properties.map((property) => h("tr", {}, h("th", { scope: "row" }, isolated(property.name)),
     h(
       "td", {},
@@ -100,12 +103,13 @@ function declared(file, one) {
       [
         one.primaryKey === property.name && "primary key", property.indexed && "indexed", property.fulltext && "full-text",
       ].filter(Boolean).join(", "),
-    )));
+    ),
+    page.editing && h("td", {}, changesOfProperty(page, file, one, property))));
   return h("section", { class: "declared" }, h(
     "h2", {},
     h("a", { href: path(file, "class", one.name) }, isolated(one.name)),
     h("span", { class: "count" }, one.count.t === "int" ? grouped(one.count.v) : "⚠"),
-    one.embedded && h("span", { class: "faint" }, "embedded"),
+    one.embedded && h("span", { class: "faint" }, "embedded"), page.editing && changesOf(page, file, one),
   ),
     h("table", { class: "plain" }, h("tbody", {}, rows)));
 }

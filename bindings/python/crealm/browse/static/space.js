@@ -1,13 +1,14 @@
 // The file as a whole: where its bytes are, whether it is sound, who uses it.
 
 import { path } from "./address.js";
-import { ask } from "./api.js";
+import { ask, send } from "./api.js";
 import { counted, grouped, h, isolated, put, sized, svg } from "./dom.js";
+import { dialog, trouble } from "./edit.js";
 import { squarified } from "./treemap.js";
 
 const WIDTH = 1000, HEIGHT = 420, TITLE = 18;
 
-export async function show([file]) {
+export async function show([file], options, page) {
   const found = await ask([file, "space"]);
   const rows = found.parts.slice(0, 200).map((part) => h("tr", {},
     h("th", { scope: "row" }, part.class === null ? part.kind : h("a", { href: path(file, "class", part.class) }, isolated(nameOf(part)))),
@@ -16,6 +17,7 @@ export async function show([file]) {
     h("td", { class: "numeric faint" }, percent(part.bytes, found.total))));
   const element = h("section", { class: "sheet wide" }, h("h1", {}, "Space"),
     h("p", {}, `${sized(found.total)}, ${sized(found.free)} of them free. Compacting would leave ${sized(found.total - found.free)}.`),
+    page.editing && h("p", {}, h("button", { type: "button", onclick: (event) => compact(file, page, event.target) }, "Compact the file")),
     found.total > 0 && treemap(file, found),
     h(
       "table", { class: "plain" },
@@ -31,6 +33,20 @@ export async function show([file]) {
       h("tbody", {}, rows),
     ));
   return { element };
+}
+
+/** Rewrites the file without its free space. */
+async function compact(file, page, button) {
+  button.disabled = true;
+  try {
+    const told = await send([file, "compact"], {});
+    const text = told.done ? `${sized(told.before)} before, ${sized(told.after)} now.` : "Another program has the file open. Nothing was done.";
+    dialog("Compact", (close) => h("div", {}, h("p", {}, text), h("button", { type: "button", onclick: () => { close(); page.reload(); } }, "Close")));
+  } catch (error) {
+    trouble(error);
+  } finally {
+    button.disabled = false;
+  }
 }
 
 function nameOf(part) {

@@ -4,6 +4,7 @@ import { address } from "./address.js";
 import { ask } from "./api.js";
 import { picture, Place } from "./cells.js";
 import { counted, grouped, h, isolated, put, sized } from "./dom.js";
+import { add, buttonsOf, dialogAt } from "./edit.js";
 import { Grid } from "./grid.js";
 import { content, properties } from "./object.js";
 
@@ -12,14 +13,28 @@ const LINE = 16; // Bytes.
 export async function show(at, options, page) {
   const place = new Place(at[0], ...at.slice(1));
   const found = await ask(at, { count: 100 });
-  const title = h("header", {}, h("h1", {}, isolated(at.slice(4).join(" › "))), h("p", { class: "faint" }, summary(found)));
+  const title = h(
+    "header", {}, h("h1", {}, isolated(at.slice(4).join(" › "))), h("p", { class: "faint" }, summary(found)), changers(at, found, page),
+  );
   if (found.items) return collection(at, found, title, page);
-  if (found.text !== undefined) return long(at, found, title, place, (part) => part.text, "prose");
+  if (found.text !== undefined) return long(at, found, title, place, (part) => part.text, "prose", page);
   if (found.hex !== undefined) return long(
     at, found, [title, picture(found.cell, place)], place, (part, from) => lines(part.hex, from), "dump",
+    page,
   );
-  const inside = found.object ? properties(found.object.properties, place) : content(found.cell, place);
-  return { element: h("article", { class: "sheet" }, title, inside) };
+  const inside = found.object ? properties(found.object.properties, place, page) : content(found.cell, place);
+  return { element: h("article", { class: "sheet" }, title, inside), renew: () => page.again() };
+}
+
+/** What changes the value as a whole, and adds to it. */
+function changers(at, found, page) {
+  if (!found.edit) return null;
+  const isWhole = found.edit.whole;
+  return h(
+    "p", { class: "buttons" },
+    found.items && h("button", { type: "button", onclick: () => add(page, at) }, "Add"),
+    h("button", { type: "button", onclick: () => dialogAt(page, at) }, isWhole ? "Change as JSON" : "Change"),
+  );
 }
 
 function summary(found) {
@@ -33,12 +48,15 @@ function collection(at, first, title, page) {
   const isDictionary = first.cell.t === "dict";
   const rows = (found) => found.items.map((item) => ({
     id: item.place, place: () => new Place(at[0], ...at.slice(1), String(item.place)),
-    cells: [{ t: isDictionary ? "string" : "int", v: item.place }, item.cell],
+    cells: [{ t: isDictionary ? "string" : "int", v: item.place }, item.cell, ...(found.edit ? [{ t: "null", item, found }] : [])],
   }));
   const columns = [
     { name: isDictionary ? "key" : "place", title: isDictionary ? "Key" : "#", width: isDictionary ? 200 : 90, numeric: !isDictionary },
     { name: "value", title: "Value", width: 620 },
   ];
+  if (first.edit) columns.push({
+    name: "change", title: "", width: 130, render: (cell, row) => buttonsOf(page, at, cell.found, cell.item),
+  });
   const source = (from, count, signal) => ask(at, { from, count }, signal).then((found) => (
     { total: found.total, version: found.version, rows: rows(found) }
   ));
@@ -74,7 +92,7 @@ function table(columns, source, first, title, label, page) {
 }
 
 /** A text or bytes, part by part. */
-function long(at, first, title, place, read, kind) {
+function long(at, first, title, place, read, kind, page) {
   const body = h("div", { class: kind, tabindex: 0 });
   const add = (part) => body.append(
     kind === "prose" ? isolated(read(part), { class: "text" }, true) : document.createTextNode(read(part, part.from)),
@@ -94,7 +112,7 @@ function long(at, first, title, place, read, kind) {
     first.total ? body : h("p", { class: "empty" }, "It is empty."), more,
   );
   // The first answer has only as much as a page of a collection.
-  return ask(at).then((part) => { took(part); return { element }; });
+  return ask(at).then((part) => { took(part); return { element, renew: () => page.again() }; });
 }
 
 function lines(hex, from) {
