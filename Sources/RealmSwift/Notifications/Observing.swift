@@ -74,6 +74,19 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
+    /// For blocks that take any object.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths, on: queue) { (change: ObjectChange<Self>) in
+            switch change {
+            case .change(let object, let properties): block(.change(object, properties))
+            case .deleted: block(.deleted)
+            case .error(let error): block(.error(error))
+            }
+        }
+    }
     private func observed(_ managed: ManagedClass, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
         let table = managed.table, key = named.key, object = self, told = Told(object)
         var isFirst = true
@@ -183,7 +196,7 @@ extension Map {
 // MARK: On other queues
 
 /// Begins to observe on a queue; the token ends that, whether it has begun or not.
-private func onQueue<T: ThreadConfined>(
+func onQueue<T: ThreadConfined>(
     _ queue: DispatchQueue, _ confined: T, _ core: RealmCore, _ observe: @escaping (T) -> NotificationToken
 ) -> NotificationToken {
     nonisolated(unsafe) let observe = observe

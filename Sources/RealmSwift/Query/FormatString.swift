@@ -96,6 +96,13 @@ private struct Translation {
         }
     }
     private mutating func argument(_ any: Any) {
+        if let shape = any as? any _Geospatial {
+            // The engine has a word of its own where Realm's formats say IN.
+            if text.hasSuffix("IN ") { text = text.dropLast(3) + "GEOWITHIN " }
+            text += shape._rlmText
+            return
+        }
+        if let object = unwrapped(any) as? EmbeddedObject, !object.isManaged { return memberwise(object) }
         let value = engineValue(of: any)
         guard let value else { fail("a value of type \(type(of: any)) cannot be compared with what is stored") }
         guard lastWord == "BETWEEN" else { return add(value) }
@@ -105,6 +112,26 @@ private struct Translation {
         text += ", "
         add(bounds[1])
         text += "}"
+    }
+    /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by one.
+    private mutating func memberwise(_ object: EmbeddedObject) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count >= 3, words[words.count - 1].isEmpty, ["==", "!="].contains(words[words.count - 2]) else {
+            fail("an unmanaged object can only be compared by == and !=")
+        }
+        let path = words[words.count - 3].drop { $0 == "(" }
+        let isEqual = words[words.count - 2] == "=="
+        text.removeLast(path.count + 4)
+        text += isEqual ? "(" : "NOT ("
+        for (i, p) in object.info.properties.enumerated() where !p.shape.isComputed {
+            guard p.shape.collection == .none, p.shape.type != .object else {
+                let what = p.shape.collection == .none ? "object links are" : "equality on collections is"
+                misuse("Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented.")
+            }
+            text += (i == 0 ? "" : " AND ") + path + "." + p.name + " == "
+            argument(p.access.any(object, p) as Any)
+        }
+        text += ")"
     }
     /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
     private mutating func literal(_ quote: UInt8) {

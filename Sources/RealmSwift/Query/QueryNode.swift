@@ -49,7 +49,7 @@ private struct Printer {
         case .or(let a, let b): pair(a, "||", b)
         case .not(let child):
             // A property alone is no condition that could be negated.
-            if case .path = child { return comparison("==", child, .constant(false)) }
+            if isProperty(child) { return property(child, is: "false") }
             text += "NOT "
             condition(child)
         case .comparison(let sign, let a, let b): comparison(sign, a, b)
@@ -59,9 +59,21 @@ private struct Printer {
             operand(value)
             text += " BETWEEN {%@, %@})"
             arguments += [low, high]
-        case .path, .element: comparison("==", node, .constant(true))
+        case .path, .element: property(node, is: "true")
         case .constant, .aggregate, .subquery: operand(node)
         }
+    }
+    private func isProperty(_ node: QueryNode) -> Bool {
+        switch node {
+        case .path, .element: true
+        default: false
+        }
+    }
+    /// A property that is a condition by itself.
+    private mutating func property(_ node: QueryNode, is value: String) {
+        quantifier(node)
+        operand(node)
+        text += " == \(value)"
     }
     private mutating func pair(_ a: QueryNode, _ sign: String, _ b: QueryNode) {
         text += "("

@@ -16,11 +16,13 @@ public struct Decimal128: Sendable, CustomStringConvertible {
         value = v
     }
     public init(number: NSNumber) { value = CoreEngine.Decimal128(text: number.stringValue.utf8) ?? .nan }
-    /// From a number, or the text of one.
-    ///
-    /// - Throws: `Realm.Error.invalidInput` for anything else.
-    public init(value: Any) throws {
-        guard let v = Self._rlmConvert(value) else { throw Realm.Error(.invalidInput, "Cannot convert value '\(value)' to decimal128") }
+    /// From a number, or the text of one; of nothing not a number. Anything else is misuse.
+    public init(value: Any) {
+        guard unwrapped(value) != nil else {
+            self.value = .nan
+            return
+        }
+        guard let v = Self._rlmConvert(value) else { misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128") }
         self = v
     }
     public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
@@ -31,10 +33,17 @@ public struct Decimal128: Sendable, CustomStringConvertible {
     public var doubleValue: Double { value.double }
     public var decimalValue: Decimal { Decimal(string: value.description) ?? .nan }
     public var isNaN: Bool { value.isNaN }
-    public var isSignaling: Bool { false }
+    /// As `isNaN`, which is all that files tell of it.
+    public var isSignaling: Bool { isNaN }
+    /// As `isNaN`.
+    public var isSignalingNaN: Bool { isNaN }
     public var isSignMinus: Bool { value.isNegative }
     public var magnitude: Decimal128 { value.isNegative ? Decimal128(-value) : self }
+    public func distance(to other: Decimal128) -> Decimal128 { other - self }
+    public func advanced(by n: Decimal128) -> Decimal128 { self + n }
     /// The least and the greatest number.
+    public static var min: Decimal128 { minimumValue }
+    public static var max: Decimal128 { maximumValue }
     public static var minimumValue: Decimal128 { Decimal128(-maximumValue.value) }
     public static var maximumValue: Decimal128 { Decimal128(CoreEngine.Decimal128(text: "9999999999999999999999999999999999E6111".utf8) ?? .nan) }
 }
