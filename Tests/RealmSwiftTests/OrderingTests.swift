@@ -46,6 +46,36 @@ struct OrderingTests {
         }
         #expect(said?.contains("'self'") == true)
     }
+    @Test func changesOfSortedValues() throws {
+        let (realm, folder) = try makeRealm(Everything.self)
+        let object = Everything()
+        try realm.write {
+            realm.add(object)
+            object.ints.append(objectsIn: [5, 1, 3])
+        }
+        let sorted = object.ints.sorted()
+        var told: [String] = []
+        let token = sorted.observe { change in
+            switch change {
+            case .initial(let c): told.append("initial \(Array(c))")
+            case .update(let c, let d, let i, let m): told.append("\(Array(c)) -\(d) +\(i) *\(m)")
+            case .error(let error): told.append("\(error)")
+            }
+        }
+        realm.refresh()
+        try realm.write { object.ints.insert(4, at: 0) }
+        realm.refresh()
+        try realm.write {
+            object.ints.remove(at: 1)
+            object.ints.append(0)
+        }
+        realm.refresh()
+        try realm.write { object.ints.swapAt(0, 1) }
+        realm.refresh()
+        #expect(told == ["initial [1, 3, 5]", "[1, 3, 4, 5] -[] +[2] *[]", "[0, 1, 3, 4] -[3] +[0] *[]"])
+        token.invalidate()
+        _ = folder
+    }
     @Test func sections() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let object = Everything()

@@ -48,7 +48,7 @@ struct QueryTests {
     }
     @Test func texts() {
         func text(_ query: (Query<Person>) -> Query<Bool>) -> String { query(Query<Person>._constructForTesting())._constructPredicate().0 }
-        #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && NOT (best.age < %@)) && (dogs.@count > %@))")
+        #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && (NOT best.age < %@)) && (dogs.@count > %@))")
         #expect(text { $0.dogs.age > 3 } == "(ANY dogs.age > %@)" && text { $0.scores["a"] == 1 } == "(scores[%@] == %@)")
         #expect(
             text { ($0.dogs.age > 3 && $0.dogs.name == "x").count > 0 }

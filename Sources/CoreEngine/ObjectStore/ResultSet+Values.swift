@@ -15,6 +15,8 @@ extension ResultSet {
         guard valueLimit == .max else { throw RealmError(.illegalOperation, "Results with a limit cannot be ordered") }
         return ResultSet(self, query, valueOrderings: valueOrderings + [ordering])
     }
+    /// Whether the rows are values in another order than that of their collection. What a notifier tells is about the collection.
+    package var isOrderedValues: Bool { table == nil && !valueOrderings.isEmpty }
     /// Places in the collection, in the order of the rows.
     func orderedPlaces() throws(RealmError) -> [Int] {
         let content = try content(), group = try realm.reading().group

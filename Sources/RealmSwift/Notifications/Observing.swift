@@ -134,6 +134,7 @@ extension _Rows {
     ) -> NotificationToken {
         var isFirst = true
         let found = found
+        if found.isOrderedValues { return observeOrdered(keyPaths, collection, block) }
         return core.observe(
             keyPaths, of: found.table ?? .null, { (t) throws(EngineError) in try found.makeNotifier(t) },
             { changes in
@@ -146,6 +147,32 @@ extension _Rows {
                     .update(
                         collection, deletions: c.deletions.indices, insertions: c.insertions.indices, modifications: c.modifications.indices))
             })
+    }
+}
+extension _Rows {
+    /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found by comparing.
+    private func observeOrdered<C>(
+        _ keyPaths: [String]?, _ collection: C, _ block: @escaping (RealmCollectionChange<C>) -> Void
+    ) -> NotificationToken {
+        func values() -> [EngineValue] { (0..<count).map { stored(at: $0).value } }
+        var before: [EngineValue]?
+        return core.observe(keyPaths, of: .null, { (t) throws(EngineError) in try found.makeNotifier(t) }) { _ in
+            let now = values()
+            guard let old = before else {
+                before = now
+                return block(.initial(collection))
+            }
+            before = now
+            var deletions: [Int] = [], insertions: [Int] = []
+            for step in now.difference(from: old) {
+                switch step {
+                case .remove(let i, _, _): deletions.append(i)
+                case .insert(let i, _, _): insertions.append(i)
+                }
+            }
+            guard !deletions.isEmpty || !insertions.isEmpty else { return }
+            block(.update(collection, deletions: deletions.sorted(), insertions: insertions.sorted(), modifications: []))
+        }
     }
 }
 extension RealmCollection {

@@ -50,6 +50,7 @@ private struct Printer {
         case .not(let child):
             // A property alone is no condition that could be negated.
             if isProperty(child) { return property(child, is: "false") }
+            if case .comparison(let sign, let a, let b) = child { return comparison(sign, a, b, isNegated: true) }
             text += "NOT "
             condition(child)
         case .comparison(let sign, let a, let b): comparison(sign, a, b)
@@ -82,8 +83,8 @@ private struct Printer {
         condition(b)
         text += ")"
     }
-    private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode) {
-        text += "("
+    private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode, isNegated: Bool = false) {
+        text += isNegated ? "(NOT " : "("
         // What is looked for in a collection stands before it: the collection as a whole is meant.
         if case .constant = a {} else { quantifier(a) }
         operand(a)
