@@ -218,7 +218,7 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
     private static func pairs(_ any: Any) -> [(String, Any)]? {
         switch unwrapped(any) {
         case nil: []
-        case let map as Map: map.asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) }
+        case let map as any AnyEntries: map.allEntries
         case let d as [String: Any]: d.map { ($0.key, $0.value) }
         default: nil
         }

@@ -74,7 +74,7 @@ extension ObjectBase {
     }
 }
 /// Maps whose types are not known.
-private protocol AnyEntries { var allEntries: [(String, Any)] { get } }
+protocol AnyEntries { var allEntries: [(String, Any)] { get } }
 extension Map: AnyEntries {
-    fileprivate var allEntries: [(String, Any)] { asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) } }
+    var allEntries: [(String, Any)] { asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) } }
 }

@@ -129,9 +129,8 @@ private final class ToldProjection {
             if let a = old.flatMap(unwrapped) as? AnyHashable, let b = new.flatMap(unwrapped) as? AnyHashable, a == b, !isCollection(new) {
                 return nil
             }
-            let isPlain = !isCollection(new)
             return PropertyChange(
-                name: properties[i].name, oldValue: isPlain ? old.flatMap(unwrapped) : nil, newValue: isPlain ? new.flatMap(unwrapped) : nil)
+                name: properties[i].name, oldValue: isCollection(new) ? nil : old.flatMap(unwrapped), newValue: new.flatMap(unwrapped))
         }
     }
     private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any KeptWhenManaged }

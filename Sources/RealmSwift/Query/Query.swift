@@ -21,7 +21,7 @@ public struct Query<T> {
     func compared<U>(_ sign: String, _ other: Query<U>) -> Query<Bool> { Query<Bool>(.comparison(sign, node, other.node)) }
     /// A property behind this one.
     func property<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
-        guard case .path(let names, let collection) = node else { misuse("'\(name)' is asked of something that is no object") }
+        guard case .path(let names, let collection) = node else { misuse("Cannot apply key path to Map subscripts.") }
         let all = names + name.split(separator: ".").map(String.init)
         return Query<V>(.path(all, collection: V.self is any QueryManyValues.Type || isCollection ? all.count : collection))
     }

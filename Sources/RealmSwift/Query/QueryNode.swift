@@ -105,8 +105,9 @@ private struct Printer {
         case .element(let of, let step):
             operand(of)
             switch step {
-            case is QueryAll: text += "[*]"
-            case let i as Int: text += "[\(i)]"
+            case is QueryAll:
+                text += "[%K]"
+                arguments.append("#any")
             default:
                 text += "[%@]"
                 arguments.append(step ?? NSNull())

@@ -28,8 +28,17 @@ public struct Decimal128: Sendable, CustomStringConvertible {
     public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
     public init<T: BinaryInteger>(_ source: T) { value = CoreEngine.Decimal128(text: "\(source)".utf8) ?? .nan }
 
-    public var stringValue: String { value.description }
-    public var description: String { value.description }
+    /// As Realm writes it: without zeros at the end behind the point, and without a sign before a positive exponent. The file keeps the zeros.
+    public var stringValue: String {
+        let parts = value.description.split(separator: "E", maxSplits: 1)
+        guard var digits = parts.first, !value.isSpecial else { return value.description }
+        if digits.contains(".") {
+            while digits.last == "0" { digits.removeLast() }
+            if digits.last == "." { digits.removeLast() }
+        }
+        return String(digits) + (parts.count == 2 ? "E\(parts[1].drop { $0 == "+" })" : "")
+    }
+    public var description: String { stringValue }
     public var doubleValue: Double { value.double }
     public var decimalValue: Decimal { Decimal(string: value.description) ?? .nan }
     public var isNaN: Bool { value.isNaN }

@@ -19,6 +19,8 @@ extension PersistableEnum {
         return first
     }
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    /// Access by name gives what is stored.
+    public var _rlmAny: Any? { rawValue }
     public static var _rlmShape: _PropertyShape { RawValue._rlmShape }
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { RawValue._rlmLoad(stored).flatMap { Self(rawValue: $0) } }
     public func _rlmValue() -> _StoredValue? { rawValue._rlmValue() }
