@@ -139,3 +139,35 @@ struct QueryTests {
         try check("No property 'nome'") { _ = $0.sorted(byKeyPath: "nome").count }
     }
 }
+
+/// A type of the program that is stored as an embedded object.
+struct Box: CustomPersistable, Hashable {
+    typealias PersistedType = StoredBox
+    var width = 0, label = ""
+    init(_ width: Int, _ label: String) { (self.width, self.label) = (width, label) }
+    init(persistedValue: StoredBox) { (width, label) = (persistedValue.width, persistedValue.label) }
+    var persistableValue: StoredBox { StoredBox(value: [width, label] as [Any]) }
+}
+class StoredBox: EmbeddedObject {
+    @Persisted var width: Int
+    @Persisted var label: String
+}
+class Shelf: Object {
+    @Persisted var box: Box
+    @Persisted var boxes: List<Box>
+}
+struct CustomQueryTests {
+    @Test func memberwise() throws {
+        let (realm, folder) = try makeRealm(Shelf.self, StoredBox.self)
+        let first = Shelf(), second = Shelf()
+        (first.box, second.box) = (Box(1, "a"), Box(2, "a"))
+        first.boxes.append(objectsIn: [Box(3, "x"), Box(4, "y")])
+        try realm.write { realm.add([first, second]) }
+        let all = realm.objects(Shelf.self)
+        #expect(all.where { $0.box == Box(1, "a") }.count == 1 && all.where { $0.box != Box(1, "a") }.count == 1)
+        #expect(all.where { $0.box == Box(1, "b") }.isEmpty && all.where { $0.box != Box(1, "b") }.count == 2)
+        #expect(all.where { $0.boxes == Box(4, "y") }.count == 1 && all.where { $0.boxes == Box(3, "y") }.isEmpty)
+        #expect(all.where { $0.boxes != Box(4, "y") }.count == 1 && all.where { $0.box.persistableValue.width > 1 }.count == 1)
+        _ = folder
+    }
+}

@@ -111,7 +111,7 @@ private struct Translation {
         }
         if let object = unwrapped(any) as? EmbeddedObject, !object.isManaged {
             // No object of the Realm is this one.
-            let (_, isEqual) = takeComparison()
+            let (_, isEqual, _) = takeComparison()
             text += isEqual ? "FALSEPREDICATE" : "TRUEPREDICATE"
             return
         }
@@ -129,29 +129,32 @@ private struct Translation {
         add(bounds[1])
         text += "}"
     }
-    /// Takes `path == ` or `path != ` back from the end of the text.
-    private mutating func takeComparison() -> (path: String, isEqual: Bool) {
+    /// Takes `path == ` or `path != ` back from the end of the text, with the `ANY` before it.
+    private mutating func takeComparison() -> (path: String, isEqual: Bool, isAny: Bool) {
         let words = text.split(separator: " ", omittingEmptySubsequences: false)
         guard words.count >= 3, words[words.count - 1].isEmpty, ["==", "!="].contains(words[words.count - 2]) else {
             fail("an unmanaged object can only be compared by == and !=")
         }
         let path = String(words[words.count - 3].drop { $0 == "(" }), isEqual = words[words.count - 2] == "=="
         text.removeLast(path.count + 4)
-        return (path, isEqual)
+        let isAny = text.hasSuffix("ANY ")
+        if isAny { text.removeLast(4) }
+        return (path, isEqual, isAny)
     }
     /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by one.
     private mutating func memberwise(_ object: EmbeddedObject) {
-        let (path, isEqual) = takeComparison()
+        let (path, isEqual, isAny) = takeComparison()
+        if isAny { text += "SUBQUERY(\(path), $member, " }
         text += isEqual ? "(" : "NOT ("
         for (i, p) in object.info.properties.enumerated() where !p.shape.isComputed {
             guard p.shape.collection == .none, p.shape.type != .object else {
                 let what = p.shape.collection == .none ? "object links are" : "equality on collections is"
                 misuse("Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented.")
             }
-            text += (i == 0 ? "" : " AND ") + path + "." + p.name + " == "
+            text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + p.name + " == "
             argument(p.access.any(object, p) as Any)
         }
-        text += ")"
+        text += isAny ? ")).@count > 0" : ")"
     }
     /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
     private mutating func literal(_ quote: UInt8) {
