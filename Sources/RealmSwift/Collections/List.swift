@@ -208,6 +208,11 @@ extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
         object.kept(index) ?? object.keep(index, List(object.collection(index, .list, Element._rlmShape)))
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: List<Element>) { _rlmGet(object, index).assign(value) }
+    public static func _rlmAssigned(_ old: List<Element>?, _ new: List<Element>) -> List<Element> {
+        let kept = old ?? List<Element>()
+        kept.assign(new)
+        return kept
+    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> { List(recording: object.recording(index)) }
     /// Takes the elements of another collection in place of its own.
     func assign(_ other: List<Element>) {

@@ -187,6 +187,11 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
         removeAll()
         for (key, value) in entries { store(value, key) }
     }
+    public static func _rlmAssigned(_ old: Map?, _ new: Map) -> Map {
+        let kept = old ?? Map()
+        kept.assign(new)
+        return kept
+    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map { Map(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.dictionary, Value._rlmShape) else { return }

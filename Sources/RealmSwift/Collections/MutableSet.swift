@@ -121,6 +121,11 @@ extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
         removeAll()
         insert(objectsIn: elements)
     }
+    public static func _rlmAssigned(_ old: MutableSet<Element>?, _ new: MutableSet<Element>) -> MutableSet<Element> {
+        let kept = old ?? MutableSet<Element>()
+        kept.assign(new)
+        return kept
+    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> { MutableSet(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.set, Element._rlmShape) else { return }

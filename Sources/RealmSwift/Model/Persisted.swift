@@ -56,7 +56,7 @@ public struct Persisted<Value: _Persistable> {
         }
         @inline(__always) set {
             if object._rlmState == 0 {
-                object[keyPath: storage].value = newValue
+                object[keyPath: storage].value = Value._rlmAssigned(object[keyPath: storage].value, newValue)
             } else {
                 Value._rlmSet(object, object[keyPath: storage].index, newValue)
             }
@@ -119,7 +119,11 @@ extension Persisted: PropertyAccess {
             }
         }
         guard let value = Value._rlmConvertProperty(value) else { return false }
-        if object.isManaged { Value._rlmSet(object, p.index, value) } else { wrapper(object, p).pointee.value = value }
+        if object.isManaged {
+            Value._rlmSet(object, p.index, value)
+        } else {
+            wrapper(object, p).pointee.value = Value._rlmAssigned(wrapper(object, p).pointee.value, value)
+        }
         return true
     }
     static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {

@@ -64,6 +64,8 @@ extension Optional: _CustomStorage where Wrapped: _RealmStorable {}
 
 extension _CustomPersistable {
     public static var _rlmShape: _PropertyShape { PersistedType._rlmShape }
+    /// Access by name gives what is stored; of embedded objects, which that would make, the value itself.
+    public var _rlmAny: Any? { PersistedType.self is ObjectBase.Type ? self : persistableValue }
     public func _rlmValue() -> _StoredValue? { persistableValue._rlmValue() }
     public func _rlmStore(at place: _Place) throws { try persistableValue._rlmStore(at: place) }
 }

@@ -45,7 +45,7 @@ extension Optional: _RealmStorable where Wrapped: _RealmStorable {
 extension Optional: _Persistable, _DefaultConstructible where Wrapped: _RealmStorable {
     public init() { self = nil }
     public static func _rlmDefault() -> Wrapped? { nil }
-    public var _rlmAny: Any? { (self as? any PersistableEnum)?._rlmAny ?? self }
+    public var _rlmAny: Any? { self.flatMap { ($0 as? any _Persistable)?._rlmAny } ?? self }
 }
 extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue {}
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}

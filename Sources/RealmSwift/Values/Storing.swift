@@ -111,6 +111,8 @@ public protocol _Persistable: _HasPersistedType {
     static func _rlmConvertProperty(_ any: Any) -> Self?
     /// As dynamic access shows it.
     var _rlmAny: Any? { get }
+    /// What a property of an unmanaged object holds after an assignment: the new value; of collections the old one, with the elements of the new one.
+    static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self
     /// Set by the initialisers of wrappers; nothing but linking objects keeps it.
     static func _rlmDefault(origin: String) -> Self
 }
@@ -119,6 +121,7 @@ extension _Persistable {
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { nil }
     public static func _rlmDefault(origin: String) -> Self { _rlmDefault() }
     public var _rlmAny: Any? { self }
+    @inlinable public static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self { new }
 }
 
 /// What may be an element of a `List` or `MutableSet`, or a value of a `Map`.
