@@ -67,8 +67,12 @@ let package = Package(
         .executableTarget(
             name: "realm-swift-chapters", dependencies: ["RealmSwift"], path: "examples/RealmSwift",
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
+        // A program in the terminal, which the tests drive.
+        .executableTarget(
+            name: "realm-swift-notes", dependencies: ["RealmSwift"], path: "examples/swift/notes",
+            swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
         .testTarget(
-            name: "RealmSwiftTests", dependencies: ["RealmSwift", "realm-swift-chapters"],
+            name: "RealmSwiftTests", dependencies: ["RealmSwift", "realm-swift-chapters", "realm-swift-notes"],
             swiftSettings: [.swiftLanguageMode(.v6), .treatAllWarnings(as: .error)]),
     ]
 )

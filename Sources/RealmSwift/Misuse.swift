@@ -26,3 +26,7 @@ public enum RealmMisuse {
 @inline(__always) func must<R>(_ body: () throws(EngineError) -> R) -> R {
     do throws(EngineError) { return try body() } catch { misuse(error) }
 }
+/// An index that no element of a collection has.
+@inline(never) func outOfBounds(_ index: Int, _ count: Int) -> Never {
+    misuse((index < 0 ? "Cannot pass a negative value: " : "") + "Index \(index) is out of bounds (must be less than \(count)).")
+}

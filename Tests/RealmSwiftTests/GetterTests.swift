@@ -37,8 +37,9 @@ struct GetterTests {
     }
     @Test func accessorsAreInlined() throws {
         let all = try functions()
-        for (property, most) in [("number", 3), ("text", 3), ("list", 3)] {
-            for (kind, calls) in [("g", most), ("s", 1)] {
+        // Setting a collection is a call of its own when the object is unmanaged, too: it takes the elements.
+        for (property, getter, setter) in [("number", 3, 1), ("text", 3, 1), ("list", 3, 2)] {
+            for (kind, calls) in [("g", getter), ("s", setter)] {
                 let found = all.filter { $0.name.contains("5ProbeC\(property.count)\(property)") && $0.name.contains("v\(kind) :") }
                 let body = try #require(found.first?.body)
                 #expect(!body.contains("keypath ") && !body.contains("KeyPath") && !body.contains("[dynamic]"), "\(property): \(body)")

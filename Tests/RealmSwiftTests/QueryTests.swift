@@ -48,7 +48,7 @@ struct QueryTests {
     }
     @Test func texts() {
         func text(_ query: (Query<Person>) -> Query<Bool>) -> String { query(Query<Person>._constructForTesting())._constructPredicate().0 }
-        #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && NOT (best.age < %@)) && (dogs.@count > %@))")
+        #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && (NOT best.age < %@)) && (dogs.@count > %@))")
         #expect(text { $0.dogs.age > 3 } == "(ANY dogs.age > %@)" && text { $0.scores["a"] == 1 } == "(scores[%@] == %@)")
         #expect(
             text { ($0.dogs.age > 3 && $0.dogs.name == "x").count > 0 }
@@ -137,5 +137,37 @@ struct QueryTests {
         try check("not stored") { _ = $0.sorted(by: \.shout) }
         try check("Only predicates that were made with a format") { _ = $0.filter(NSPredicate(block: { _, _ in true })) }
         try check("No property 'nome'") { _ = $0.sorted(byKeyPath: "nome").count }
+    }
+}
+
+/// A type of the program that is stored as an embedded object.
+struct Box: CustomPersistable, Hashable {
+    typealias PersistedType = StoredBox
+    var width = 0, label = ""
+    init(_ width: Int, _ label: String) { (self.width, self.label) = (width, label) }
+    init(persistedValue: StoredBox) { (width, label) = (persistedValue.width, persistedValue.label) }
+    var persistableValue: StoredBox { StoredBox(value: [width, label] as [Any]) }
+}
+class StoredBox: EmbeddedObject {
+    @Persisted var width: Int
+    @Persisted var label: String
+}
+class Shelf: Object {
+    @Persisted var box: Box
+    @Persisted var boxes: List<Box>
+}
+struct CustomQueryTests {
+    @Test func memberwise() throws {
+        let (realm, folder) = try makeRealm(Shelf.self, StoredBox.self)
+        let first = Shelf(), second = Shelf()
+        (first.box, second.box) = (Box(1, "a"), Box(2, "a"))
+        first.boxes.append(objectsIn: [Box(3, "x"), Box(4, "y")])
+        try realm.write { realm.add([first, second]) }
+        let all = realm.objects(Shelf.self)
+        #expect(all.where { $0.box == Box(1, "a") }.count == 1 && all.where { $0.box != Box(1, "a") }.count == 1)
+        #expect(all.where { $0.box == Box(1, "b") }.isEmpty && all.where { $0.box != Box(1, "b") }.count == 2)
+        #expect(all.where { $0.boxes == Box(4, "y") }.count == 1 && all.where { $0.boxes == Box(3, "y") }.isEmpty)
+        #expect(all.where { $0.boxes != Box(4, "y") }.count == 1 && all.where { $0.box.persistableValue.width > 1 }.count == 1)
+        _ = folder
     }
 }

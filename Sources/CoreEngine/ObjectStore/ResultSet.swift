@@ -26,6 +26,10 @@ package final class ResultSet: @unchecked Sendable {
     private let arena = ConstantArena()
     /// Most values that value results show.
     let valueLimit: Int
+    /// How value results are ordered; empty: as the collection is.
+    let valueOrderings: [ValueOrdering]
+    /// Of ordered value results: places in the collection. Found as the rows are.
+    private var places: [Int] = []
     /// Whether the values are those of a dictionary; nil where there was no collection. Another kind in its place is not the same collection.
     private let ofDictionary: Bool?
 
@@ -49,8 +53,9 @@ package final class ResultSet: @unchecked Sendable {
         fixedValues = []
         fixedPaths = [:]
         valueLimit = .max
+        valueOrderings = []
     }
-    init(_ other: ResultSet, _ query: BoundQuery, valueLimit: Int? = nil) {
+    init(_ other: ResultSet, _ query: BoundQuery, valueLimit: Int? = nil, valueOrderings: [ValueOrdering]? = nil) {
         realm = other.realm
         search = realm.isFrozen ? Lock(initial: false) : nil
         source = other.source
@@ -60,6 +65,7 @@ package final class ResultSet: @unchecked Sendable {
         fixedValues = []
         fixedPaths = [:]
         self.valueLimit = valueLimit ?? other.valueLimit
+        self.valueOrderings = valueOrderings ?? other.valueOrderings
         ofDictionary = other.ofDictionary
     }
     init(fixing other: ResultSet, rows: [ObjKey], values: [Mixed] = [], paths: [Int: CollectionPath] = [:]) {
@@ -70,6 +76,7 @@ package final class ResultSet: @unchecked Sendable {
         query = other.query
         isFixed = true
         valueLimit = other.valueLimit
+        valueOrderings = []
         ofDictionary = other.ofDictionary
         var kept: [Mixed] = []
         for v in values { kept.append(arena.keep(v)) }
@@ -86,11 +93,12 @@ package final class ResultSet: @unchecked Sendable {
         let source: Source
         let query: BoundQuery
         let valueLimit: Int
+        let valueOrderings: [ValueOrdering]
     }
-    package var recipe: Recipe { Recipe(source: source, query: query.copied(), valueLimit: valueLimit) }
+    package var recipe: Recipe { Recipe(source: source, query: query.copied(), valueLimit: valueLimit, valueOrderings: valueOrderings) }
     package convenience init(_ realm: Realm, _ r: Recipe) throws(RealmError) {
         let base = try ResultSet(realm, r.source)
-        self.init(base, r.query.copied(), valueLimit: r.valueLimit)
+        self.init(base, r.query.copied(), valueLimit: r.valueLimit, valueOrderings: r.valueOrderings)
     }
     /// The same in another Realm.
     package func resolved(in other: Realm) throws(RealmError) -> ResultSet { try ResultSet(other, recipe) }
@@ -120,7 +128,7 @@ package final class ResultSet: @unchecked Sendable {
         }
     }
     private func findRows(_ query: BoundQuery) throws(RealmError) {
-        rows = try source.rows(try realm.reading().group, query)
+        if table == nil { places = try orderedPlaces() } else { rows = try source.rows(try realm.reading().group, query) }
         rowsAt.store(realm.stateCount, ordering: .releasing)
     }
     /// The collection of value results; 2009 when its owner is gone.
@@ -139,10 +147,10 @@ package final class ResultSet: @unchecked Sendable {
     package func count() throws(RealmError) -> Int {
         if isFixed { return table == nil ? fixedValues.count : rows.count }
         guard let table else {
-            switch try content() {
-            case .list(let l): return min(l.count, valueLimit)
-            case .dictionary(let d): return min(d.count, valueLimit)
-            }
+            let n = try content().count
+            guard !valueOrderings.isEmpty else { return min(n, valueLimit) }
+            try update()
+            return min(places.count, valueLimit)
         }
         if isWholeTable { return try realm.objectCount(table) }
         if isUpToDate { return rows.count }
@@ -197,10 +205,15 @@ package final class ResultSet: @unchecked Sendable {
         }
         let n = try count()
         guard i >= 0, i < n else { throw outOfRange(i, n) }
-        switch (try content(), source) {
-        case (.list(let l), _): return try l.get(i)
-        case (.dictionary(let d), .keys): return try d.key(i)
-        case (.dictionary(let d), _): return try d.value(i)
+        return try value(place(i), in: try content())
+    }
+    /// Place in the collection of a row of value results.
+    private func place(_ i: Int) -> Int { valueOrderings.isEmpty ? i : places[i] }
+    func value(_ i: Int, in content: CollectionContent) throws(RealmError) -> Mixed {
+        switch (content, source) {
+        case (.list(let l), _): try l.get(i)
+        case (.dictionary(let d), .keys): try d.key(i)
+        case (.dictionary(let d), _): try d.value(i)
         }
     }
     /// Path of the collection that the value at an index holds, when it holds one.
@@ -215,6 +228,7 @@ package final class ResultSet: @unchecked Sendable {
         default: return nil
         }
         if isFixed { return fixedPaths[i] }
+        let i = place(i)
         switch try content() {
         case .list(let l): return path.appending(.salt(try l.nestedKey(i)))
         case .dictionary(let d):

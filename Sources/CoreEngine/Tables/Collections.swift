@@ -28,6 +28,12 @@ package struct CollectionPath: Hashable, Sendable {
 package enum CollectionContent {
     case list(ElementList)
     case dictionary(ElementDictionary)
+    package var count: Int {
+        switch self {
+        case .list(let l): l.count
+        case .dictionary(let d): d.count
+        }
+    }
 }
 
 extension Group {

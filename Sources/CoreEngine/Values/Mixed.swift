@@ -52,7 +52,7 @@ extension Mixed {
     }
 
     /// −1, 0, 1 in the order of Mixed values (sets, index lists). Format: logical §12.3.
-    static func compare(_ a: Mixed, _ b: Mixed) -> Int {
+    package static func compare(_ a: Mixed, _ b: Mixed) -> Int {
         switch (a, b) {
         case (.null, .null): return 0
         case (.int(let x), .int(let y)): return x == y ? 0 : (x < y ? -1 : 1)

@@ -3,15 +3,21 @@ internal import CoreEngine
 /// The objects that link to this one through a property: `@Persisted(originProperty: "dogs") var owners: LinkingObjects<Person>`. Live, and computed:
 /// nothing of it is stored.
 public struct LinkingObjects<Element: ObjectBase & RealmCollectionValue> {
-    let rows: _Rows?
+    private let found: _Rows?
+    var rows: _Rows? { found ?? plain?.rows }
     let originProperty: String
-    private let recorder: _Recording?
+    private let noted: _Recording?
+    fileprivate var recorder: _Recording? { noted ?? plain?.recorder }
+    /// Of a field of a model without `@Persisted`, whose object is known later.
+    private let plain: PlainLinks?
 
     /// - Parameter propertyName: the property of the other class.
-    public init(fromType _: Element.Type, property propertyName: String) { self.init(origin: propertyName) }
-    init(origin: String) { (rows, originProperty, recorder) = (nil, origin, nil) }
-    init(_ rows: _Rows) { (self.rows, originProperty, recorder) = (rows, "", nil) }
-    fileprivate init(recording: _Recording) { (rows, originProperty, recorder) = (nil, "", recording) }
+    public init(fromType _: Element.Type, property propertyName: String) {
+        (found, originProperty, noted, plain) = (nil, propertyName, nil, PlainLinks())
+    }
+    init(origin: String) { (found, originProperty, noted, plain) = (nil, origin, nil, nil) }
+    init(_ rows: _Rows) { (found, originProperty, noted, plain) = (rows, "", nil, nil) }
+    fileprivate init(recording: _Recording) { (found, originProperty, noted, plain) = (nil, "", recording, nil) }
 }
 extension LinkingObjects: RealmCollection {
     public func _rlmRows() -> _Rows {
@@ -36,6 +42,19 @@ extension LinkingObjects: RealmCollection {
     public func makeIterator() -> RLMIterator<Element> { rows.map { RLMIterator($0) } ?? RLMIterator([]) }
     /// Index of the first equal element.
     public func index(of element: Element) -> Int? { rows.flatMap { Results<Element>($0).index(of: element) } }
+}
+/// What linking objects of a model without `@Persisted` show.
+private final class PlainLinks {
+    var rows: _Rows?
+    var recorder: _Recording?
+}
+extension LinkingObjects: PlainProperty {
+    func show(_ object: ObjectBase, _ index: Int16) { plain?.rows = Self._rlmGet(object, index).rows }
+    func record(_ recorder: _Recording) { plain?.recorder = recorder }
+    var plainRecorder: _Recording? { recorder }
+    var plainValue: Any? { self }
+    func storePlain(at place: _Place) throws {}
+    func setPlain(_ any: Any) -> Bool { false }
 }
 extension LinkingObjects: AnyCollectionText {}
 extension LinkingObjects: LinkingOrigin {}

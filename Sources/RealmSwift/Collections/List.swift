@@ -18,6 +18,11 @@ public final class List<Element: RealmCollectionValue> {
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
+    func record(_ recorder: _Recording) { self.recorder = recorder }
+    var plainRecorder: _Recording? { recorder }
+    func show(_ object: ObjectBase, _ index: Int16) {
+        if managed == nil { managed = object.collection(index, .list, Element._rlmShape) }
+    }
 
     // MARK: Reading
 
@@ -47,7 +52,7 @@ public final class List<Element: RealmCollectionValue> {
         return value
     }
     private func verify(_ index: Int, _ limit: Int) {
-        guard index >= 0, index < limit else { misuse("Index \(index) is out of bounds (must be less than \(limit)).") }
+        guard index >= 0, index < limit else { outOfBounds(index, limit) }
     }
     /// Index of the first equal element.
     public func index(of element: Element) -> Int? {
@@ -82,6 +87,7 @@ public final class List<Element: RealmCollectionValue> {
             values.remove(at: index)
             return
         }
+        managed.verify(index)
         managed.change { (realm, path) throws(EngineError) in try realm.erase(at: index, in: path) }
     }
     /// Takes the elements at some places out.
@@ -123,6 +129,8 @@ public final class List<Element: RealmCollectionValue> {
             verify(to, values.count)
             return values.insert(values.remove(at: from), at: to)
         }
+        managed.verify(from)
+        managed.verify(to)
         managed.change { (realm, path) throws(EngineError) in try realm.move(from, to: to, in: path) }
     }
     /// Moves elements before the one at an offset, as lists on the screen tell it.
@@ -141,7 +149,13 @@ public final class List<Element: RealmCollectionValue> {
     }
     /// Exchanges two elements.
     public func swapAt(_ i: Int, _ j: Int) {
-        guard let managed else { return values.swapAt(i, j) }
+        guard let managed else {
+            verify(i, values.count)
+            verify(j, values.count)
+            return values.swapAt(i, j)
+        }
+        managed.verify(i)
+        managed.verify(j)
         let (low, high) = (Swift.min(i, j), Swift.max(i, j))
         guard low != high else { return }
         managed.change { (realm, path) throws(EngineError) in
@@ -194,6 +208,11 @@ extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
         object.kept(index) ?? object.keep(index, List(object.collection(index, .list, Element._rlmShape)))
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: List<Element>) { _rlmGet(object, index).assign(value) }
+    public static func _rlmAssigned(_ old: List<Element>?, _ new: List<Element>) -> List<Element> {
+        let kept = old ?? List<Element>()
+        kept.assign(new)
+        return kept
+    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> { List(recording: object.recording(index)) }
     /// Takes the elements of another collection in place of its own.
     func assign(_ other: List<Element>) {

@@ -58,10 +58,7 @@ final class ManagedCollection {
     var count: Int {
         guard isThere else { return 0 }
         return inside { () throws(EngineError) in
-            switch try opened() {
-            case .list(let l): l.count
-            case .dictionary(let d): d.count
-            }
+            try opened().count
         }
     }
     func place(_ target: _Place.Target) -> _Place { _Place(core, target) }
@@ -76,7 +73,7 @@ final class ManagedCollection {
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
             let l = try list()
-            guard i >= 0, i < l.count else { misuse("Index \(i) is out of bounds (must be less than \(l.count)).") }
+            guard i >= 0, i < l.count else { outOfBounds(i, l.count) }
             return try stored(try l.get(i)) { () throws(EngineError) in path.appending(.salt(try l.nestedKey(i))) }
         }
     }
@@ -84,7 +81,7 @@ final class ManagedCollection {
     func entry(at i: Int) -> (key: String, value: _StoredValue) {
         inside { () throws(EngineError) in
             let d = try dictionary()
-            guard i >= 0, i < d.count else { misuse("Index \(i) is out of bounds (must be less than \(d.count)).") }
+            guard i >= 0, i < d.count else { outOfBounds(i, d.count) }
             guard case .string(let name) = try d.key(i) else { throw EngineError(.invalidDatabase, "A key is no text") }
             let key = String(decoding: name, as: UTF8.self), bytes = Array(name)
             return (key, try stored(try d.value(i)) { () in path.appending(.name(bytes)) })
@@ -110,7 +107,19 @@ final class ManagedCollection {
     }
     /// Stores a value; what is refused is misuse.
     func store(_ value: some _RealmStorable, _ target: _Place.Target, _ addition: Addition? = nil) {
-        do { try value._rlmStore(at: _Place(core, target, addition)) } catch { misuse((error as? EngineError)?.message ?? "\(error)") }
+        do { try value._rlmStore(at: _Place(core, target, addition)) } catch {
+            guard let error = error as? EngineError else { misuse("\(error)") }
+            switch target {
+            case .insertion(_, let i) where error.code == .indexOutOfBounds: outOfBounds(i, count + 1)
+            case .element(_, let i) where error.code == .indexOutOfBounds: outOfBounds(i, count)
+            default: misuse(error)
+            }
+        }
+    }
+    /// Misuse for an index that no element has. For what is about to change the collection, which costs more than this.
+    func verify(_ index: Int) {
+        let n = inside { () throws(EngineError) in try opened().count }
+        guard index >= 0, index < n else { outOfBounds(index, n) }
     }
     /// The elements as rows.
     func rows() -> _Rows {

@@ -15,7 +15,7 @@ extension String: _MapKey {
 /// sign at their beginning.
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Of an unmanaged map, in the order of keys.
-    private var entries: [(key: Name, value: Value)] = []
+    private(set) var entries: [(key: Name, value: Value)] = []
     private(set) var managed: ManagedCollection?
     private var recorder: _Recording?
 
@@ -23,6 +23,11 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
+    func record(_ recorder: _Recording) { self.recorder = recorder }
+    var plainRecorder: _Recording? { recorder }
+    func show(_ object: ObjectBase, _ index: Int16) {
+        if managed == nil { managed = object.collection(index, .dictionary, Value._rlmShape) }
+    }
 
     // MARK: Reading
 
@@ -36,6 +41,10 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
     /// Whether it shows one version for good, for all threads.
     public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
+    /// Whether any entry meets a condition.
+    public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
+        try asKeyValueSequence().contains { try predicate($0.key, $0.value) }
+    }
     /// The keys in their order.
     public var keys: [Key] { map(\.key) }
     /// The values in the order of their keys.
@@ -76,6 +85,15 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     }
     /// Puts a value under a key.
     public func updateValue(_ value: Value, forKey key: Key) { store(value, key) }
+    /// The value of a key; as for sets of objects, `@count` and aggregates of a property of the values.
+    public func value(forKey key: Key) -> Any? { self[key].map { $0 as Any } }
+    public func value(forKeyPath keyPath: String) -> Any? {
+        let parts = keyPath.split(separator: ".", maxSplits: 1).map(String.init)
+        guard let first = parts.first else { return nil }
+        if first.hasPrefix("@") { return Results<Value>(rows()).value(forKeyPath: keyPath) }
+        let value = value(forKey: Key(_rlmKey: first))
+        return parts.count == 1 ? value : (value.flatMap(unwrapped) as? ObjectBase)?.value(forKeyPath: parts[1])
+    }
     /// Puts what stands for a value under a key; nil takes the key out.
     public func setValue(_ value: Any?, forKey key: Key) {
         guard let value else { return removeObject(for: key) }
@@ -150,44 +168,6 @@ extension Map: ThreadConfined, Equatable, CustomStringConvertible, AnyCollection
     }
 }
 
-// MARK: The values as rows
-
-extension Map {
-    /// The values that meet a condition.
-    public func filter(_ predicateFormat: String, _ args: Any...) -> Results<Value> {
-        let rows = rows(), query = FormatString(predicateFormat, args)
-        return Results(rows.derived { () throws(EngineError) in try query.filtered(rows) })
-    }
-    /// The values sorted by a property.
-    public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Value> {
-        Results<Value>(rows()).sorted(byKeyPath: keyPath, ascending: ascending)
-    }
-    /// The values sorted by some properties.
-    public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Value> where S.Iterator.Element == SortDescriptor {
-        Results<Value>(rows()).sorted(by: sortDescriptors)
-    }
-    /// The least value of a property of the values.
-    public func min<T: _HasOrder>(ofProperty property: String) -> T? { Results<Value>(rows()).min(ofProperty: property) }
-    /// The greatest value of a property of the values.
-    public func max<T: _HasOrder>(ofProperty property: String) -> T? { Results<Value>(rows()).max(ofProperty: property) }
-    /// The sum of a property of the values.
-    public func sum<T: _HasSum>(ofProperty property: String) -> T { Results<Value>(rows()).sum(ofProperty: property) }
-    /// The average of a property of the values.
-    public func average<T: _HasSum>(ofProperty property: String) -> T? { Results<Value>(rows()).average(ofProperty: property) }
-}
-extension Map where Value: _HasOrder {
-    /// The least value; nil when there are none.
-    public func min() -> Value? { rows().aggregate(.min, .null) }
-    /// The greatest value; nil when there are none.
-    public func max() -> Value? { rows().aggregate(.max, .null) }
-}
-extension Map where Value: _HasSum {
-    /// The sum of the values.
-    public func sum() -> Value { rows().aggregate(.sum, .null) ?? Value._rlmZero }
-    /// The average of the values; nil when there are none.
-    public func average<T: _HasSum>() -> T? { rows().aggregate(.average, .null) }
-}
-
 // MARK: As a property
 
 extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
@@ -198,11 +178,19 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
         object.kept(index) ?? object.keep(index, Map(object.collection(index, .dictionary, Value._rlmShape)))
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Map) {
-        let map = _rlmGet(object, index)
-        guard map != value else { return }
-        let entries = value.asKeyValueSequence()
-        map.removeAll()
-        for (key, value) in entries { map.store(value, key) }
+        _rlmGet(object, index).assign(value)
+    }
+    /// Takes the entries of another map in place of its own.
+    func assign(_ other: Map) {
+        guard self != other else { return }
+        let entries = other.asKeyValueSequence()
+        removeAll()
+        for (key, value) in entries { store(value, key) }
+    }
+    public static func _rlmAssigned(_ old: Map?, _ new: Map) -> Map {
+        let kept = old ?? Map()
+        kept.assign(new)
+        return kept
     }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map { Map(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
@@ -235,7 +223,7 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
     private static func pairs(_ any: Any) -> [(String, Any)]? {
         switch unwrapped(any) {
         case nil: []
-        case let map as Map: map.asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) }
+        case let map as any AnyEntries: map.allEntries
         case let d as [String: Any]: d.map { ($0.key, $0.value) }
         default: nil
         }

@@ -10,6 +10,11 @@ public final class MutableSet<Element: RealmCollectionValue> {
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
+    func record(_ recorder: _Recording) { self.recorder = recorder }
+    var plainRecorder: _Recording? { recorder }
+    func show(_ object: ObjectBase, _ index: Int16) {
+        if managed == nil { managed = object.collection(index, .set, Element._rlmShape) }
+    }
 
     /// Number of elements now.
     public var count: Int { managed?.count ?? values.count }
@@ -17,7 +22,7 @@ public final class MutableSet<Element: RealmCollectionValue> {
     public subscript(position: Int) -> Element {
         if let recorder { return Element._rlmStandIn(recorder) }
         guard let managed else {
-            guard values.indices.contains(position) else { misuse("Index \(position) is out of bounds (must be less than \(values.count)).") }
+            guard values.indices.contains(position) else { outOfBounds(position, values.count) }
             return values[position]
         }
         let stored = managed.stored(at: position)
@@ -107,11 +112,19 @@ extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
         object.kept(index) ?? object.keep(index, MutableSet(object.collection(index, .set, Element._rlmShape)))
     }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: MutableSet<Element>) {
-        let set = _rlmGet(object, index)
-        guard !set.isSame(as: value) else { return }
-        let elements = Array(value)
-        set.removeAll()
-        set.insert(objectsIn: elements)
+        _rlmGet(object, index).assign(value)
+    }
+    /// Takes the elements of another set in place of its own.
+    func assign(_ other: MutableSet<Element>) {
+        guard !isSame(as: other) else { return }
+        let elements = Array(other)
+        removeAll()
+        insert(objectsIn: elements)
+    }
+    public static func _rlmAssigned(_ old: MutableSet<Element>?, _ new: MutableSet<Element>) -> MutableSet<Element> {
+        let kept = old ?? MutableSet<Element>()
+        kept.assign(new)
+        return kept
     }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> { MutableSet(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {

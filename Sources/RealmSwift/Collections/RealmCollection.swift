@@ -32,7 +32,10 @@ extension RealmCollection {
     public func index(after i: Int) -> Int { i + 1 }
     public func index(before i: Int) -> Int { i - 1 }
     /// The elements at some places.
-    public func objects(at indexes: Foundation.IndexSet) -> [Element] { indexes.map { self[$0] } }
+    public func objects(at indexes: Foundation.IndexSet) -> [Element] {
+        guard (indexes.last ?? -1) < count else { misuse("Indexes for collection are out of bounds.") }
+        return indexes.map { self[$0] }
+    }
     /// The first element; nil when there is none.
     public var first: Element? { isEmpty ? nil : self[0] }
     /// The last element; nil when there is none.
@@ -59,6 +62,11 @@ extension RealmCollection {
     public func sorted<S: Sequence>(by sortDescriptors: S) -> Results<Element> where S.Iterator.Element == SortDescriptor {
         let rows = _rlmRows(), all = Array(sortDescriptors)
         guard !all.isEmpty else { return Results(rows) }
+        if rows.elements == nil {
+            // The sort is stable: the first order is made last.
+            return Results(
+                all.reversed().reduce(rows) { rows, d in rows.ordered(.sort(ascending: d.ascending), d.keyPath) })
+        }
         // A text of its own for each: later orders come before earlier ones.
         return Results(
             rows.derived { () throws(EngineError) in
@@ -68,23 +76,9 @@ extension RealmCollection {
     /// The first of those that are equal in all the given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == String {
         let rows = _rlmRows()
+        if rows.elements == nil { return Results(keyPaths.reduce(rows) { rows, name in rows.ordered(.distinct, name) }) }
         return Results(
             rows.derived { () throws(EngineError) in try rows.found.distinct(keyPaths.map { rows.stored($0) }.joined(separator: ", ")) })
-    }
-
-    // MARK: Aggregates of a property
-
-    /// The least value of a property; nil when no element has one.
-    public func min<T: _HasOrder>(ofProperty property: String) -> T? { aggregate(.min, property) }
-    /// The greatest value of a property; nil when no element has one.
-    public func max<T: _HasOrder>(ofProperty property: String) -> T? { aggregate(.max, property) }
-    /// The sum of a property; 0 of none.
-    public func sum<T: _HasSum>(ofProperty property: String) -> T { aggregate(.sum, property) ?? T._rlmZero }
-    /// The average of a property; nil when no element has one.
-    public func average<T: _HasSum>(ofProperty property: String) -> T? { aggregate(.average, property) }
-    private func aggregate<T: _RealmStorable>(_ kind: AggregateKind, _ property: String) -> T? {
-        let rows = _rlmRows()
-        return rows.aggregate(kind, rows.column(property))
     }
 
     // MARK: By name
@@ -93,7 +87,8 @@ extension RealmCollection {
     public func value(forKey key: String) -> [Any?] {
         map { element -> Any? in
             if key == "self" { return element }
-            return (element as? ObjectBase).flatMap { $0.value(forKey: key) }
+            guard let object = unwrapped(element) as? ObjectBase else { misuse("Values have no property '\(key)'") }
+            return object.value(forKey: key)
         }
     }
     /// As `value(forKey:)` behind links; `@count`, `@min.age`, `@max.age`, `@sum.age` and `@avg.age` for one value of all.
@@ -134,68 +129,22 @@ extension RealmCollection {
 }
 
 extension RealmCollection where Element: ObjectBase {
-    /// Sorted by a property.
-    public func sorted<T: _HasOrder>(by keyPath: Swift.KeyPath<Element, T>, ascending: Bool = true) -> Results<Element> {
-        sorted(byKeyPath: name(of: keyPath), ascending: ascending)
-    }
     /// The first of those that are equal in all the given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == PartialKeyPath<Element> {
         distinct(by: keyPaths.map { name(of: $0) })
     }
-    /// The least value of a property; nil when no element has one.
-    public func min<T: _HasOrder>(of keyPath: Swift.KeyPath<Element, T>) -> T? { min(ofProperty: name(of: keyPath)) }
-    /// The greatest value of a property; nil when no element has one.
-    public func max<T: _HasOrder>(of keyPath: Swift.KeyPath<Element, T>) -> T? { max(ofProperty: name(of: keyPath)) }
-    /// The sum of a property; 0 of none.
-    public func sum<T: _HasSum>(of keyPath: Swift.KeyPath<Element, T>) -> T { sum(ofProperty: name(of: keyPath)) }
-    /// The average of a property; nil when no element has one.
-    public func average<T: _HasSum>(of keyPath: Swift.KeyPath<Element, T>) -> T? { average(ofProperty: name(of: keyPath)) }
 }
-extension RealmCollection where Element: _HasOrder {
-    /// The values in their order.
-    public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
-    /// Each value once.
-    public func distinct() -> Results<Element> { distinct(by: ["self"]) }
-    /// The least value; nil when there are none.
-    public func min() -> Element? { _rlmRows().aggregate(.min, .null) }
-    /// The greatest value; nil when there are none.
-    public func max() -> Element? { _rlmRows().aggregate(.max, .null) }
-}
-extension RealmCollection where Element: _HasSum {
-    /// The sum of the values.
-    public func sum() -> Element { _rlmRows().aggregate(.sum, .null) ?? Element._rlmZero }
-    /// The average of the values; nil when there are none.
-    public func average<T: _HasSum>() -> T? { _rlmRows().aggregate(.average, .null) }
-}
-
-// MARK: What can be compared and added
-
-/// Values that have an order: for `min`, `max` and `sorted`.
-public protocol _HasOrder: _RealmStorable {}
-/// Values that can be added: for `sum` and `average`.
-public protocol _HasSum: _HasOrder { static var _rlmZero: Self { get } }
-extension Int: _HasSum { public static var _rlmZero: Int { 0 } }
-extension Int8: _HasSum { public static var _rlmZero: Int8 { 0 } }
-extension Int16: _HasSum { public static var _rlmZero: Int16 { 0 } }
-extension Int32: _HasSum { public static var _rlmZero: Int32 { 0 } }
-extension Int64: _HasSum { public static var _rlmZero: Int64 { 0 } }
-extension Float: _HasSum { public static var _rlmZero: Float { 0 } }
-extension Double: _HasSum { public static var _rlmZero: Double { 0 } }
-extension Decimal128: _HasSum { public static var _rlmZero: Decimal128 { 0 } }
-extension AnyRealmValue: _HasSum { public static var _rlmZero: AnyRealmValue { .int(0) } }
-extension Date: _HasOrder {}
-extension String: _HasOrder {}
-extension UUID: _HasOrder {}
-extension ObjectId: _HasOrder {}
-extension Bool: _HasOrder {}
-extension Optional: _HasOrder where Wrapped: _HasOrder {}
-extension Optional: _HasSum where Wrapped: _HasSum { public static var _rlmZero: Wrapped? { Wrapped._rlmZero } }
 
 extension _Rows {
     /// A key path by the names of the file; misuse where it leads nowhere.
     func stored(_ keyPath: String) -> String {
         guard let elements else { return keyPath }
         return elements.core.storedPath(keyPath, elements.info)
+    }
+    /// Values in order; they have no properties that could say which.
+    func ordered(_ ordering: ValueOrdering, _ keyPath: String) -> _Rows {
+        guard keyPath == "self" else { misuse("Can only be sorted or made distinct by 'self': the collection holds values, not objects") }
+        return derived { () throws(EngineError) in try found.ordered(ordering) }
     }
     func column(_ property: String) -> ColKey {
         guard let elements else {
@@ -205,13 +154,9 @@ extension _Rows {
         guard let p = elements.info.property(property) else { misuse("Invalid property name '\(property)' for class '\(elements.info.name)'.") }
         return elements.columns[Int(p.index)]
     }
-    func aggregate<T: _RealmStorable>(_ kind: AggregateKind, _ column: ColKey) -> T? {
-        let stored = inside { () throws(EngineError) in
-            let (value, _) = try found.aggregate(kind, column)
-            return _StoredValue(value.owned, core)
-        }
-        if case .null = stored.value { return nil }
-        return T._rlmLoad(stored)
+    func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ column: ColKey) -> T? {
+        let value = inside { () throws(EngineError) in try found.aggregate(kind, column).value.owned }
+        return T.aggregate(value)
     }
 }
 extension RealmCore {

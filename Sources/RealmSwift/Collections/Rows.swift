@@ -27,7 +27,7 @@ public struct _Rows {
     func stored(at i: Int) -> _StoredValue {
         inside { () throws(EngineError) in
             let n = try found.count()
-            guard i >= 0, i < n else { misuse("Index \(i) is out of bounds (must be less than \(n)).") }
+            guard i >= 0, i < n else { outOfBounds(i, n) }
             let v = try found.value(i)
             switch v {
             case .list, .dictionary: return _StoredValue(v.owned, core, try found.nestedPath(i))
@@ -41,7 +41,7 @@ public struct _Rows {
             let found = found
             return try engine.lending { (realm: EngineRealm) throws(EngineError) in try realm.key(of: found, at: i) }
         } catch {
-            if error.code == .indexOutOfBounds { misuse("Index \(i) is out of bounds (must be less than \(count)).") }
+            if error.code == .indexOutOfBounds { outOfBounds(i, count) }
             misuse(error)
         }
     }

@@ -47,6 +47,8 @@ final class ClassInfo: @unchecked Sendable {
     /// Where in an instance the numbers of its wrappers lie.
     private let numbers: UnsafeMutableBufferPointer<Int>
     private let byName: [Name: Int]
+    /// The model says `@Persisted` nowhere: its fields are told of their objects one by one.
+    let isPlain: Bool
     /// Made from a file, without a model.
     var isDynamic: Bool { type == DynamicObject.self }
 
@@ -57,6 +59,7 @@ final class ClassInfo: @unchecked Sendable {
         self.isEmbedded = isEmbedded
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
+        isPlain = false
         numbers = .allocate(capacity: 0)
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -79,11 +82,33 @@ final class ClassInfo: @unchecked Sendable {
                     shape: access.shape, isPrimary: isPrimary || name == primary, isIndexed: isIndexed || indexed.contains(name),
                     origin: wrapper.origin ?? ""))
         }
+        isPlain = properties.isEmpty
+        if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
-        numbers = .allocate(capacity: properties.count)
-        for (i, p) in properties.enumerated() { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
+        numbers = .allocate(capacity: isPlain ? 0 : properties.count)
+        for (i, p) in properties.enumerated() where !isPlain { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    /// The fields of a model without wrappers.
+    private static func plain(_ type: ObjectBase.Type, _ prototype: ObjectBase) -> [PropertyInfo] {
+        let mapping = type.propertiesMapping(), indexed = type.indexedProperties(), primary = type.primaryKey(), ignored = type.ignoredProperties()
+        var origins: [String: String] = [:], mirror: Mirror? = Mirror(reflecting: prototype)
+        while let m = mirror {
+            for c in m.children { origins[c.label ?? ""] = (c.value as? any PlainProperty)?.originProperty }
+            mirror = m.superclassMirror
+        }
+        var found: [PropertyInfo] = []
+        for field in fields(of: type) where !ignored.contains(field.name) {
+            guard let plain = field.type as? any PlainProperty.Type else { continue }
+            found.append(
+                PropertyInfo(
+                    name: field.name, column: mapping[field.name] ?? field.name, index: Int16(found.count), offset: field.offset,
+                    access: plain.access,
+                    shape: plain.access.shape, isPrimary: field.name == primary, isIndexed: indexed.contains(field.name),
+                    origin: origins[field.name] ?? ""))
+        }
+        return found
     }
     /// The wrappers of an instance, superclasses first.
     private static func children(_ object: ObjectBase) -> [(String, any PropertyAccess)] {

@@ -13,7 +13,9 @@ extension Persisted: Encodable where Value: Encodable {
             throw EncodingError.invalidValue(
                 self, .init(codingPath: encoder.codingPath, debugDescription: "Objects of a Realm are encoded as copies: object.detach()"))
         }
-        try (value ?? Value._rlmDefault()).encode(to: encoder)
+        // By a container: encoders have ways of their own with dates and bytes.
+        var c = encoder.singleValueContainer()
+        try c.encode(value ?? Value._rlmDefault())
     }
 }
 extension KeyedDecodingContainer {
@@ -57,7 +59,7 @@ extension ObjectBase {
             return depth > 0 ? object.detached(depth - 1, &known, &copies) : nil
         case let map as any AnyEntries:
             var values: [String: Any] = [:]
-            for (key, value) in map.entries { values[key] = .some(plain(value, depth, &known, &copies) as Any) }
+            for (key, value) in map.allEntries { values[key] = .some(plain(value, depth, &known, &copies) as Any) }
             return values
         case let value as AnyRealmValue: return plain(value.any, depth, &known, &copies)
         case let value?:
@@ -72,7 +74,7 @@ extension ObjectBase {
     }
 }
 /// Maps whose types are not known.
-private protocol AnyEntries { var entries: [(String, Any)] { get } }
+protocol AnyEntries { var allEntries: [(String, Any)] { get } }
 extension Map: AnyEntries {
-    fileprivate var entries: [(String, Any)] { asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) } }
+    var allEntries: [(String, Any)] { asKeyValueSequence().map { ($0.key._rlmKey, $0.value as Any) } }
 }

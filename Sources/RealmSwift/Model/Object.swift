@@ -72,6 +72,7 @@ extension ObjectBase {
     }
 }
 extension Object: RealmFetchable {
+    public typealias PersistedType = Object
     public class var _rlmShape: _PropertyShape { shape() }
     public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
     public func _rlmValue() -> _StoredValue? { link() }
@@ -84,6 +85,7 @@ extension Object: RealmFetchable {
     public class func _rlmStandIn(_ recording: _Recording) -> Self { unsafeDowncast(recording.standIn(self), to: self) }
 }
 extension EmbeddedObject: RealmFetchable, _CustomStorage {
+    public typealias PersistedType = EmbeddedObject
     public class var _rlmShape: _PropertyShape { shape() }
     public class func _rlmLoad(_ stored: _StoredValue) -> Self? { load(stored).map { unsafeDowncast($0, to: self) } }
     public func _rlmValue() -> _StoredValue? { link() }

@@ -50,8 +50,8 @@ open class ObjectBase {
 
     // MARK: Where it lives
 
-    /// The Realm that manages the object; nil for an unmanaged or an invalidated one.
-    public final var realm: Realm? { managed.flatMap { isInvalidated ? nil : Realm($0.core) } }
+    /// The Realm that manages the object, or did until it was deleted; nil for an unmanaged one.
+    public final var realm: Realm? { managed.map { Realm($0.core) } }
     /// Whether the object was deleted, or its Realm closed. An unmanaged object never is.
     public final var isInvalidated: Bool {
         guard let managed else { return false }
@@ -95,6 +95,13 @@ open class ObjectBase {
             misuse("Primary key can't be changed after an object is inserted.")
         }
         guard p.access.setAny(self, p, value as Any) else { misuse(p.mismatch(value, info.name)) }
+    }
+    /// Sets a property behind links: `best.name`.
+    public final func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        let names = keyPath.split(separator: ".").map(String.init)
+        guard let last = names.last else { return }
+        let owner = names.count == 1 ? self : self.value(forKeyPath: names.dropLast().joined(separator: ".")) as? ObjectBase
+        owner?.setValue(value, forKey: last)
     }
     public final func setValuesForKeys(_ keyedValues: [String: Any]) {
         for (key, value) in keyedValues { setValue(value, forKey: key) }
@@ -227,5 +234,14 @@ extension ObjectBase {
         ofClass = .passUnretained(managed)
         self.named = named
         _rlmState = Self.managed
+        if managed.info.isPlain { for p in managed.info.properties { p.access.attach(self, p) } }
+    }
+    /// An object without properties that shows the same row.
+    final func shadow() -> ObjectBase {
+        let other = ObjectBase()
+        (other.core, other.engine, other.ofClass, other.named) = (core, engine, ofClass, named)
+        other.dynamicClass = managed?.info
+        other._rlmState = Self.managed
+        return other
     }
 }

@@ -56,7 +56,7 @@ public struct Persisted<Value: _Persistable> {
         }
         @inline(__always) set {
             if object._rlmState == 0 {
-                object[keyPath: storage].value = newValue
+                object[keyPath: storage].value = Value._rlmAssigned(object[keyPath: storage].value, newValue)
             } else {
                 Value._rlmSet(object, object[keyPath: storage].index, newValue)
             }
@@ -77,6 +77,9 @@ protocol PropertyAccess {
     var origin: String? { get }
     /// Gives the wrapper at an address its number, and takes its value away.
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16)
+    /// Of fields without wrappers: an object was made to show a row, or to record.
+    static func attach(_ object: ObjectBase, _ p: PropertyInfo)
+    static func attach(_ object: ObjectBase, _ p: PropertyInfo, recording recorder: _Recording)
     static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any?
     /// - Returns: false where the value is of no type that the property could hold.
     static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool
@@ -110,12 +113,19 @@ extension Persisted: PropertyAccess {
         object.isManaged ? Value._rlmGet(object, p.index)._rlmAny : unmanagedValue(object, p)._rlmAny
     }
     static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
+        if object.isManaged, shape.collection == .none, shape.type != .object {
+            do { return try Value._rlmStoreAnyProperty(value, at: object.place(p.index)) } catch {
+                misuse((error as? EngineError)?.message ?? "\(error)")
+            }
+        }
         guard let value = Value._rlmConvertProperty(value) else { return false }
-        if object.isManaged { Value._rlmSet(object, p.index, value) } else { assign(object, p, value) }
+        if object.isManaged {
+            Value._rlmSet(object, p.index, value)
+        } else {
+            wrapper(object, p).pointee.value = Value._rlmAssigned(wrapper(object, p).pointee.value, value)
+        }
         return true
     }
-    /// A collection keeps its identity: it takes the elements.
-    private static func assign(_ object: ObjectBase, _ p: PropertyInfo, _ value: Value) { wrapper(object, p).pointee.value = value }
     static func store(_ object: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
         try unmanagedValue(object, p)._rlmStoreProperty(at: place)
     }

@@ -1,5 +1,6 @@
 internal import CoreEngine
 import Foundation
+import Synchronization
 
 /// Chosen properties of one object, under names of their own: what a part of a program needs to see.
 ///
@@ -14,11 +15,23 @@ open class Projection<Root: ObjectBase & RealmCollectionValue & _Freezable>: Thr
 
     public required init(projecting object: Root) {
         rootObject = object
+        let id = ObjectIdentifier(Self.self)
+        if verifiedProjections.withLock({ $0.insert(id).inserted }) {
+            for (name, property) in projectedProperties(self) where !property.isStored {
+                misuse("@Projected property '\(Self.self).\(name)' must be a stored property of '\(Root.className())', or computed from one")
+            }
+        }
     }
     public var realm: Realm? { rootObject.realm }
     public var isInvalidated: Bool { rootObject.isInvalidated }
     public var isFrozen: Bool { rootObject.isFrozen }
-    open var description: String { "\(type(of: self)) of \(rootObject)" }
+    open var description: String {
+        let address = String(UInt(bitPattern: ObjectIdentifier(self).hashValue), radix: 16)
+        let lines = projectedProperties(self).map { name, p in
+            "\t\(name)(\\.\(p.originName)) = \(p.value(rootObject).map { "\($0)" } ?? "nil");\n"
+        }
+        return "\(type(of: self))<\(Root.self)> <0x\(address)> {\n\t" + lines.joined() + "}"
+    }
 }
 extension Projection: Hashable, CustomStringConvertible {
     public static func == (a: Projection, b: Projection) -> Bool { type(of: a) == type(of: b) && a.rootObject.isSameObject(as: b.rootObject) }
@@ -50,11 +63,29 @@ public struct Projected<Root: ObjectBase & RealmCollectionValue & _Freezable, Va
     }
     /// The name of the property behind it.
     var originName: String { name(of: path) }
+    var isStored: Bool { storedName(of: path) != nil }
+    func value(_ root: ObjectBase) -> Any? { (root as? Root).map { $0[keyPath: path] as Any } }
+}
+/// The property of the root object behind a projected one.
+func name<O: ObjectBase, T: Projection<O>>(ofProjected keyPath: PartialKeyPath<T>) -> String {
+    let recording = _Recording()
+    let standIn = T(projecting: unsafeDowncast(recording.standIn(O.self), to: O.self))
+    _ = standIn[keyPath: keyPath]
+    guard !recording.path.names.isEmpty, !recording.path.isComputed else { misuse("The key path reads no property of '\(T.self)' that is stored") }
+    return recording.path.names.joined(separator: ".")
 }
 /// A projected property whose types are not known.
-protocol AnyProjected { var originName: String { get } }
+protocol AnyProjected {
+    var originName: String { get }
+    /// Whether a stored property is behind it.
+    var isStored: Bool { get }
+    func value(_ root: ObjectBase) -> Any?
+}
+/// Classes whose projected properties were looked at.
+private let verifiedProjections = Mutex<Set<ObjectIdentifier>>([])
 
 extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
+    public typealias PersistedType = Root.PersistedType
     public static var _rlmShape: _PropertyShape { _PropertyShape(.object, target: Root.self) }
     public class func _rlmLoad(_ stored: _StoredValue) -> Self? { Root._rlmLoad(stored).map { self.init(projecting: $0) } }
     public func _rlmValue() -> _StoredValue? { rootObject._rlmValue() }
@@ -67,35 +98,94 @@ extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
 protocol AnyProjection { static var root: ObjectBase.Type { get } }
 extension Projection: AnyProjection { static var root: ObjectBase.Type { Root.self } }
 
-/// Projections that can be observed and frozen.
+extension Projection: _Freezable {
+    public func _rlmMove(to realm: Realm) -> Self? { rootObject._rlmMove(to: realm).map { Self(projecting: $0) } }
+}
+
+/// The projected properties of an object, by their labels.
+private func projectedProperties(_ projection: Any) -> [(name: String, property: any AnyProjected)] {
+    Mirror(reflecting: projection).children.compactMap { child in
+        guard let property = child.value as? any AnyProjected, let label = child.label else { return nil }
+        return (label.hasPrefix("_") ? String(label.dropFirst()) : label, property)
+    }
+}
+/// The values that an observer of a projection was told last.
+private final class ToldProjection {
+    private let properties: [(name: String, property: any AnyProjected)]
+    private var values: [Any?]
+    let paths: [String]
+
+    init(_ projection: some _ProjectionObservable) {
+        properties = projectedProperties(projection)
+        paths = properties.map { $0.property.originName }
+        values = properties.map { $0.property.value(projection.rootObject) }
+    }
+    /// What changed of what is projected, when properties of the root object did.
+    func changes(_ projection: some _ProjectionObservable, _ names: Set<Name>) -> [PropertyChange] {
+        properties.indices.compactMap { i in
+            guard names.contains(Name(String(paths[i].prefix { $0 != "." }))) else { return nil }
+            let old = values[i], new = properties[i].property.value(projection.rootObject)
+            values[i] = new
+            if let a = old.flatMap(unwrapped) as? AnyHashable, let b = new.flatMap(unwrapped) as? AnyHashable, a == b, !isCollection(new) {
+                return nil
+            }
+            return PropertyChange(
+                name: properties[i].name, oldValue: isCollection(new) ? nil : old.flatMap(unwrapped), newValue: new.flatMap(unwrapped))
+        }
+    }
+    private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any KeptWhenManaged }
+}
+
+/// Projections that can be observed.
 public protocol _ProjectionObservable: ThreadConfined {
     associatedtype Root: ObjectBase & RealmCollectionValue & _Freezable & _ObservableObject
     var rootObject: Root { get }
     init(projecting object: Root)
 }
 extension Projection: _ProjectionObservable where Root: _ObservableObject {}
+extension Projection {
+    /// As `observe(keyPaths:on:)`, with key paths of the projection that the compiler checks.
+    public func observe<P: Projection>(
+        keyPaths: [PartialKeyPath<P>], on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<P>) -> Void
+    ) -> NotificationToken where Root: _ObservableObject {
+        guard let this = self as? P else { misuse("The key paths are those of another projection") }
+        return this.observe(keyPaths: keyPaths.map { name(ofProjected: $0) }, on: queue, block)
+    }
+    /// As `observe(keyPaths:on:)`, on an actor, with key paths of the projection that the compiler checks.
+    public func observe<P: Projection, A: Actor>(
+        keyPaths: [PartialKeyPath<P>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, ObjectChange<P>) -> Void
+    ) async -> NotificationToken where Root: _ObservableObject {
+        guard let this = self as? P else { misuse("The key paths are those of another projection") }
+        return await this.observe(keyPaths: keyPaths.map { name(ofProjected: $0) }, on: actor, _isolation: _isolation, block)
+    }
+}
 extension _ProjectionObservable {
     /// Calls `block` when projected properties change, and once when the object is deleted. Names are those of the projection.
-    public func observe(on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
-        var names: [Name: [String]] = [:], paths: [String] = []
-        for child in Mirror(reflecting: self).children {
-            guard let projected = child.value as? any AnyProjected, let label = child.label else { continue }
-            let origin = projected.originName
-            paths.append(origin)
-            names[Name(String(origin.prefix { $0 != "." })), default: []].append(label.hasPrefix("_") ? String(label.dropFirst()) : label)
-        }
-        return rootObject.observe(keyPaths: paths, on: queue) { change in
+    ///
+    /// - Parameters:
+    ///   - keyPaths: names of properties of the root object; nil: those of all projected ones.
+    ///   - queue: a serial queue to run on; nil: where the Realm lives.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<Self>) -> Void
+    ) -> NotificationToken {
+        let told = ToldProjection(self)
+        return rootObject.observe(keyPaths: keyPaths ?? told.paths, on: queue) { change in
             switch change {
             case .error(let e): block(.error(e))
             case .deleted: block(.deleted)
             case .change(let object, let properties):
-                let told = properties.flatMap { p in
-                    (names[Name(p.name)] ?? []).map { PropertyChange(name: $0, oldValue: p.oldValue, newValue: p.newValue) }
-                }
-                if !told.isEmpty { block(.change(Self(projecting: object), told)) }
+                let projection = Self(projecting: object)
+                let changes = told.changes(projection, Set(properties.map { Name($0.name) }))
+                if !changes.isEmpty { block(.change(projection, changes)) }
             }
         }
     }
-    public func freeze() -> Self { Self(projecting: rootObject.freeze()) }
-    public func thaw() -> Self? { rootObject.thaw().map { Self(projecting: $0) } }
+    /// As `observe(keyPaths:on:)`, on an actor.
+    public func observe<A: Actor>(
+        keyPaths: [String]? = nil, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, ObjectChange<Self>) -> Void
+    ) async -> NotificationToken {
+        await observing(self, on: actor, _isolation: _isolation, { $0.observe(keyPaths: keyPaths, $1) }, block)
+    }
 }

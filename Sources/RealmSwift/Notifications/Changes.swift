@@ -21,17 +21,11 @@ public struct PropertyChange {
     case error(any Error)
 }
 /// What changed in a map.
-@frozen public enum RealmMapChange<MapType: _RealmKeyedCollection> {
+@frozen public enum RealmMapChange<MapType: RealmKeyedCollection> {
     case initial(MapType)
     case update(MapType, deletions: [MapType.Key], insertions: [MapType.Key], modifications: [MapType.Key])
     case error(any Error)
 }
-/// Maps, as changes name them.
-public protocol _RealmKeyedCollection {
-    associatedtype Key
-}
-extension Map: _RealmKeyedCollection {}
-
 extension Realm {
     /// What a Realm's observers are told.
     @frozen public enum Notification: String, Sendable {

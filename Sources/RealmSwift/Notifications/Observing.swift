@@ -74,6 +74,19 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
     ) -> NotificationToken {
         observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
+    /// For blocks that take any object.
+    @_disfavoredOverload
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (ObjectChange<ObjectBase>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths, on: queue) { (change: ObjectChange<Self>) in
+            switch change {
+            case .change(let object, let properties): block(.change(object, properties))
+            case .deleted: block(.deleted)
+            case .error(let error): block(.error(error))
+            }
+        }
+    }
     private func observed(_ managed: ManagedClass, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
         let table = managed.table, key = named.key, object = self, told = Told(object)
         var isFirst = true
@@ -121,6 +134,7 @@ extension _Rows {
     ) -> NotificationToken {
         var isFirst = true
         let found = found
+        if found.isOrderedValues { return observeOrdered(keyPaths, collection, block) }
         return core.observe(
             keyPaths, of: found.table ?? .null, { (t) throws(EngineError) in try found.makeNotifier(t) },
             { changes in
@@ -133,6 +147,32 @@ extension _Rows {
                     .update(
                         collection, deletions: c.deletions.indices, insertions: c.insertions.indices, modifications: c.modifications.indices))
             })
+    }
+}
+extension _Rows {
+    /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found by comparing.
+    private func observeOrdered<C>(
+        _ keyPaths: [String]?, _ collection: C, _ block: @escaping (RealmCollectionChange<C>) -> Void
+    ) -> NotificationToken {
+        func values() -> [EngineValue] { (0..<count).map { stored(at: $0).value } }
+        var before: [EngineValue]?
+        return core.observe(keyPaths, of: .null, { (t) throws(EngineError) in try found.makeNotifier(t) }) { _ in
+            let now = values()
+            guard let old = before else {
+                before = now
+                return block(.initial(collection))
+            }
+            before = now
+            var deletions: [Int] = [], insertions: [Int] = []
+            for step in now.difference(from: old) {
+                switch step {
+                case .remove(let i, _, _): deletions.append(i)
+                case .insert(let i, _, _): insertions.append(i)
+                }
+            }
+            guard !deletions.isEmpty || !insertions.isEmpty else { return }
+            block(.update(collection, deletions: deletions.sorted(), insertions: insertions.sorted(), modifications: []))
+        }
     }
 }
 extension RealmCollection {
@@ -183,7 +223,7 @@ extension Map {
 // MARK: On other queues
 
 /// Begins to observe on a queue; the token ends that, whether it has begun or not.
-private func onQueue<T: ThreadConfined>(
+func onQueue<T: ThreadConfined>(
     _ queue: DispatchQueue, _ confined: T, _ core: RealmCore, _ observe: @escaping (T) -> NotificationToken
 ) -> NotificationToken {
     nonisolated(unsafe) let observe = observe

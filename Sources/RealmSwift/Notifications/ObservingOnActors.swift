@@ -23,6 +23,15 @@ private func configuration(of confined: some ThreadConfined) -> Realm.Configurat
 }
 /// A token of nothing.
 private func ended() -> NotificationToken { NotificationToken {} }
+/// Observes on an actor; a token of nothing where what is observed is gone.
+func observing<T: ThreadConfined, A: Actor, Change>(
+    _ confined: T, on actor: A, _isolation: isolated (any Actor)? = #isolation,
+    _ observe: @escaping (T, @escaping (Change) -> Void) -> NotificationToken,
+    _ block: @escaping @Sendable (isolated A, Change) -> Void
+) async -> NotificationToken {
+    let reference = ThreadSafeReference(to: confined), configuration = configuration(of: confined)
+    return await actor.observing(reference, configuration, Function(observe), block) ?? ended()
+}
 
 extension RealmCollection {
     /// As `observe(keyPaths:on:)`, on an actor.

@@ -87,6 +87,10 @@ private struct Translation {
         case UInt8(ascii: "%"): text += "%"
         case UInt8(ascii: "K"):
             guard let name = unwrapped(take()) as? String else { fail("%K stands for the name of a property") }
+            if name == "#any", text.hasSuffix("[") {
+                text += "*"
+                return
+            }
             text += name
             lastWord = name
         case UInt8(ascii: "@"), UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "i"), UInt8(ascii: "u"), UInt8(ascii: "U"), UInt8(ascii: "f"),
@@ -96,6 +100,25 @@ private struct Translation {
         }
     }
     private mutating func argument(_ any: Any) {
+        if let shape = any as? any _Geospatial {
+            // The engine has a word of its own where Realm's formats say IN.
+            if text.hasSuffix("IN ") { text = text.dropLast(3) + "GEOWITHIN " }
+            text += shape._rlmText
+            return
+        }
+        if let custom = unwrapped(any) as? any _CustomPersistable, let object = custom.persistableValue as? EmbeddedObject {
+            return memberwise(object)
+        }
+        if let object = unwrapped(any) as? EmbeddedObject, !object.isManaged {
+            // No object of the Realm is this one.
+            let (_, isEqual, _) = takeComparison()
+            text += isEqual ? "FALSEPREDICATE" : "TRUEPREDICATE"
+            return
+        }
+        if text.hasSuffix("["), let index = unwrapped(any) as? Int {
+            text += "\(index)"
+            return
+        }
         let value = engineValue(of: any)
         guard let value else { fail("a value of type \(type(of: any)) cannot be compared with what is stored") }
         guard lastWord == "BETWEEN" else { return add(value) }
@@ -105,6 +128,33 @@ private struct Translation {
         text += ", "
         add(bounds[1])
         text += "}"
+    }
+    /// Takes `path == ` or `path != ` back from the end of the text, with the `ANY` before it.
+    private mutating func takeComparison() -> (path: String, isEqual: Bool, isAny: Bool) {
+        let words = text.split(separator: " ", omittingEmptySubsequences: false)
+        guard words.count >= 3, words[words.count - 1].isEmpty, ["==", "!="].contains(words[words.count - 2]) else {
+            fail("an unmanaged object can only be compared by == and !=")
+        }
+        let path = String(words[words.count - 3].drop { $0 == "(" }), isEqual = words[words.count - 2] == "=="
+        text.removeLast(path.count + 4)
+        let isAny = text.hasSuffix("ANY ")
+        if isAny { text.removeLast(4) }
+        return (path, isEqual, isAny)
+    }
+    /// An embedded object that no Realm manages, as types of the program are stored: its properties are compared one by one.
+    private mutating func memberwise(_ object: EmbeddedObject) {
+        let (path, isEqual, isAny) = takeComparison()
+        if isAny { text += "SUBQUERY(\(path), $member, " }
+        text += isEqual ? "(" : "NOT ("
+        for (i, p) in object.info.properties.enumerated() where !p.shape.isComputed {
+            guard p.shape.collection == .none, p.shape.type != .object else {
+                let what = p.shape.collection == .none ? "object links are" : "equality on collections is"
+                misuse("Unsupported property '\(object.info.name).\(p.name)' for memberwise equality query: \(what) not implemented.")
+            }
+            text += (i == 0 ? "" : " AND ") + (isAny ? "$member" : path) + "." + p.name + " == "
+            argument(p.access.any(object, p) as Any)
+        }
+        text += isAny ? ")).@count > 0" : ")"
     }
     /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
     private mutating func literal(_ quote: UInt8) {

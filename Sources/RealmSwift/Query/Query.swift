@@ -1,3 +1,5 @@
+import Foundation
+
 /// A condition on objects, checked by the compiler.
 ///
 ///     realm.objects(Person.self).where { $0.age > 3 && $0.dogs.name.contains("x") }
@@ -19,7 +21,7 @@ public struct Query<T> {
     func compared<U>(_ sign: String, _ other: Query<U>) -> Query<Bool> { Query<Bool>(.comparison(sign, node, other.node)) }
     /// A property behind this one.
     func property<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
-        guard case .path(let names, let collection) = node else { misuse("'\(name)' is asked of something that is no object") }
+        guard case .path(let names, let collection) = node else { misuse("Cannot apply key path to Map subscripts.") }
         let all = names + name.split(separator: ".").map(String.init)
         return Query<V>(.path(all, collection: V.self is any QueryManyValues.Type || isCollection ? all.count : collection))
     }
@@ -30,6 +32,7 @@ protocol QueryManyValues {}
 extension List: QueryManyValues {}
 extension MutableSet: QueryManyValues {}
 extension LinkingObjects: QueryManyValues {}
+extension AnyRealmCollection: QueryManyValues {}
 extension Map: QueryManyValues {}
 
 /// An optional, as constraints of queries name it.
@@ -37,6 +40,30 @@ public protocol OptionalProtocol {
     associatedtype Wrapped
 }
 extension Optional: OptionalProtocol {}
+
+// MARK: What can be compared
+
+/// Numbers, dates and values of any type: what queries put in an order and compute with.
+public protocol _QueryNumeric {}
+extension Int: _QueryNumeric {}
+extension Int8: _QueryNumeric {}
+extension Int16: _QueryNumeric {}
+extension Int32: _QueryNumeric {}
+extension Int64: _QueryNumeric {}
+extension Float: _QueryNumeric {}
+extension Double: _QueryNumeric {}
+extension Decimal128: _QueryNumeric {}
+extension Date: _QueryNumeric {}
+extension AnyRealmValue: _QueryNumeric {}
+extension Optional: _QueryNumeric where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryNumeric {}
+/// Texts and bytes.
+public protocol _QueryBinary {}
+/// Texts.
+public protocol _QueryString: _QueryBinary {}
+extension String: _QueryString {}
+extension Data: _QueryBinary {}
+extension Optional: _QueryBinary where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryBinary {}
+extension Optional: _QueryString where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryString {}
 
 // MARK: Properties
 
@@ -49,17 +76,8 @@ extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
 extension Query where T: RealmCollection, T.Element: ObjectBase {
     public subscript<V>(dynamicMember member: Swift.KeyPath<T.Element, V>) -> Query<V> { property(name(of: member)) }
 }
-extension Query where T: RealmCollection, T.Element: OptionalProtocol, T.Element.Wrapped: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Element.Wrapped, V>) -> Query<V> { property(name(of: member)) }
-}
-extension Query where T: PersistableEnum {
-    public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
-}
-extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
-    public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
-}
-extension Query where T: _CustomPersistable {
-    public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+extension Query where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: ObjectBase {
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Value.Wrapped, V>) -> Query<V> { property(name(of: member)) }
 }
 
 // MARK: Logic
@@ -82,7 +100,7 @@ extension Query {
     /// Whether the value is one of these.
     public func `in`<U: Sequence>(_ collection: U) -> Query<Bool> where U.Element == T { compared("IN", Array(collection)) }
 }
-extension Query where T: _QueryComparable {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     public static func > (a: Query, b: T) -> Query<Bool> { a.compared(">", b) }
     public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(">=", b) }
     public static func < (a: Query, b: T) -> Query<Bool> { a.compared("<", b) }
@@ -91,33 +109,36 @@ extension Query where T: _QueryComparable {
     public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(">=", b) }
     public static func < (a: Query, b: Query) -> Query<Bool> { a.compared("<", b) }
     public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared("<=", b) }
+    // Of a property behind a collection.
+    public var min: Query { aggregate("@min") }
+    public var max: Query { aggregate("@max") }
+    public var avg: Query { aggregate("@avg") }
+    public var sum: Query { aggregate("@sum") }
 }
-extension Query where T: Comparable & _QueryComparable {
-    public func contains(_ range: Range<T>) -> Query<Bool> { Self.within(self, range) }
+extension Query where T: Comparable {
+    public func contains(_ range: Range<T>) -> Query<Bool> { within(range) }
     public func contains(_ range: ClosedRange<T>) -> Query<Bool> { Query<Bool>(.between(node, range.lowerBound, range.upperBound)) }
 }
-extension Query where T: OptionalProtocol, T.Wrapped: Comparable & _QueryComparable {
-    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { Self.within(self, range) }
+extension Query where T: OptionalProtocol, T.Wrapped: Comparable {
+    public func contains(_ range: Range<T.Wrapped>) -> Query<Bool> { within(range) }
     public func contains(_ range: ClosedRange<T.Wrapped>) -> Query<Bool> { Query<Bool>(.between(node, range.lowerBound, range.upperBound)) }
 }
 extension Query {
-    fileprivate static func within<B>(_ query: Query, _ range: Range<B>) -> Query<Bool> {
-        query.compared(">=", range.lowerBound) && query.compared("<", range.upperBound)
-    }
+    fileprivate func within<B>(_ range: Range<B>) -> Query<Bool> { compared(">=", range.lowerBound) && compared("<", range.upperBound) }
 }
 
-/// Numbers, dates and values of any type: what queries put in an order.
-public protocol _QueryComparable {}
-extension Int: _QueryComparable {}
-extension Int8: _QueryComparable {}
-extension Int16: _QueryComparable {}
-extension Int32: _QueryComparable {}
-extension Int64: _QueryComparable {}
-extension Float: _QueryComparable {}
-extension Double: _QueryComparable {}
-extension Decimal128: _QueryComparable {}
-extension AnyRealmValue: _QueryComparable {}
-extension Optional: _QueryComparable where Wrapped: _QueryComparable {}
+// MARK: Enums and types of the program
+
+extension Query where T: PersistableEnum {
+    public var rawValue: Query<T.RawValue> { Query<T.RawValue>(node) }
+}
+extension Query where T: OptionalProtocol, T.Wrapped: PersistableEnum {
+    public var rawValue: Query<T.Wrapped.RawValue?> { Query<T.Wrapped.RawValue?>(node) }
+}
+extension Query where T: _HasPersistedType {
+    /// What is stored for it.
+    public var persistableValue: Query<T.PersistedType> { Query<T.PersistedType>(node) }
+}
 
 // MARK: Texts and bytes
 
@@ -132,101 +153,33 @@ public struct StringOptions: OptionSet, Sendable {
         isEmpty ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"
     }
 }
-/// Texts.
-public protocol _QueryString {}
-extension String: _QueryString {}
-extension Optional: _QueryString where Wrapped: _QueryString {}
-/// Texts and bytes.
-public protocol _QueryBinary {}
-extension String: _QueryBinary {}
-extension Optional: _QueryBinary where Wrapped: _QueryBinary {}
-
-extension Query where T: _QueryBinary {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
     public func contains(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("CONTAINS\(options.text)", value) }
-    public func contains(_ column: Query, options: StringOptions = []) -> Query<Bool> { compared("CONTAINS\(options.text)", column) }
+    public func contains<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool>
+    where U: _HasPersistedType, U.PersistedType: _QueryBinary {
+        compared("CONTAINS\(options.text)", column)
+    }
     public func starts(with value: T, options: StringOptions = []) -> Query<Bool> { compared("BEGINSWITH\(options.text)", value) }
-    public func starts(with column: Query, options: StringOptions = []) -> Query<Bool> { compared("BEGINSWITH\(options.text)", column) }
+    public func starts<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("BEGINSWITH\(options.text)", column) }
     public func ends(with value: T, options: StringOptions = []) -> Query<Bool> { compared("ENDSWITH\(options.text)", value) }
-    public func ends(with column: Query, options: StringOptions = []) -> Query<Bool> { compared("ENDSWITH\(options.text)", column) }
+    public func ends<U>(with column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("ENDSWITH\(options.text)", column) }
     public func equals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", value) }
-    public func equals(_ column: Query, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", column) }
+    public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", column) }
     public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", value) }
-    public func notEquals(_ column: Query, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", column) }
+    public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", column) }
+    public static func > (a: Query, b: T) -> Query<Bool> { a.compared(">", b) }
+    public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(">=", b) }
+    public static func < (a: Query, b: T) -> Query<Bool> { a.compared("<", b) }
+    public static func <= (a: Query, b: T) -> Query<Bool> { a.compared("<=", b) }
+    public static func > (a: Query, b: Query) -> Query<Bool> { a.compared(">", b) }
+    public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(">=", b) }
+    public static func < (a: Query, b: Query) -> Query<Bool> { a.compared("<", b) }
+    public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared("<=", b) }
 }
-extension Query where T: _QueryString {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
     /// `?` stands for one character, `*` for any number.
     public func like(_ value: T, caseInsensitive: Bool = false) -> Query<Bool> { compared("LIKE\(caseInsensitive ? "[c]" : "")", value) }
-    public func like(_ column: Query, caseInsensitive: Bool = false) -> Query<Bool> { compared("LIKE\(caseInsensitive ? "[c]" : "")", column) }
-}
-
-// MARK: Collections
-
-extension Query where T: RealmCollection {
-    /// Whether the collection holds a value.
-    public func contains(_ value: T.Element) -> Query<Bool> { Query<Bool>(.comparison("IN", .constant(value), node)) }
-    /// Whether it holds any of these.
-    public func containsAny<U: Sequence>(in collection: U) -> Query<Bool> where U.Element == T.Element { compared("IN", Array(collection)) }
-    public var count: Query<Int> { aggregate("@count") }
-    public static func == (a: Query, b: T.Element) -> Query<Bool> { a.compared("==", b) }
-    public static func != (a: Query, b: T.Element) -> Query<Bool> { a.compared("!=", b) }
-}
-extension Query where T: RealmCollection, T.Element: _QueryComparable {
-    public static func > (a: Query, b: T.Element) -> Query<Bool> { a.compared(">", b) }
-    public static func >= (a: Query, b: T.Element) -> Query<Bool> { a.compared(">=", b) }
-    public static func < (a: Query, b: T.Element) -> Query<Bool> { a.compared("<", b) }
-    public static func <= (a: Query, b: T.Element) -> Query<Bool> { a.compared("<=", b) }
-    public var min: Query<T.Element> { aggregate("@min") }
-    public var max: Query<T.Element> { aggregate("@max") }
-    public var avg: Query<T.Element> { aggregate("@avg") }
-    public var sum: Query<T.Element> { aggregate("@sum") }
-}
-extension Query where T: RealmCollection, T.Element: Comparable & _QueryComparable {
-    public func contains(_ range: Range<T.Element>) -> Query<Bool> { Self.inside(self, range) }
-    public func contains(_ range: ClosedRange<T.Element>) -> Query<Bool> {
-        aggregate("@min", T.Element.self) >= range.lowerBound && aggregate("@max", T.Element.self) <= range.upperBound
-    }
-    private static func inside(_ query: Query, _ range: Range<T.Element>) -> Query<Bool> {
-        query.aggregate("@min", T.Element.self) >= range.lowerBound && query.aggregate("@max", T.Element.self) < range.upperBound
-    }
-    private func aggregate<V>(_ kind: String, _: V.Type) -> Query<V> { aggregate(kind) }
-}
-/// A property behind a collection.
-extension Query where T: _QueryComparable {
-    public var min: Query { aggregate("@min") }
-    public var max: Query { aggregate("@max") }
-    public var avg: Query { aggregate("@avg") }
-    public var sum: Query { aggregate("@sum") }
-}
-
-// MARK: Maps and values of any type
-
-/// Maps, as constraints of queries name them.
-public protocol _QueryMap {
-    associatedtype Key: _MapKey
-    associatedtype Value: RealmCollectionValue
-}
-extension Map: _QueryMap {}
-extension Query where T: _QueryMap {
-    /// The value of a key.
-    public subscript(key: T.Key) -> Query<T.Value> { Query<T.Value>(.element(plain, key._rlmKey)) }
-    public var keys: Query<List<T.Key>> { property("@allKeys", isCollection: true) }
-    public var values: Query<List<T.Value>> { property("@allValues", isCollection: true) }
-    public var count: Query<Int> { aggregate("@count") }
-    /// Whether the map holds a value.
-    public func contains(_ value: T.Value) -> Query<Bool> { Query<Bool>(.comparison("IN", .constant(value), node)) }
-    public static func == (a: Query, b: T.Value) -> Query<Bool> { a.compared("==", b) }
-    public static func != (a: Query, b: T.Value) -> Query<Bool> { a.compared("!=", b) }
-    /// One entry is meant, not any.
-    private var plain: QueryNode {
-        guard case .path(let names, _) = node else { return node }
-        return .path(names, collection: nil)
-    }
-}
-extension Query where T == AnyRealmValue {
-    public subscript(key: String) -> Query<AnyRealmValue> { Query(.element(node, key)) }
-    public subscript(index: Int) -> Query<AnyRealmValue> { Query(.element(node, index)) }
-    /// Every element of a list or map.
-    public var any: Query<AnyRealmValue> { Query(.element(node, QueryAll())) }
+    public func like<U>(_ column: Query<U>, caseInsensitive: Bool = false) -> Query<Bool> { compared("LIKE\(caseInsensitive ? "[c]" : "")", column) }
 }
 
 // MARK: Asking

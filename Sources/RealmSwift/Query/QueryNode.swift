@@ -49,7 +49,8 @@ private struct Printer {
         case .or(let a, let b): pair(a, "||", b)
         case .not(let child):
             // A property alone is no condition that could be negated.
-            if case .path = child { return comparison("==", child, .constant(false)) }
+            if isProperty(child) { return property(child, is: "false") }
+            if case .comparison(let sign, let a, let b) = child { return comparison(sign, a, b, isNegated: true) }
             text += "NOT "
             condition(child)
         case .comparison(let sign, let a, let b): comparison(sign, a, b)
@@ -59,9 +60,21 @@ private struct Printer {
             operand(value)
             text += " BETWEEN {%@, %@})"
             arguments += [low, high]
-        case .path, .element: comparison("==", node, .constant(true))
+        case .path, .element: property(node, is: "true")
         case .constant, .aggregate, .subquery: operand(node)
         }
+    }
+    private func isProperty(_ node: QueryNode) -> Bool {
+        switch node {
+        case .path, .element: true
+        default: false
+        }
+    }
+    /// A property that is a condition by itself.
+    private mutating func property(_ node: QueryNode, is value: String) {
+        quantifier(node)
+        operand(node)
+        text += " == \(value)"
     }
     private mutating func pair(_ a: QueryNode, _ sign: String, _ b: QueryNode) {
         text += "("
@@ -70,8 +83,8 @@ private struct Printer {
         condition(b)
         text += ")"
     }
-    private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode) {
-        text += "("
+    private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode, isNegated: Bool = false) {
+        text += isNegated ? "(NOT " : "("
         // What is looked for in a collection stands before it: the collection as a whole is meant.
         if case .constant = a {} else { quantifier(a) }
         operand(a)
@@ -92,8 +105,9 @@ private struct Printer {
         case .element(let of, let step):
             operand(of)
             switch step {
-            case is QueryAll: text += "[*]"
-            case let i as Int: text += "[\(i)]"
+            case is QueryAll:
+                text += "[%K]"
+                arguments.append("#any")
             default:
                 text += "[%@]"
                 arguments.append(step ?? NSNull())

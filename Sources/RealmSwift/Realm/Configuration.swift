@@ -131,7 +131,7 @@ extension Realm.Configuration {
     func engine() throws -> RealmConfiguration {
         let path = try path
         guard !(readOnly && deleteRealmIfMigrationNeeded) else {
-            throw Realm.Error(.fail, "Cannot set both `deleteRealmIfMigrationNeeded` and `readOnly` in a configuration")
+            throw Realm.Error(.fail, "Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
         }
         if inMemoryIdentifier == nil { try prepareFile(path) }
         var c = RealmConfiguration(

@@ -75,19 +75,31 @@ public struct Realm: Equatable {
     }
     private func beginWriting() throws {
         do throws(EngineError) { try engine.beginWrite() } catch {
+            if isFrozen { throw Realm.Error(.fail, "Can't perform transactions on a frozen Realm") }
             if error.code == .wrongTransactionState, engine.isWriting { misuse("The Realm is already in a write transaction") }
             throw Realm.Error(error)
         }
     }
     /// Begins a write transaction, which `commitWrite` or `cancelWrite` ends: it waits until no one else writes, and moves to the newest version.
-    public func beginWrite() { must { () throws(EngineError) in try engine.beginWrite() } }
+    /// The transaction is open until then, whether the program keeps the Realm or not.
+    public func beginWrite() {
+        if isFrozen { misuse("Can't perform transactions on a frozen Realm") }
+        must { () throws(EngineError) in try engine.beginWrite() }
+        core.writing = core
+    }
     /// Makes what was written in this transaction durable, and visible to all.
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         guard isInWriteTransaction else { misuse("Can't commit a non-existing write transaction") }
+        let core = core
+        defer { core.writing = isInWriteTransaction ? core.writing : nil }
         do throws(EngineError) { try engine.commitWrite(silent: tokens.compactMap(\.silenced)) } catch { throw Realm.Error(error) }
     }
     /// Undoes what was written in this transaction. Objects that it added are invalidated.
-    public func cancelWrite() { must { () throws(EngineError) in try engine.cancelWrite() } }
+    public func cancelWrite() {
+        let core = core
+        must { () throws(EngineError) in try core.realm.cancelWrite() }
+        core.writing = nil
+    }
     public var isInWriteTransaction: Bool { engine.isWriting }
 
     // MARK: Adding and creating

@@ -15,6 +15,8 @@ final class RealmCore: @unchecked Sendable {
     /// The models of the Realm, by the names of their classes.
     let types: [Name: ObjectBase.Type]
     let isMigrating: Bool
+    /// This very Realm, while a write transaction is open that is to be ended by a call.
+    var writing: RealmCore?
 
     init(_ realm: EngineRealm, _ configuration: Realm.Configuration, isMigrating: Bool = false) {
         self.realm = realm

@@ -72,8 +72,7 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
         """
         \(name) {
         \ttype = \(type.text);
-        \tobjectClassName = \(objectClassName ?? "(null)");
-        \tcolumnName = \(columnName);
+        \(objectClassName.map { "\tobjectClassName = \($0);\n" } ?? "")\tcolumnName = \(columnName);
         \tindexed = \(isIndexed ? "YES" : "NO");
         \tisPrimary = \(isPrimary ? "YES" : "NO");
         \tarray = \(isArray ? "YES" : "NO");

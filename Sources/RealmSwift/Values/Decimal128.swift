@@ -16,25 +16,43 @@ public struct Decimal128: Sendable, CustomStringConvertible {
         value = v
     }
     public init(number: NSNumber) { value = CoreEngine.Decimal128(text: number.stringValue.utf8) ?? .nan }
-    /// From a number, or the text of one.
-    ///
-    /// - Throws: `Realm.Error.invalidInput` for anything else.
-    public init(value: Any) throws {
-        guard let v = Self._rlmConvert(value) else { throw Realm.Error(.invalidInput, "Cannot convert value '\(value)' to decimal128") }
+    /// From a number, or the text of one; of nothing not a number. Anything else is misuse.
+    public init(value: Any) {
+        guard unwrapped(value) != nil else {
+            self.value = .nan
+            return
+        }
+        guard let v = Self._rlmConvert(value) else { misuse("Cannot convert value '\(value)' of type '\(type(of: value))' to decimal128") }
         self = v
     }
     public init(_ double: Double) { value = CoreEngine.Decimal128(text: "\(double)".utf8) ?? .nan }
     public init<T: BinaryInteger>(_ source: T) { value = CoreEngine.Decimal128(text: "\(source)".utf8) ?? .nan }
 
-    public var stringValue: String { value.description }
-    public var description: String { value.description }
+    /// As Realm writes it: without zeros at the end behind the point, and without a sign before a positive exponent. The file keeps the zeros.
+    public var stringValue: String {
+        let parts = value.description.split(separator: "E", maxSplits: 1)
+        guard var digits = parts.first, !value.isSpecial else { return value.description }
+        if digits.contains(".") {
+            while digits.last == "0" { digits.removeLast() }
+            if digits.last == "." { digits.removeLast() }
+        }
+        return String(digits) + (parts.count == 2 ? "E\(parts[1].drop { $0 == "+" })" : "")
+    }
+    public var description: String { stringValue }
     public var doubleValue: Double { value.double }
     public var decimalValue: Decimal { Decimal(string: value.description) ?? .nan }
     public var isNaN: Bool { value.isNaN }
-    public var isSignaling: Bool { false }
+    /// As `isNaN`, which is all that files tell of it.
+    public var isSignaling: Bool { isNaN }
+    /// As `isNaN`.
+    public var isSignalingNaN: Bool { isNaN }
     public var isSignMinus: Bool { value.isNegative }
     public var magnitude: Decimal128 { value.isNegative ? Decimal128(-value) : self }
+    public func distance(to other: Decimal128) -> Decimal128 { other - self }
+    public func advanced(by n: Decimal128) -> Decimal128 { self + n }
     /// The least and the greatest number.
+    public static var min: Decimal128 { minimumValue }
+    public static var max: Decimal128 { maximumValue }
     public static var minimumValue: Decimal128 { Decimal128(-maximumValue.value) }
     public static var maximumValue: Decimal128 { Decimal128(CoreEngine.Decimal128(text: "9999999999999999999999999999999999E6111".utf8) ?? .nan) }
 }

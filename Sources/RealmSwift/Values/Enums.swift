@@ -4,8 +4,12 @@ internal import CoreEngine
 
 /// An enum whose raw values are stored. What the file has and the enum has not reads as nil where the property is optional, and ends the program
 /// where it is not.
-public protocol PersistableEnum: RawRepresentable, CaseIterable, RealmCollectionValue, _Persistable, _DefaultConstructible, _PrimaryKey, _Indexable
-where RawValue: _RealmStorable & Hashable {}
+public protocol PersistableEnum: RawRepresentable, CaseIterable, RealmCollectionValue, Comparable, RealmOptionalType, _Persistable,
+    _DefaultConstructible,
+    _PrimaryKey, _Indexable
+where RawValue: RealmCollectionValue & Comparable, PersistedType == RawValue {}
+/// The name that enums had before `@Persisted`.
+public typealias RealmEnum = PersistableEnum
 
 extension PersistableEnum {
     /// The first case.
@@ -14,11 +18,20 @@ extension PersistableEnum {
         guard let first = allCases.first else { misuse("Enum '\(Self.self)' has no cases") }
         return first
     }
+    public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
+    /// Access by name gives what is stored.
+    public var _rlmAny: Any? { rawValue }
     public static var _rlmShape: _PropertyShape { RawValue._rlmShape }
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { RawValue._rlmLoad(stored).flatMap { Self(rawValue: $0) } }
     public func _rlmValue() -> _StoredValue? { rawValue._rlmValue() }
     public static func _rlmStandIn(_ recording: _Recording) -> Self { _rlmDefault() }
     public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? RawValue._rlmConvert(any).flatMap { Self(rawValue: $0) } }
+    /// A raw value that no case has is stored as it is.
+    public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
+        guard let value = any as? Self else { return try RawValue._rlmStoreAny(any, at: place) }
+        try value._rlmStore(at: place)
+        return true
+    }
 }
 
 /// A type of the program that is stored as another one, and can show everything that this may hold.
@@ -27,12 +40,11 @@ public protocol CustomPersistable: RealmCollectionValue, _CustomPersistable, _De
 }
 /// A type of the program that is stored as another one. What it cannot show reads as nil where the property is optional, and ends the program where
 /// it is not.
-public protocol FailableCustomPersistable: RealmCollectionValue, _CustomPersistable {
+public protocol FailableCustomPersistable: RealmCollectionValue, _CustomPersistable, _DefaultConstructible {
     init?(persistedValue: PersistedType)
 }
 /// What both have in common.
-public protocol _CustomPersistable: _RealmStorable, _Persistable, _PrimaryKey, _Indexable {
-    associatedtype PersistedType: _RealmStorable & _CustomStorage
+public protocol _CustomPersistable: RealmCollectionValue, _Persistable, _PrimaryKey, _Indexable where PersistedType: _CustomStorage {
     var persistableValue: PersistedType { get }
 }
 /// What types of programs may be stored as: single values and embedded objects.
@@ -52,24 +64,41 @@ extension Optional: _CustomStorage where Wrapped: _RealmStorable {}
 
 extension _CustomPersistable {
     public static var _rlmShape: _PropertyShape { PersistedType._rlmShape }
+    /// Access by name gives what is stored; of embedded objects, which that would make, the value itself.
+    public var _rlmAny: Any? { PersistedType.self is ObjectBase.Type ? self : persistableValue }
     public func _rlmValue() -> _StoredValue? { persistableValue._rlmValue() }
     public func _rlmStore(at place: _Place) throws { try persistableValue._rlmStore(at: place) }
 }
+extension _CustomStorage {
+    /// What properties of this type begin with: a new identifier, for example.
+    static var initial: Self { ((Self.self as? any _Scalar.Type)?._rlmDefault() as? Self) ?? Self() }
+}
+extension _CustomPersistable {
+    /// What is to be shown for what stands for a value: of nothing, where nothing can be stored, the beginning.
+    static func persisted(_ any: Any) -> PersistedType? {
+        if PersistedType.self is ObjectBase.Type, unwrapped(any) == nil { return PersistedType.initial }
+        return PersistedType._rlmConvert(any)
+    }
+}
 extension CustomPersistable {
-    public init() { self.init(persistedValue: PersistedType()) }
-    public static func _rlmDefault() -> Self { Self(persistedValue: PersistedType()) }
+    public init() { self.init(persistedValue: PersistedType.initial) }
+    public static func _rlmDefault() -> Self { Self(persistedValue: PersistedType.initial) }
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { PersistedType._rlmLoad(stored).map { Self(persistedValue: $0) } }
-    public static func _rlmStandIn(_ recording: _Recording) -> Self { Self(persistedValue: PersistedType._rlmStandIn(recording)) }
-    public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? PersistedType._rlmConvert(any).map { Self(persistedValue: $0) } }
+    /// Key paths end here: nothing behind it is stored under a name.
+    public static func _rlmStandIn(_ recording: _Recording) -> Self { _rlmDefault() }
+    public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? persisted(any).map { Self(persistedValue: $0) } }
 }
 extension FailableCustomPersistable {
+    public init() { self = Self._rlmDefault() }
     public static func _rlmDefault() -> Self {
-        guard let value = Self(persistedValue: PersistedType()) else {
-            misuse("Failed to default construct a \(Self.self) using the default value for its persisted type: give the property a value")
+        guard let value = Self(persistedValue: PersistedType.initial) else {
+            misuse(
+                "Failed to default construct a \(Self.self) using the default value for persisted type \(PersistedType.self). This conversion must "
+                    + "either succeed, the property must be optional, or you must explicitly specify a default value for the property.")
         }
         return value
     }
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { PersistedType._rlmLoad(stored).flatMap { Self(persistedValue: $0) } }
     public static func _rlmStandIn(_ recording: _Recording) -> Self { _rlmDefault() }
-    public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? PersistedType._rlmConvert(any).flatMap { Self(persistedValue: $0) } }
+    public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? persisted(any).flatMap { Self(persistedValue: $0) } }
 }

@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 
 /// Twelve bytes that are unique without a central place: seconds since 1970, five random bytes of the process, a counter.
-public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible, LosslessStringConvertible {
+public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible {
     let value: CoreEngine.ObjectId
     init(_ value: CoreEngine.ObjectId) { self.value = value }
 
@@ -12,12 +12,18 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible,
     /// - Parameter string: 24 hexadecimal digits.
     /// - Throws: `Realm.Error.invalidInput` for anything else.
     public init(string: String) throws {
-        guard let id = Self(string) else {
+        guard let id = Self(digits: string) else {
             throw Realm.Error(.invalidInput, "Invalid Object ID string '\(string)': must be 24 hex digits")
         }
         self = id
     }
-    public init?(_ description: String) {
+    /// Of digits that stand in the program; anything but 24 of them is misuse.
+    public init(_ str: StaticString) {
+        let text = "\(str)"
+        guard let id = Self(digits: text) else { misuse("Invalid Object ID string '\(text)': must be 24 hex digits") }
+        self = id
+    }
+    init?(digits description: String) {
         guard description.utf8.count == 24, let high = UInt64(description.prefix(16), radix: 16), let low = UInt32(description.suffix(8), radix: 16),
             !description.utf8.contains(UInt8(ascii: "+"))
         else { return nil }
@@ -56,7 +62,7 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
     public static func _rlmConvert(_ any: Any) -> ObjectId? {
         switch any {
         case let v as ObjectId: v
-        case let v as String: ObjectId(v)
+        case let v as String: ObjectId(digits: v)
         case let v as AnyRealmValue: v.objectIdValue
         default: nil
         }
@@ -65,7 +71,7 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
 extension ObjectId: Codable {
     public init(from decoder: any Decoder) throws {
         let text = try decoder.singleValueContainer().decode(String.self)
-        guard let id = ObjectId(text) else {
+        guard let id = ObjectId(digits: text) else {
             throw DecodingError.dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: "'\(text)' is not 24 hexadecimal digits"))
         }
         self = id

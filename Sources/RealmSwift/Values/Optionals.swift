@@ -2,13 +2,16 @@ internal import CoreEngine
 import Foundation
 
 /// Values that may be absent: null in the file.
-extension Optional: _RealmStorable where Wrapped: _RealmStorable {
-    public static var _rlmShape: _PropertyShape { Wrapped._rlmShape.optional }
+extension Optional: _HasPersistedType where Wrapped: _HasPersistedType {
+    public typealias PersistedType = Wrapped.PersistedType?
     /// A value that the type cannot show (an unknown case of an enum) reads as nil.
     public static func _rlmLoad(_ stored: _StoredValue) -> Wrapped?? {
         if case .null = stored.value { return .some(nil) }
         return .some(Wrapped._rlmLoad(stored))
     }
+}
+extension Optional: _RealmStorable where Wrapped: _RealmStorable {
+    public static var _rlmShape: _PropertyShape { Wrapped._rlmShape.optional }
     public func _rlmValue() -> _StoredValue? {
         guard let self else { return _StoredValue(.null, nil) }
         return self._rlmValue()
@@ -20,9 +23,15 @@ extension Optional: _RealmStorable where Wrapped: _RealmStorable {
         if any is NSNull { return .some(nil) }
         if let given = any as? any _AnyOptional {
             guard let inside = given._rlmInside else { return .some(nil) }
-            return Wrapped._rlmConvert(inside).map { .some($0) }
+            return convert(inside)
         }
-        return Wrapped._rlmConvert(any).map { .some($0) }
+        return convert(any)
+    }
+    /// What could be stored, and the type cannot show, is nil.
+    private static func convert(_ inside: Any) -> Wrapped?? {
+        if let value = Wrapped._rlmConvert(inside) { return .some(value) }
+        return Wrapped.PersistedType.self != Wrapped.self && Wrapped.PersistedType._rlmConvert(inside) != nil && !(inside is ObjectBase)
+            ? .some(nil) : nil
     }
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
         guard let inside = unwrapped(any) else {
@@ -36,7 +45,7 @@ extension Optional: _RealmStorable where Wrapped: _RealmStorable {
 extension Optional: _Persistable, _DefaultConstructible where Wrapped: _RealmStorable {
     public init() { self = nil }
     public static func _rlmDefault() -> Wrapped? { nil }
-    public var _rlmAny: Any? { self }
+    public var _rlmAny: Any? { self.flatMap { ($0 as? any _Persistable)?._rlmAny } ?? self }
 }
 extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue {}
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}

@@ -62,11 +62,17 @@ public struct _Place {
     }
 }
 
-/// One value of its own: what properties hold, what collections are made of, and what queries compare with.
-public protocol _RealmStorable {
-    static var _rlmShape: _PropertyShape { get }
+/// Types with a stored type: the type itself, of enums their raw values, of types of the program what they say.
+public protocol _HasPersistedType {
+    associatedtype PersistedType = Self
     /// nil where the stored value is none of this type.
     static func _rlmLoad(_ stored: _StoredValue) -> Self?
+}
+
+/// One value of its own: what properties hold, what collections are made of, and what queries compare with.
+public protocol _RealmStorable: _HasPersistedType
+where PersistedType: _RealmStorable, PersistedType.PersistedType.PersistedType == PersistedType.PersistedType {
+    static var _rlmShape: _PropertyShape { get }
     /// The value; objects that no Realm manages have none.
     func _rlmValue() -> _StoredValue?
     /// Stores the value; an unmanaged object becomes managed.
@@ -91,7 +97,7 @@ extension _RealmStorable {
 }
 
 /// What may stand behind `@Persisted`.
-public protocol _Persistable {
+public protocol _Persistable: _HasPersistedType {
     static var _rlmPropertyShape: _PropertyShape { get }
     static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self
     static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self)
@@ -105,16 +111,31 @@ public protocol _Persistable {
     static func _rlmConvertProperty(_ any: Any) -> Self?
     /// As dynamic access shows it.
     var _rlmAny: Any? { get }
+    /// What a property of an unmanaged object holds after an assignment: the new value; of collections the old one, with the elements of the new one.
+    static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self
     /// Set by the initialisers of wrappers; nothing but linking objects keeps it.
     static func _rlmDefault(origin: String) -> Self
 }
 extension _Persistable {
+    /// Collections are no values.
+    public static func _rlmLoad(_ stored: _StoredValue) -> Self? { nil }
     public static func _rlmDefault(origin: String) -> Self { _rlmDefault() }
     public var _rlmAny: Any? { self }
+    @inlinable public static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self { new }
 }
 
 /// What may be an element of a `List` or `MutableSet`, or a value of a `Map`.
-public protocol RealmCollectionValue: Hashable, _RealmStorable {}
+public protocol RealmCollectionValue: Hashable, _RealmStorable where PersistedType: RealmCollectionValue {}
+
+/// Names that Realm's package has for these protocols, for programs that constrain their own generic types with them.
+public typealias _RealmSchemaDiscoverable = _RealmStorable
+public typealias _RealmCollectionValueInsideOptional = RealmCollectionValue
+extension _RealmStorable {
+    /// What a value is in the file.
+    public static var _rlmType: PropertyType { PropertyType(_rlmShape.type) }
+    /// Whether a value may be absent.
+    public static var _rlmOptional: Bool { _rlmShape.isOptional }
+}
 
 /// Types whose properties have a value without being given one.
 public protocol _DefaultConstructible { init() }

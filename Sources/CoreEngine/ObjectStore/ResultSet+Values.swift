@@ -1,0 +1,54 @@
+/// How value results are ordered. Equal values stay in the order of the collection; nulls come first, and values of different types in the order of
+/// types, as in sets.
+package enum ValueOrdering: Sendable, Equatable {
+    case sort(ascending: Bool)
+    /// Each value once, at its first place.
+    case distinct
+}
+
+extension ResultSet {
+    /// The values in their order, or each once.
+    ///
+    /// - Throws: 2006 for results of objects, and for results with a limit, as it would change which values are within it.
+    package func ordered(_ ordering: ValueOrdering) throws(RealmError) -> ResultSet {
+        guard table == nil, !isFixed else { throw RealmError(.illegalOperation, "Only live values of a collection are ordered by themselves") }
+        guard valueLimit == .max else { throw RealmError(.illegalOperation, "Results with a limit cannot be ordered") }
+        return ResultSet(self, query, valueOrderings: valueOrderings + [ordering])
+    }
+    /// Whether the rows are values in another order than that of their collection. What a notifier tells is about the collection.
+    package var isOrderedValues: Bool { table == nil && !valueOrderings.isEmpty }
+    /// Places in the collection, in the order of the rows.
+    func orderedPlaces() throws(RealmError) -> [Int] {
+        let content = try content(), group = try realm.reading().group
+        var values: [Mixed] = []
+        for i in 0..<content.count {
+            try group.store.test()
+            values.append(try value(i, in: content))
+        }
+        var places = Array(values.indices)
+        for ordering in valueOrderings {
+            switch ordering {
+            case .sort(let ascending):
+                places = places.enumerated().sorted { a, b in
+                    let order = Mixed.compare(values[a.element], values[b.element])
+                    return order == 0 ? a.offset < b.offset : (order < 0) == ascending
+                }.map(\.element)
+            case .distinct: places = Self.firsts(places, values)
+            }
+        }
+        return places
+    }
+    /// Of equal values the first.
+    private static func firsts(_ places: [Int], _ values: [Mixed]) -> [Int] {
+        let sorted = places.enumerated().sorted { a, b in
+            let order = Mixed.compare(values[a.element], values[b.element])
+            return order == 0 ? a.offset < b.offset : order < 0
+        }
+        var kept: [(offset: Int, element: Int)] = []
+        for next in sorted {
+            if let last = kept.last, Mixed.compare(values[last.element], values[next.element]) == 0 { continue }
+            kept.append(next)
+        }
+        return kept.sorted { $0.offset < $1.offset }.map(\.element)
+    }
+}

@@ -1,0 +1,176 @@
+internal import CoreEngine
+import Foundation
+
+/// What can be compared, added and sorted: the constraints of aggregates, with Realm's names. They are about what is stored, so that enums and types
+/// of the program come in through their stored type.
+
+/// Values that have a least and a greatest one.
+public protocol MinMaxType {}
+/// Values that have a sum and an average.
+public protocol AddableType {}
+/// Values that are sorted by.
+public protocol SortableType {}
+extension Int: MinMaxType, AddableType, SortableType {}
+extension Int8: MinMaxType, AddableType, SortableType {}
+extension Int16: MinMaxType, AddableType, SortableType {}
+extension Int32: MinMaxType, AddableType, SortableType {}
+extension Int64: MinMaxType, AddableType, SortableType {}
+extension Float: MinMaxType, AddableType, SortableType {}
+extension Double: MinMaxType, AddableType, SortableType {}
+extension Decimal128: MinMaxType, AddableType, SortableType {}
+extension AnyRealmValue: MinMaxType, AddableType, SortableType {}
+extension Date: MinMaxType, SortableType {}
+extension String: SortableType {}
+extension Data: SortableType {}
+extension Bool: SortableType {}
+extension UUID: SortableType {}
+extension ObjectId: SortableType {}
+extension Optional: MinMaxType where Wrapped: MinMaxType {}
+extension Optional: AddableType where Wrapped: AddableType {}
+extension Optional: SortableType where Wrapped: SortableType {}
+
+extension _HasPersistedType {
+    /// The sum of nothing.
+    static var emptySum: Self {
+        guard let sum = _rlmLoad(_StoredValue(.int(0), nil)) else { misuse("\(Self.self) has no sum") }
+        return sum
+    }
+}
+
+extension _HasPersistedType {
+    /// An aggregate as this type; nil for none. Averages of integers, which are no integers, are cut where one is asked for.
+    static func aggregate(_ value: EngineValue) -> Self? {
+        switch value {
+        case .null: nil
+        case .double(let v) where (Self.self as? any _RealmStorable.Type)?._rlmShape.type == .int:
+            _rlmLoad(_StoredValue(.int(Int64(exactly: v.rounded(.towardZero)) ?? 0), nil))
+        default: _rlmLoad(_StoredValue(value, nil))
+        }
+    }
+}
+
+extension RealmCollection {
+    /// The least value of a property; nil when no element has one.
+    public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { aggregate(.min, property) }
+    /// The greatest value of a property; nil when no element has one.
+    public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { aggregate(.max, property) }
+    /// The sum of a property; 0 of none.
+    public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+        aggregate(.sum, property) ?? T.emptySum
+    }
+    /// The average of a property; nil when no element has one.
+    public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType { aggregate(.average, property) }
+    private func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ property: String) -> T? {
+        let rows = _rlmRows()
+        return rows.aggregate(kind, rows.column(property))
+    }
+}
+extension RealmCollection where Element: ObjectBase {
+    /// The least value of a property; nil when no element has one.
+    public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: MinMaxType {
+        min(ofProperty: name(of: keyPath))
+    }
+    /// The greatest value of a property; nil when no element has one.
+    public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: MinMaxType {
+        max(ofProperty: name(of: keyPath))
+    }
+    /// The sum of a property; 0 of none.
+    public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T where T.PersistedType: AddableType {
+        sum(ofProperty: name(of: keyPath))
+    }
+    /// The average of a property; nil when no element has one.
+    public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: AddableType {
+        average(ofProperty: name(of: keyPath))
+    }
+}
+extension RealmCollection where Element.PersistedType: MinMaxType {
+    /// The least value; nil when there are none.
+    public func min() -> Element? { aggregateOfValues(.min) }
+    /// The greatest value; nil when there are none.
+    public func max() -> Element? { aggregateOfValues(.max) }
+}
+extension RealmCollection where Element.PersistedType: AddableType {
+    /// The sum of the values.
+    public func sum() -> Element { aggregateOfValues(.sum) ?? Element.emptySum }
+    /// The average of the values; nil when there are none.
+    public func average<T: _HasPersistedType>() -> T? where T.PersistedType: AddableType { aggregateOfValues(.average) }
+}
+extension RealmCollection {
+    /// Of an unmanaged collection computed here.
+    private func aggregateOfValues<T: _HasPersistedType>(_ kind: AggregateKind) -> T? {
+        if realm != nil { return _rlmRows().aggregate(kind, .null) }
+        return AggregateOfValues(lazy.compactMap { $0._rlmValue()?.value }).result(kind).flatMap { T.aggregate($0) }
+    }
+}
+extension RealmCollection where Element.PersistedType: SortableType {
+    /// The values in their order.
+    public func sorted(ascending: Bool = true) -> Results<Element> { sorted(byKeyPath: "self", ascending: ascending) }
+}
+extension RealmCollection where Element: _RealmStorable {
+    /// Each value once.
+    public func distinct() -> Results<Element> { distinct(by: ["self"]) }
+}
+extension RealmCollection where Element: ObjectBase {
+    /// Sorted by a property.
+    public func sorted<T: _HasPersistedType>(
+        by keyPath: Swift.KeyPath<Element, T>, ascending: Bool = true
+    ) -> Results<Element> where T.PersistedType: SortableType {
+        sorted(byKeyPath: name(of: keyPath), ascending: ascending)
+    }
+}
+
+/// Aggregates of values in memory, as the engine computes them of stored ones: nulls are left out.
+struct AggregateOfValues {
+    private let values: [EngineValue]
+    init(_ values: some Sequence<EngineValue>) {
+        self.values = values.filter { if case .null = $0 { false } else { true } }
+    }
+    func result(_ kind: AggregateKind) -> EngineValue? {
+        switch kind {
+        case .min: extreme { $0 < 0 }
+        case .max: extreme { $0 > 0 }
+        case .sum: sum(asAverage: false)
+        case .average: values.isEmpty ? nil : sum(asAverage: true)
+        }
+    }
+    private func extreme(_ isBetter: (Int) -> Bool) -> EngineValue? {
+        values.reduce(nil) { best, v in
+            guard let best else { return v }
+            return isBetter(order(v, best)) ? v : best
+        }
+    }
+    private func order(_ a: EngineValue, _ b: EngineValue) -> Int {
+        must { () throws(EngineError) in try a.withMixed { (x) throws(EngineError) in try b.withMixed { (y) in Mixed.compare(x, y) } } }
+    }
+    private func sum(asAverage: Bool) -> EngineValue {
+        let count = values.count
+        if values.contains(where: { if case .decimal = $0 { true } else { false } }) {
+            let sum = values.reduce(CoreEngine.Decimal128(0)) { $0 + $1.decimal }
+            return .decimal(asAverage ? sum / CoreEngine.Decimal128(Int64(count)) : sum)
+        }
+        if !asAverage, values.allSatisfy({ if case .int = $0 { true } else { false } }) {
+            return .int(values.reduce(0) { $0 &+ $1.integer })
+        }
+        let sum = values.reduce(0.0) { $0 + $1.double }
+        return .double(asAverage ? sum / Double(count) : sum)
+    }
+}
+extension EngineValue {
+    fileprivate var integer: Int64 { if case .int(let v) = self { v } else { 0 } }
+    fileprivate var double: Double {
+        switch self {
+        case .int(let v): Double(v)
+        case .float(let v): Double(v)
+        case .double(let v): v
+        case .decimal(let v): v.double
+        default: 0
+        }
+    }
+    fileprivate var decimal: CoreEngine.Decimal128 {
+        switch self {
+        case .int(let v): CoreEngine.Decimal128(v)
+        case .decimal(let v): v
+        default: Decimal128(double).value
+        }
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+
+/// One property of the objects of a collection, as a collection: `person.friends.projectTo.name`.
+///
+/// Live, as the collection behind it.
+public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCollection, CustomStringConvertible, ThreadConfined {
+    private let source: any ProjectionSource
+    private let property: () -> String
+    private let value: (Int) -> Element
+
+    init<C: RealmCollection & _Freezable>(_ collection: C, _ keyPath: Swift.KeyPath<C.Element, Element>) where C.Element: ObjectBase {
+        source = Source(collection: collection) { ProjectedCollection<Element>($0, keyPath) }
+        property = { name(of: keyPath) }
+        value = { collection[$0][keyPath: keyPath] }
+    }
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { source.count }
+    /// The value of an element; setting it sets the property of that object.
+    public subscript(position: Int) -> Element {
+        get { value(position) }
+        nonmutating set { source.setValue(newValue, property(), at: position) }
+    }
+    /// Index of the first equal value.
+    public func index(of object: Element) -> Int? { firstIndex(of: object) }
+    /// Index of the first object that meets a condition.
+    public func index(matching predicate: NSPredicate) -> Int? { source.index(matching: predicate) }
+    /// The Realm that manages the collection.
+    public var realm: Realm? { source.realm }
+    /// Whether the owner of the collection was deleted, or the Realm closed.
+    public var isInvalidated: Bool { source.isInvalidated }
+    /// Whether it shows one version for good, for all threads.
+    public var isFrozen: Bool { source.isFrozen }
+    public var description: String {
+        "ProjectedCollection<\(Element.self)> {\n" + enumerated().map { "\t[\($0)] \($1)\n" }.joined() + "}"
+    }
+    /// As it is now, for any thread.
+    public func freeze() -> Self {
+        guard let frozen = source.moved(freezing: true) as? Self else { misuse("The collection cannot be frozen") }
+        return frozen
+    }
+    /// The live one of a frozen one; nil when it is gone.
+    public func thaw() -> Self? { source.moved(freezing: false) as? Self }
+    /// Calls `block` once with the collection as it is, then whenever objects of it come, go or are modified.
+    public func observe(
+        keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
+        _ block: @escaping (RealmCollectionChange<ProjectedCollection<Element>>) -> Void
+    ) -> NotificationToken {
+        source.observe(keyPaths, queue) { here, change in
+            guard let here = here as? Self else { return }
+            switch change {
+            case .initial: block(.initial(here))
+            case .update(_, let d, let i, let m): block(.update(here, deletions: d, insertions: i, modifications: m))
+            case .error(let error): block(.error(error))
+            }
+        }
+    }
+}
+
+/// The collection behind a projected one.
+private protocol ProjectionSource: ThreadConfined {
+    var count: Int { get }
+    func index(matching predicate: NSPredicate) -> Int?
+    func setValue(_ value: Any, _ property: String, at position: Int)
+    func moved(freezing: Bool) -> Any?
+    func observe(
+        _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
+    ) -> NotificationToken
+}
+private struct Source<C: RealmCollection & _Freezable, Projected>: ProjectionSource where C.Element: ObjectBase {
+    let collection: C
+    let project: (C) -> Projected
+    var realm: Realm? { collection.realm }
+    var isInvalidated: Bool { collection.isInvalidated }
+    var isFrozen: Bool { collection.isFrozen }
+    var count: Int { collection.count }
+    func index(matching predicate: NSPredicate) -> Int? { collection.index(matching: predicate) }
+    func setValue(_ value: Any, _ property: String, at position: Int) { collection[position].setValue(value, forKeyPath: property) }
+    func moved(freezing: Bool) -> Any? {
+        (freezing ? collection.freeze() : collection.thaw()).map { project($0) }
+    }
+    func observe(
+        _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
+    ) -> NotificationToken {
+        collection.observe(keyPaths: keyPaths, on: queue) { change in
+            switch change {
+            case .initial(let c): block(project(c), .initial(()))
+            case .update(let c, let d, let i, let m): block(project(c), .update((), deletions: d, insertions: i, modifications: m))
+            case .error(let error): block(project(collection), .error(error))
+            }
+        }
+    }
+}
+
+/// Makes collections of one property: `dogs.projectTo.name`.
+@dynamicMemberLookup
+public struct CollectionElementMapper<C: RealmCollection & _Freezable> where C.Element: ObjectBase {
+    fileprivate let collection: C
+    public subscript<V: RealmCollectionValue>(dynamicMember member: Swift.KeyPath<C.Element, V>) -> ProjectedCollection<V> {
+        ProjectedCollection(collection, member)
+    }
+}
+extension List where Element: ObjectBase {
+    /// Collections of one property of the objects.
+    public var projectTo: CollectionElementMapper<List<Element>> { CollectionElementMapper(collection: self) }
+}
+extension MutableSet where Element: ObjectBase {
+    /// Collections of one property of the objects.
+    public var projectTo: CollectionElementMapper<MutableSet<Element>> { CollectionElementMapper(collection: self) }
+}
