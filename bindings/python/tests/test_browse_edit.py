@@ -387,8 +387,6 @@ def test_random_edits_are_taken_back_and_made_again(things, seed):
 
 
 def test_an_older_format_is_only_upgraded_when_somebody_says_so(tmp_path):
-    from crealm.cli.heading import read_heading
-
     old = sorted((FIXTURES.parent / "old").glob("f09*.realm")) or sorted((FIXTURES / "old").glob("f09*.realm"))
     if not old:
         pytest.skip("no files of older formats")
@@ -407,7 +405,7 @@ def test_an_older_format_is_only_upgraded_when_somebody_says_so(tmp_path):
     with Editing(file, way="shared") as editing:
         editing.get(file.name)
         assert editing.post("upgrade")["upgrade"] is False
-        assert read_heading(str(file), False).format == 24 and list(tmp_path.glob("*backup*"))
+        assert crealm.file_info(file).format == 24 and list(tmp_path.glob("*backup*"))
         assert editing.get(file.name)["format"] == 24
 
 
