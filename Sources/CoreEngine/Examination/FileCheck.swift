@@ -77,6 +77,9 @@ package struct FileCheck {
     private mutating func check(_ file: DatabaseFile, _ interruption: Interruption) throws(RealmError) {
         try facts.take(file)
         let header = try file.readHeader()
+        if !file.isEncrypted, facts.fileSize % 8 != 0 {
+            note(Fault.ofFile("\(facts.fileSize % 8) bytes behind the last word of the file", offset: facts.fileSize & ~7), nil)
+        }
         let newest = try newestState(of: file)
         if let newest { try check(newest, of: file, slot: slot(of: newest, header), isNewest: true, interruption) }
         for slot in [header.liveSlot, 1 - header.liveSlot] where facts.slots[slot].state == .version {

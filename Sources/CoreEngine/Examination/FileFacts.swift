@@ -280,6 +280,10 @@ struct Head: Equatable {
             let isOlderUsed = entry.dropFirst(32).prefix(4).contains { $0 != 0 }, hasOlderMac = entry.dropFirst(36).contains { $0 != 0 }
             // A page that was written has a counter and a MAC; the older half of the first writing is empty.
             if i == 0, !isUsed { return false }
+            // MACs look like random numbers.
+            let macs = Array(entry.dropFirst(4).prefix(28)) + Array(entry.dropFirst(36))
+            if isUsed, macs.prefix(28).count(where: { $0 == 0 }) > 6 { return false }
+            if isOlderUsed, macs.dropFirst(28).count(where: { $0 == 0 }) > 6 { return false }
             return isUsed == hasMac && (isUsed || !isOlderUsed) && isOlderUsed == hasOlderMac && (i < pages || !isUsed)
         }
     }

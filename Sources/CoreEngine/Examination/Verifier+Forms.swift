@@ -33,6 +33,13 @@ extension Verifier {
         if n.hasRefs || n.widthType != 1 { report(.node, "names of another form", here, offset: ref.offset) }
         try checkTexts(n, here)
     }
+    /// Those of the columns of sub-tables, too. Format: old-formats §4.2.
+    private func checkOldNames(_ spec: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
+        let n = try store.refsNode(spec)
+        try checkNames(try n.child(1), here)
+        guard depth < OldFormats.maxDepth, n.count > 3, let parts = try n.slot(3).subtree, case let specs = try store.refsNode(parts) else { return }
+        for i in 0..<specs.count { if let child = try specs.slot(i).subtree { try checkOldNames(child, here, depth: depth + 1) } }
+    }
     /// A column's type and attributes stand in its spec and in its key.
     private func checkColumn(_ c: Column, _ t: Table) throws(RealmError) {
         let here = place(t, c), type = Int64(c.key.typeNumber), isOldList = c.specType == 13 && type == 12
@@ -93,8 +100,21 @@ extension Verifier {
                 report(.value, "a value that is neither true nor false nor null", here, offset: ref.offset)
             }
         case .timestamp:
-            let seconds = try reading(here) { () throws(RealmError) in try store.refsNode(ref).child(0) }
-            if let seconds { try checkForm(seconds, .nullableInt, here) }
+            let parts = try reading(here) { () throws(RealmError) -> (count: Int, seconds: Ref, nanoseconds: Node) in
+                let n = try store.refsNode(ref)
+                return (n.count, try n.child(0), try store.integers(try n.child(1)))
+            }
+            guard let parts else { return }
+            try checkForm(parts.seconds, .nullableInt, here)
+            let seconds = try reading(here) { () throws(RealmError) in try LeafKind.nullableInt.count(store, parts.seconds) }
+            if parts.count != 2 || seconds.map({ $0 != parts.nanoseconds.count }) ?? false {
+                report(.node, "seconds and nanoseconds of unequal length", here, offset: ref.offset)
+            }
+        case .float: try checkWidth(ref, [4], here)
+        case .double: try checkWidth(ref, [8], here)
+        case .decimal: try checkWidth(ref, [0, 4, 8, 16], here)
+        case .objectId: try checkBlocks(ref, 12, here)
+        case .uuid: try checkBlocks(ref, 16, here)
         case .nullableInt:
             let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
             if n?.count == 0 { report(.node, "a leaf without the number that stands for null", here, offset: ref.offset) }
@@ -107,6 +127,19 @@ extension Verifier {
         default: break
         }
     }
+    private func checkWidth(_ ref: Ref, _ widths: [Int], _ here: Fault.Place) throws(RealmError) {
+        guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.hasRefs || n.widthType != 1 || !widths.contains(n.width)
+        else { return }
+        report(.node, "a leaf of numbers of \(n.width) bytes", here, offset: ref.offset)
+    }
+    /// Eight elements lie behind a byte of flags; the last block may have fewer.
+    private func checkBlocks(_ ref: Ref, _ width: Int, _ here: Fault.Place) throws(RealmError) {
+        guard let n = try reading(here, { () throws(RealmError) in try store.node(ref) }), n.count > 0 else { return }
+        let block = 8 * width + 1, count = (n.count - (n.count + block - 1) / block) / width
+        if n.hasRefs || n.widthType != 1 || n.width != 1 || count * width + (count + 7) / 8 != n.count {
+            report(.node, "a leaf of \(n.count) bytes for values of \(width)", here, offset: ref.offset)
+        }
+    }
     /// Texts end in zeros: as many as the last byte of a short one says, one of a longer one. Format: logical §6.4.
     func checkTexts(_ n: Node, _ here: Fault.Place) throws(RealmError) {
         guard !n.hasRefs else { return try checkPieces(n, here, endInZero: true) }
@@ -114,7 +147,10 @@ extension Verifier {
         for i in 0..<n.count {
             let slot = Bytes(start: n.payload + i * n.width, count: n.width), padding = Int(slot[n.width - 1])
             // A null has whatever was there before it.
-            guard padding < n.width else { continue }
+            guard padding < n.width else {
+                if padding > n.width { return report(.value, "a padding of \(padding) bytes: element \(i)", here, offset: n.ref.offset) }
+                continue
+            }
             if slot[(n.width - 1 - padding)..<(n.width - 1)].contains(where: { $0 != 0 }) {
                 return report(.value, "bytes behind the end of a text: element \(i)", here, offset: n.ref.offset)
             }
@@ -174,8 +210,7 @@ extension Verifier {
         for case let table? in schema.tables + [schema.keyTable] {
             let here = Fault.Place(table: table.name.after(Tables.classPrefix) ?? table.name)
             _ = try reading(here) { () throws(RealmError) in
-                let spec = try store.refsNode(try store.refsNode(table.top).child(0))
-                try checkNames(try spec.child(1), here)
+                try checkOldNames(try store.refsNode(table.top).child(0), here, depth: 0)
             }
             for c in table.columns {
                 let spot = Fault.Place(table: here.table, property: c.form == .backlink ? nil : c.name)
@@ -188,11 +223,16 @@ extension Verifier {
         var column = c
         column.root = root
         let tree = try column.tree(store)
+        if case let n = try store.node(root), !n.isInner {
+            if c.form == .float { try checkWidth(root, [4], here) }
+            if c.form == .double { try checkWidth(root, [8], here) }
+        }
         try tree.visit(0..<(try tree.count())) { (n, rows) throws(RealmError) in
             try advance(0)
             if rows.count > Format.treeCapacity { report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset) }
             switch c.form {
             case .string: try checkTexts(n, here)
+            case .binary: try checkPieces(n, here, endInZero: false)
             case .float where n.width != 4, .double where n.width != 8:
                 report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
             case .linkList, .table, .list:

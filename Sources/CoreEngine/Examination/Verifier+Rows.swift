@@ -199,7 +199,10 @@ extension Verifier {
         guard enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else { return nil }
         if !n.isInner {
             guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else { return nil }
-            if count > leafLimit { report(.tree, "a leaf of \(count) elements", here, offset: ref.offset) }
+            guard count <= leafLimit else {
+                report(.tree, "a leaf of \(count) elements", here, offset: ref.offset)
+                return nil
+            }
             if kind == .mixed { try checkPayloads(ref, here) }
             try checkForm(ref, kind, here)
             var isWhole = true
