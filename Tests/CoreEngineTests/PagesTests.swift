@@ -7,6 +7,7 @@ import Testing
 /// Pages of 4056 bytes that count what is asked of them.
 private final class FakeForm: PageForm {
     let pageSize = SealedForm.payload
+    func position(ofPage page: Int) -> Int { page * pageSize }
     var pageCount: Int
     var fileSize: Int { pageCount * pageSize }
     var disk: [Int: (bytes: [UInt8], stamp: UInt64)] = [:]
