@@ -47,7 +47,11 @@ class Slow(BaseException):
 
 def files(fixtures, only):
     """The plain fixtures, by name."""
-    found = sorted(p for p in fixtures.rglob("*.realm") if only in p.name and p.stat().st_size <= LARGEST)
+    # The folders may be links, which rglob does not follow.
+    everything = (pathlib.Path(folder) / name for folder, _, names in os.walk(fixtures, followlinks=True) for name in names)
+    found = sorted(p for p in everything if p.suffix == ".realm" and only in p.name and p.stat().st_size <= LARGEST)
+    if not found:
+        sys.exit(f"no files to damage in {fixtures}")
     found = [p for p in found if not p.with_suffix(".key").exists() and not any(word in p.name for word in ODD)]
     return {f"{p.parent.name}/{p.name}": p.read_bytes() for p in found}
 
