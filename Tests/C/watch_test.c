@@ -540,7 +540,7 @@ static void* unattended(void* p) {
     CHECK(count(r) == 0 && add(other) && thread_count() == before && count(r) == 0);
 
     section = "a scheduler that posts nothing: no thread either";
-    own_t own = {0};
+    static own_t own;
     own.thread = pthread_self();
     realm_config_t* c = config_for("unattended", 1);
     realm_scheduler_t* s = realm_scheduler_new(&own, own_freed, NULL, own_is_on_thread, NULL, own_delivers);
