@@ -808,7 +808,7 @@ typedef struct crealm_check {
  *  of the newest version and of the one that the other slot of the header leads to. A fault does not
  *  end the check, and a file that cannot be opened at all is an answer, with its place; so are files
  *  of formats that this library does not know. Reads all of the file: the time grows with its size.
- *  The memory is a fraction of it: about a thirtieth for maps of the file, 8 bytes for each object,
+ *  The memory is a fraction of it: about a twentieth for maps of the file, 8 bytes for each object,
  *  about 100 bytes for each link until its backlink is met; of an encrypted file also its pages.
  *
  *  config:    its path, key or passphrase, and progress function, which may end the check. With

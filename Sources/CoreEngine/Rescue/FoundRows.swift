@@ -175,6 +175,8 @@ final class FoundRows {
             guard i >= 0, i < 1 << 24 else { return nil }
             return try? LeafKind.string.get(store, c.enumeratedValues, Int(i))
         }
+        // Reading takes any number for true.
+        if kind == .bool, let n = try? store.integers(ref), row < n.count, ![0, 1, c.isNullable ? 3 : 0].contains(n.get(row)) { return nil }
         return try? kind.get(store, ref, row)
     }
 }
