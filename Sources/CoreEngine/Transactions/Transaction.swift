@@ -37,7 +37,7 @@ package final class Transaction {
     package var interruption: Interruption? { didSet { store.use(interruption) } }
     /// Seconds that it waits for the write lock; nil: for ever.
     package var lockTimeout: Double?
-    /// What writes, where that moves from thread to thread, as an actor does; 0: the thread.
+    /// What writes, and holds the write lock: the scheduler's `place`; 0, where there is no scheduler: the thread. A change takes the lock along.
     package var place: UInt = 0 {
         didSet { if holdsLock { database.moveWriting(from: Self.owner(oldValue), to: Self.owner(place)) } }
     }
