@@ -14,24 +14,6 @@ import CoreEngine
 ///
 /// `Scripts/check_doors.py` compares the door that each function takes with the thread rule that the header states.
 
-/// A kind of handle, and its class.
-struct Door<H: Handle> { let kind: Handle.Kind }
-extension Door where H == RealmHandle { static var realm: Self { Self(kind: .realm) } }
-extension Door where H == ObjectHandle { static var object: Self { Self(kind: .object) } }
-extension Door where H == CollectionHandle {
-    static var list: Self { Self(kind: .list) }
-    static var set: Self { Self(kind: .set) }
-    static var dictionary: Self { Self(kind: .dictionary) }
-}
-extension Door where H == ResultsHandle { static var results: Self { Self(kind: .results) } }
-extension Door where H == QueryHandle { static var query: Self { Self(kind: .query) } }
-extension Door where H == ConfigHandle { static var config: Self { Self(kind: .config) } }
-extension Door where H == SchemaHandle { static var schema: Self { Self(kind: .schema) } }
-extension Door where H == SchedulerHandle { static var scheduler: Self { Self(kind: .scheduler) } }
-extension Door where H == ReferenceHandle { static var reference: Self { Self(kind: .reference) } }
-extension Door where H == WorkQueue { static var workQueue: Self { Self(kind: .workQueue) } }
-extension Door where H == AsyncErrorHandle { static var asyncError: Self { Self(kind: .asyncError) } }
-
 /// What a handle keeps alive; only the door opens it.
 struct Sealed<Content: AnyObject> {
     fileprivate let content: Unmanaged<Content>

@@ -43,6 +43,8 @@ package final class Transaction {
     }
     /// What the write lock is held by.
     private static func owner(_ place: UInt) -> UInt { place == 0 ? Platform.threadId : place }
+    /// The pin for which the last commit made the file grow too far, unless that was told before.
+    var costlyPin: PinnedVersion?
     /// What handles of the objects made in this write share; nil while there are none.
     private var birth: Birth?
 
@@ -382,26 +384,5 @@ package final class Transaction {
         }
         if !top.evacuation.isNull { try store.destroy(top.evacuation) }
         return top
-    }
-
-    // MARK: The cost of readers
-
-    /// The free space of the snapshot, as a commit upon it would see it beside readers of some versions.
-    func freeSpace(beside pinned: [UInt64]) throws(RealmError) -> FreeSpace {
-        guard !topRef.isNull else { return FreeSpace() }
-        let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
-        return try FreeSpace(store, lists, logicalSize: logicalSize, base: version, pinned: Set(pinned).sorted(), pageSize: nil)
-    }
-    /// The pin for which the last commit made the file grow too far, unless that was told before.
-    private var costlyPin: PinnedVersion?
-    /// The commit in progress makes the file grow while a reader stays at version `oldest`.
-    private func noteCost(of oldest: UInt64, _ free: FreeSpace, newSize: Int) {
-        let limit = PinWarning.limit, held = free.held(by: oldest, base: version)
-        guard limit > 0, held >= newSize - logicalSize, newSize > max(limit, 2 * (logicalSize - free.totalSize)) else { return }
-        costlyPin = database.firstWarning(of: oldest).map { PinnedVersion($0, heldBytes: held) }
-    }
-    package func takeCostlyPin() -> PinnedVersion? {
-        defer { costlyPin = nil }
-        return costlyPin
     }
 }
