@@ -46,6 +46,18 @@ struct QueryTests {
         #expect(ids(ida.dogs[1].owners.where { $0.age > 10 }.sorted(byKeyPath: "id")) == [2] && ida.dogs.where { $0.age > 3 }.first?.name == "Bo")
         _ = folder
     }
+    /// Which element of the one would be compared with which of the other?
+    @Test func twoCollections() throws {
+        for query: @Sendable (Query<Person>) -> Query<Bool> in [
+            { $0.dogs == $0.dogs }, { $0.dogs != $0.dogs }, { $0.dogs.age > $0.dogs.age }, { !($0.dogs.name == $0.dogs.name) },
+        ] {
+            let message = misuse { _ = query(Query<Person>._constructForTesting())._constructPredicate() }
+            #expect(message == "Comparing two collection columns is not permitted.")
+        }
+        let (all, folder) = try open()
+        #expect(ids(all.where { $0.dogs.age == $0.age }) == [] && ids(all.where { $0.dogs.age.max < $0.age }) == [2])
+        _ = folder
+    }
     @Test func texts() {
         func text(_ query: (Query<Person>) -> Query<Bool>) -> String { query(Query<Person>._constructForTesting())._constructPredicate().0 }
         #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && (NOT best.age < %@)) && (dogs.@count > %@))")

@@ -84,6 +84,8 @@ private struct Printer {
         text += ")"
     }
     private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode, isNegated: Bool = false) {
+        // Which element of the one would be compared with which of the other?
+        if case .path(_, .some) = a, case .path(_, .some) = b { misuse("Comparing two collection columns is not permitted.") }
         text += isNegated ? "(NOT " : "("
         // What is looked for in a collection stands before it: the collection as a whole is meant.
         if case .constant = a {} else { quantifier(a) }
