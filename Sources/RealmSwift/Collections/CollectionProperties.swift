@@ -41,4 +41,42 @@ extension _Place {
 }
 extension ManagedCollection {
     func clear() { change { (realm, path) throws(EngineError) in try realm.clear(path, shape) } }
+
+    /// Stores elements in place of those that a list or set has. Where only changes are stored, those of a list one by one: an embedded object stays
+    /// the one that it was.
+    func replace<E>(with elements: [E], _ addition: Addition, _ store: (E, _Place) throws -> Void) throws {
+        let isKept = addition.onlyChanges && shape == .list, before = isKept ? count : 0
+        // A new object has none.
+        if !isKept, addition.update != .error { clear() }
+        for (i, element) in elements.enumerated() {
+            let target: _Place.Target = shape == .set ? .member(path) : (i < before ? .element(path, i) : .insertion(path, i))
+            try store(element, _Place(core, target, addition))
+        }
+        for i in (elements.count..<Swift.max(before, elements.count)).reversed() {
+            change { (realm, path) throws(EngineError) in try realm.erase(at: i, in: path) }
+        }
+    }
+    /// The same with what stands for elements; false where something stands for none.
+    func replace<Element: _RealmStorable>(withAny elements: [Any], _ type: Element.Type, _ addition: Addition) throws -> Bool {
+        do {
+            try replace(with: elements, addition) { element, place in
+                guard Element.isElement(element), try Element._rlmStoreAny(element, at: place) else { throw IsNoElement() }
+            }
+            return true
+        } catch is IsNoElement { return false }
+    }
+    /// Takes the entries out of a map whose keys are not among those to be stored; all of them, unless only changes are stored.
+    func makeRoom(for keys: [String], _ addition: Addition) {
+        guard addition.update != .error else { return }
+        guard addition.onlyChanges else { return clear() }
+        let wanted = Set(keys.map { Name($0) })
+        for i in (0..<count).reversed() {
+            let key = entry(at: i).key
+            guard !wanted.contains(Name(key)) else { continue }
+            change { (realm, path) throws(EngineError) in
+                try Array(key.utf8).withBytes { (b) throws(EngineError) in _ = try realm.eraseKey(b, in: path) }
+            }
+        }
+    }
 }
+private struct IsNoElement: Error {}

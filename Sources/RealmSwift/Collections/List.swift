@@ -36,7 +36,7 @@ public final class List<Element: RealmCollectionValue> {
                 verify(position, values.count)
                 return values[position]
             }
-            return element(managed.stored(at: position))
+            return Element.element(managed.stored(at: position))
         }
         set {
             guard let managed else {
@@ -46,10 +46,6 @@ public final class List<Element: RealmCollectionValue> {
             }
             managed.store(newValue, .element(managed.path, position))
         }
-    }
-    private func element(_ stored: _StoredValue) -> Element {
-        guard let value = Element._rlmLoad(stored) else { misuse("The list holds \(stored.value), which is no \(Element.self)") }
-        return value
     }
     private func verify(_ index: Int, _ limit: Int) {
         guard index >= 0, index < limit else { outOfBounds(index, limit) }
@@ -223,9 +219,7 @@ extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.list, Element._rlmShape) else { return }
-        let elements = Array(self)
-        if place.addition.update != .error { target.clear() }
-        for (i, element) in elements.enumerated() { try element._rlmStore(at: _Place(place.core, .insertion(target.path, i), place.addition)) }
+        try target.replace(with: Array(self), place.addition) { element, place in try element._rlmStore(at: place) }
         if managed == nil, !place.addition.isCopying {
             managed = target
             values = []
@@ -233,17 +227,13 @@ extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let elements = sequence(in: any), let target = place.collection(.list, Element._rlmShape) else { return false }
-        target.clear()
-        for (i, element) in elements.enumerated() {
-            guard try Element._rlmStoreAny(element, at: _Place(place.core, .insertion(target.path, i), place.addition)) else { return false }
-        }
-        return true
+        return try target.replace(withAny: elements, Element.self, place.addition)
     }
     public static func _rlmConvertProperty(_ any: Any) -> List<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let list = List()
         for e in elements {
-            guard let element = Element._rlmConvert(e) else { return nil }
+            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
             list.append(element)
         }
         return list

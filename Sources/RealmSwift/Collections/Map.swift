@@ -55,7 +55,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         get {
             if let recorder { return Value._rlmStandIn(recorder) }
             guard let managed else { return index(of: key).flatMap { entries[$0].value } }
-            return managed.value(forKey: key._rlmKey).map { load($0) }
+            return managed.value(forKey: key._rlmKey).map { Value.element($0) }
         }
         set {
             guard let newValue else { return removeObject(for: key) }
@@ -64,10 +64,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     }
     /// The value of a key; nil for none.
     public func object(forKey key: Key) -> Value? { self[key] }
-    private func load(_ stored: _StoredValue) -> Value {
-        guard let value = Value._rlmLoad(stored) else { misuse("The map holds \(stored.value), which is no \(Value.self)") }
-        return value
-    }
     private func index(of key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
 
     // MARK: Changing
@@ -131,7 +127,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     func entry(_ i: Int) -> (key: Key, value: Value) {
         guard let managed else { return (Key(_rlmKey: entries[i].key.text), entries[i].value) }
         let (key, stored) = managed.entry(at: i)
-        return (Key(_rlmKey: key), load(stored))
+        return (Key(_rlmKey: key), Value.element(stored))
     }
 }
 
@@ -196,7 +192,7 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.dictionary, Value._rlmShape) else { return }
         let all = asKeyValueSequence()
-        if place.addition.update != .error { target.clear() }
+        target.makeRoom(for: all.map(\.key._rlmKey), place.addition)
         for (key, value) in all { try value._rlmStore(at: _Place(place.core, .entry(target.path, key._rlmKey), place.addition)) }
         if managed == nil, !place.addition.isCopying {
             managed = target
@@ -205,7 +201,7 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let pairs = pairs(any), let target = place.collection(.dictionary, Value._rlmShape) else { return false }
-        target.clear()
+        target.makeRoom(for: pairs.map(\.0), place.addition)
         for (key, value) in pairs {
             guard try Value._rlmStoreAny(value, at: _Place(place.core, .entry(target.path, key), place.addition)) else { return false }
         }

@@ -25,9 +25,7 @@ public final class MutableSet<Element: RealmCollectionValue> {
             guard values.indices.contains(position) else { outOfBounds(position, values.count) }
             return values[position]
         }
-        let stored = managed.stored(at: position)
-        guard let value = Element._rlmLoad(stored) else { misuse("The set holds \(stored.value), which is no \(Element.self)") }
-        return value
+        return Element.element(managed.stored(at: position))
     }
     /// Whether it holds a value.
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
@@ -103,6 +101,7 @@ extension MutableSet: SameByIdentity {
     }
 }
 extension MutableSet: AnyCollectionText {}
+extension MutableSet: EachValueOnce {}
 
 extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
     var place: ManagedCollection? { managed }
@@ -129,9 +128,7 @@ extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> { MutableSet(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.set, Element._rlmShape) else { return }
-        let elements = Array(self)
-        if place.addition.update != .error { target.clear() }
-        for element in elements { try element._rlmStore(at: _Place(place.core, .member(target.path), place.addition)) }
+        try target.replace(with: Array(self), place.addition) { element, place in try element._rlmStore(at: place) }
         if managed == nil, !place.addition.isCopying {
             managed = target
             values = []
@@ -139,17 +136,13 @@ extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let elements = sequence(in: any), let target = place.collection(.set, Element._rlmShape) else { return false }
-        target.clear()
-        for element in elements {
-            guard try Element._rlmStoreAny(element, at: _Place(place.core, .member(target.path), place.addition)) else { return false }
-        }
-        return true
+        return try target.replace(withAny: elements, Element.self, place.addition)
     }
     public static func _rlmConvertProperty(_ any: Any) -> MutableSet<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let set = MutableSet()
         for e in elements {
-            guard let element = Element._rlmConvert(e) else { return nil }
+            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
             set.insert(element)
         }
         return set

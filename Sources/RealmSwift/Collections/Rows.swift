@@ -58,13 +58,9 @@ public struct _Rows {
         guard let elements else { misuse("The rows are no objects") }
         return elements.object(key(at: i))
     }
-    @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { load(stored(at: i)) }
+    @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { Element.element(stored(at: i)) }
     func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
         showsObjects(of: type) ? unsafeBitCast(object(at: i), to: Element.self) : value(at: i)
-    }
-    func load<Element: _RealmStorable>(_ stored: _StoredValue) -> Element {
-        guard let value = Element._rlmLoad(stored) else { misuse("The collection holds \(stored.value), which is no \(Element.self)") }
-        return value
     }
 }
 
@@ -90,7 +86,7 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             elements = nil
             hasObjects = false
             keys = []
-            values = (0..<rows.count).map { rows.load(rows.stored(at: $0)) }
+            values = (0..<rows.count).map { Element.element(rows.stored(at: $0)) }
         }
     }
     init(_ values: [Element]) {

@@ -118,6 +118,7 @@ extension Persisted: PropertyAccess {
                 misuse((error as? EngineError)?.message ?? "\(error)")
             }
         }
+        (Value.self as? any FailableCustomPersistable.Type)?.verify(value)
         guard let value = Value._rlmConvertProperty(value) else { return false }
         if object.isManaged {
             Value._rlmSet(object, p.index, value)
