@@ -130,7 +130,9 @@ private struct Printer {
     }
     private func path(_ names: [String]) -> String {
         guard let variable, names.starts(with: variable.path) else { return names.joined(separator: ".") }
-        return ([variable.name] + names.dropFirst(variable.path.count)).joined(separator: ".")
+        // The variable stands for a value of the map already.
+        let rest = names.dropFirst(variable.path.count).drop { $0 == "@allValues" }
+        return ([variable.name] + rest).joined(separator: ".")
     }
     private mutating func subquery(_ inner: QueryNode) {
         guard let collection = inner.collection else { misuse("Subqueries must contain at least one collection.") }
