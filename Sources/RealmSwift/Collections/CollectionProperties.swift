@@ -1,5 +1,42 @@
 internal import CoreEngine
 
+/// What lists, sets and maps have in common as properties. Assigning one takes over its elements: the property keeps the collection that it has.
+public protocol _PropertyCollection: AnyObject, _Persistable, _DefaultConstructible, ThreadConfined {
+    /// nil for an unmanaged collection.
+    var _rlmPlace: _CollectionPlace? { get }
+    /// Takes the elements of another collection in place of its own.
+    func _rlmAssign(_ other: Self)
+}
+/// Where a managed collection lies.
+public struct _CollectionPlace { let managed: ManagedCollection }
+
+extension _PropertyCollection {
+    /// The Realm that manages it; nil for an unmanaged one.
+    public var realm: Realm? { _rlmPlace.map { Realm($0.managed.core) } }
+    /// Whether its owner was deleted, or the Realm closed.
+    public var isInvalidated: Bool { _rlmPlace.map { !$0.managed.isThere } ?? false }
+    /// Whether it shows one version for good, for all threads.
+    public var isFrozen: Bool { _rlmPlace?.managed.core.realm.isFrozen ?? false }
+
+    public static func _rlmDefault() -> Self { Self() }
+    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) { _rlmGet(object, index)._rlmAssign(value) }
+    public static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self {
+        let kept = old ?? Self()
+        kept._rlmAssign(new)
+        return kept
+    }
+}
+/// The same, as this module sees it.
+protocol PropertyCollection: _PropertyCollection {
+    static var kind: CollectionShape { get }
+    var managed: ManagedCollection? { get set }
+    /// Of a stand-in.
+    var recorder: _Recording? { get set }
+}
+extension List: PropertyCollection { static var kind: CollectionShape { .list } }
+extension MutableSet: PropertyCollection { static var kind: CollectionShape { .set } }
+extension Map: PropertyCollection { static var kind: CollectionShape { .dictionary } }
+
 /// How collections come out of properties and into them.
 extension ObjectBase {
     /// The collection in a property of a managed object.
@@ -15,8 +52,8 @@ extension ObjectBase {
     }
     /// The collection that was asked for last: a managed object gives the same instance each time. What the model or the program put there before is
     /// not that: a default value, or the collection of another object.
-    final func kept<C: _Persistable & KeptWhenManaged>(_ index: Int16) -> C? {
-        guard let kept = wrapper(index)?.pointee.value as C?, let place = kept.place, let managed, place.core === core, place.path.steps.isEmpty,
+    final func kept<C: PropertyCollection>(_ index: Int16) -> C? {
+        guard let kept = wrapper(index)?.pointee.value as C?, let place = kept.managed, let managed, place.core === core, place.path.steps.isEmpty,
             place.path.table == managed.table, place.path.object == named.key, place.path.column == managed.columns[Int(index)]
         else { return nil }
         return kept

@@ -10,19 +10,14 @@ public final class List<Element: RealmCollectionValue> {
     /// Of an unmanaged list.
     private var values: [Element] = []
     /// Of a managed one.
-    private(set) var managed: ManagedCollection?
+    var managed: ManagedCollection?
     /// Of a stand-in.
-    private var recorder: _Recording?
+    var recorder: _Recording?
 
     /// An empty unmanaged list.
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
-    func record(_ recorder: _Recording) { self.recorder = recorder }
-    var plainRecorder: _Recording? { recorder }
-    func show(_ object: ObjectBase, _ index: Int16) {
-        if managed == nil { managed = object.collection(index, .list, Element._rlmShape) }
-    }
 
     // MARK: Reading
 
@@ -171,12 +166,6 @@ extension List: RealmCollection {
         guard let managed else { misuse("This method may only be called on List instances retrieved from an RLMRealm") }
         return managed.rows()
     }
-    /// The Realm that manages it; nil for an unmanaged one.
-    public var realm: Realm? { managed.map { Realm($0.core) } }
-    /// Whether its owner was deleted, or the Realm closed.
-    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
-    /// Whether it shows one version for good, for all threads.
-    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
     /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
@@ -196,22 +185,15 @@ extension List: AnyCollectionText {}
 
 // MARK: As a property
 
-extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
-    var place: ManagedCollection? { managed }
+extension List: _PropertyCollection {
+    public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.list) }
-    public static func _rlmDefault() -> List<Element> { List() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> List<Element> {
         object.kept(index) ?? object.keep(index, List(object.collection(index, .list, Element._rlmShape)))
     }
-    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: List<Element>) { _rlmGet(object, index).assign(value) }
-    public static func _rlmAssigned(_ old: List<Element>?, _ new: List<Element>) -> List<Element> {
-        let kept = old ?? List<Element>()
-        kept.assign(new)
-        return kept
-    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> { List(recording: object.recording(index)) }
     /// Takes the elements of another collection in place of its own.
-    func assign(_ other: List<Element>) {
+    public func _rlmAssign(_ other: List<Element>) {
         guard other !== self, !isSame(as: other) else { return }
         let elements = Array(other)
         removeAll()

@@ -133,7 +133,7 @@ private final class ToldProjection {
                 name: properties[i].name, oldValue: isCollection(new) ? nil : old.flatMap(unwrapped), newValue: new.flatMap(unwrapped))
         }
     }
-    private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any KeptWhenManaged }
+    private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any PropertyCollection }
 }
 
 /// Projections that can be observed.
