@@ -53,6 +53,8 @@ extension ObjectBase {
     /// The collection that was asked for last: a managed object gives the same instance each time. What the model or the program put there before is
     /// not that: a default value, or the collection of another object.
     final func kept<C: PropertyCollection>(_ index: Int16) -> C? {
+        // The field is written where the Realm lives: whoever reads it elsewhere is stopped first.
+        must { () throws(EngineError) in try core?.realm.inside(.object) { () in } }
         guard let kept = wrapper(index)?.pointee.value as C?, let place = kept.managed, let managed, place.core === core, place.path.steps.isEmpty,
             place.path.table == managed.table, place.path.object == named.key, place.path.column == managed.columns[Int(index)]
         else { return nil }
