@@ -152,6 +152,9 @@ struct MisuseTests {
         try check("is not managed by the Realm") { realm, _ in _ = realm.objects(Base.self) }
         try check("that is not stored") { realm, _ in _ = realm.objects(Person.self).sorted(by: \.isSelected) }
         try check("that is not stored") { realm, _ in _ = realm.objects(Person.self).where { $0.shout == "x" } }
+        try check("Invalid keypath 'best.age.@avg': Property 'Person.age' is not a link or collection") { realm, _ in
+            _ = realm.objects(Person.self).where { $0.id == 1 && !($0.best.age.avg > 3) }
+        }
         try check("1 arguments for 0 placeholders") { realm, _ in _ = realm.objects(Person.self).filter("age > 3", 1) }
         try check("does not have a primary key") { realm, _ in _ = realm.object(ofType: Dog.self, forPrimaryKey: 1) }
         try check("already in a write transaction") { realm, _ in try realm.write { try realm.write {} } }

@@ -195,8 +195,10 @@ extension Map {
     }
 }
 extension FormatString {
-    fileprivate init<Element>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
-        let (format, arguments) = isIncluded(Query<Element>._constructForTesting())._constructPredicate()
+    fileprivate init<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
+        let query = isIncluded(Query<Element>._constructForTesting())
+        query.node.verifyAggregates(Element._rlmShape.target.map { ClassInfo.of($0) })
+        let (format, arguments) = query._constructPredicate()
         self.init(format, arguments)
     }
 }

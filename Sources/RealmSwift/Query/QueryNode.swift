@@ -24,6 +24,21 @@ indirect enum QueryNode {
         printer.condition(self)
         return (printer.text, printer.arguments)
     }
+    /// Misuse for the sum, average, least or greatest of what is one value.
+    func verifyAggregates(_ root: ClassInfo?) {
+        switch self {
+        case .aggregate(let kind, .path(let names, nil)) where kind != "@count":
+            let owner = names.dropLast().reduce(root) { info, name in info?.property(name)?.shape.target.map { ClassInfo.of($0) } }
+            misuse(
+                "Invalid keypath '\(names.joined(separator: ".")).\(kind)': Property '\(owner?.name ?? "").\(names.last ?? "")' is not a link or "
+                    + "collection and can only appear at the end of a keypath.")
+        case .comparison(_, let a, let b), .and(let a, let b), .or(let a, let b):
+            a.verifyAggregates(root)
+            b.verifyAggregates(root)
+        case .not(let of), .subquery(let of), .between(let of, _, _): of.verifyAggregates(root)
+        case .path, .element, .aggregate, .constant: break
+        }
+    }
     /// The collection that the first comparison goes into.
     fileprivate var collection: [String]? {
         switch self {
