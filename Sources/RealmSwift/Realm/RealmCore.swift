@@ -134,6 +134,13 @@ final class RealmCore: @unchecked Sendable {
     }
 }
 
+/// Keeps a Realm open for objects that were made together. Not the core itself: the list of open Realms refers to that weakly, and the references of
+/// what is referred to weakly are counted in a table beside it, which takes several times as long.
+final class RealmKeeper: Sendable {
+    let core: RealmCore
+    init(_ core: RealmCore) { self.core = core }
+}
+
 /// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer to each other in a circle.
 final class Addition {
     let update: Realm.UpdatePolicy
