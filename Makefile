@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-browse install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse install clean tidy
 
 all: lib
 
@@ -174,6 +174,11 @@ bench-browse: lib
 ##   make bench-python [N=1000000]   the Python package beside sqlite3 and, where they are installed, duckdb and peewee
 bench-python: lib
 	@CREALM_LIBRARY=$(abspath $(LIB)) $(PYTHON) Benchmarks/bench_python.py $(or $(N),1000000) $(or $(ROUNDS),5)
+
+##   make bench-swift [N=1000000]    RealmSwift: properties, results[i], and all objects beside a loop of sqlite3_step
+bench-swift:
+	@Scripts/need.sh swift sodium openssl sqlite
+	@swift run -c release --package-path Benchmarks/RealmSwift --scratch-path .build/typed-access TypedAccess $(or $(N),1000000)
 
 ##   make tidy                       the structure: rooms, doors, comments that lead to documents
 tidy:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Builds the library with a sanitizer and runs the tests of threads, notifications, asynchronous writes and frozen realms with it, and a Swift
-# program whose Realms are closed by other threads. Fails when it reports anything that tsan.supp does not explain.
+# program whose Realms are closed by other threads, and RealmSwift's tests of misuse. Fails when it reports anything that tsan.supp does not explain.
 #
 #   Scripts/run-sanitizer.sh thread|address|none [CALLS [ROUNDS]]     calls on wrong threads (400000), realms closed by another thread (400)
 #
@@ -59,5 +59,17 @@ swift_program() { # swift_program NAME ARGUMENT...
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 swift_program closing "$folder" "$rounds"
+
+# RealmSwift: the tests of misuse, actors, notifications and collections, unoptimised.
+if [ "$sanitizer" != none ]; then
+    log=$build/RealmSwift.log
+    if swift test --disable-xctest "${sanitize[@]}" --scratch-path "$scratch" --filter 'RealmSwiftTests\.(Misuse|Actor|Notification|Collection|Object)Tests' \
+        >"$log" 2>&1; then
+        passed=$((passed + 1)) && echo "  ok    RealmSwift  $(grep -o 'Test run with.*' "$log")"
+    else
+        failed=$((failed + 1)) && echo "  FAIL  RealmSwift"
+        grep -A25 -m3 -E 'WARNING: ThreadSanitizer|ERROR: AddressSanitizer|recorded an issue|error:' "$log" || tail -25 "$log"
+    fi
+fi
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

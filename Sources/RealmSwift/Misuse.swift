@@ -1,5 +1,4 @@
 internal import CoreEngine
-import Synchronization
 
 /// What is no error of the data but of the program: a managed property written outside of a write transaction, an object used on another thread
 /// than its Realm's, an index out of range. Realm throws an Objective-C exception there, which ends a Swift program; here `misuse` ends it, with
@@ -10,10 +9,10 @@ import Synchronization
 public enum RealmMisuse {
     /// Told of the message before the program ends, on the thread that misused something: to log it, or, in tests, to never return.
     public static var handler: (@Sendable (String) -> Void)? {
-        get { kept.withLock { $0 } }
-        set { kept.withLock { $0 = newValue } }
+        get { kept.with { $0 } }
+        set { kept.with { $0 = newValue } }
     }
-    private static let kept = Mutex<(@Sendable (String) -> Void)?>(nil)
+    private static let kept = Lock<(@Sendable (String) -> Void)?>(initial: nil)
 }
 
 @inline(never) func misuse(_ message: String) -> Never {

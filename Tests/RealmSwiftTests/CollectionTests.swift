@@ -3,6 +3,21 @@ import RealmSwift
 import Testing
 
 struct CollectionTests {
+    /// What is asked of the elements of a set is a set: each value once, null as well.
+    @Test func valuesOfASet() throws {
+        class Pack: Object { @Persisted var dogs: MutableSet<Person> }
+        let (realm, folder) = try makeRealm(Pack.self, Person.self, Dog.self, Address.self, Country.self)
+        try realm.write {
+            let people = [1, 2, 3, 4].map { realm.create(Person.self, value: ["id": $0, "age": $0 % 2]) }
+            people[0].best = people[1]
+            let pack = realm.create(Pack.self, value: ["dogs": people])
+            #expect(Set(pack.dogs.value(forKey: "age").compactMap { $0 as? Int }) == [0, 1] && pack.dogs.value(forKey: "age").count == 2)
+            #expect(pack.dogs.value(forKey: "best").count == 2 && pack.dogs.value(forKey: "id").count == 4)
+            #expect((pack.dogs.value(forKeyPath: "best.age") as? [Any?])?.count == 2)
+            #expect(realm.objects(Person.self).value(forKey: "age").count == 4)
+        }
+        _ = folder
+    }
     private static let types: [ObjectBase.Type] = [Person.self, Dog.self, Address.self, Country.self]
     private func open() throws -> (Realm, Folder) {
         let folder = try Folder()

@@ -1,5 +1,6 @@
 import Foundation
 import RealmSwift
+import Synchronization
 import Testing
 
 /// Each kind of misuse has one answer, which names it. The list is that of docs/realmswift.md.
@@ -109,14 +110,65 @@ struct MisuseTests {
         #expect(ida.dogs[0].name == "Rex")
         _ = folder
     }
+    /// Every call from elsewhere is found out before anything is read, while the Realm is written, refreshed and read where it lives. Sanitizers run
+    /// this one, too.
+    @Test func manyThreadsMisuseOne() throws {
+        struct Carried<T>: @unchecked Sendable { let value: T }
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "dogs": [["name": "Rex"]], "scores": ["a": 1]]) }
+        let o = Carried(value: ida), dogs = Carried(value: ida.dogs), scores = Carried(value: ida.scores), home = Carried(value: realm)
+        let rows = Carried(value: realm.objects(Person.self).filter("age >= 0")), done = Counter()
+        let calls: [@Sendable () -> Void] = [
+            { _ = o.value.name }, { o.value.age = 5 }, { _ = o.value["age"] }, { _ = o.value.dogs }, { _ = dogs.value[0] },
+            { dogs.value.removeAll() },
+            { _ = scores.value["a"] }, { _ = rows.value.count }, { _ = rows.value.first }, { for _ in rows.value {} }, { home.value.beginWrite() },
+            { home.value.deleteAll() }, { _ = home.value.objects(Person.self).count }, { home.value.refresh() },
+        ]
+        for round in 0..<3 {
+            for (i, call) in calls.enumerated() {
+                Thread.detachNewThread {
+                    let message = misuse(call)
+                    done.add(message?.contains("incorrect thread") == true, "call \(i): \(message ?? "no misuse")")
+                }
+            }
+            for i in 0..<40 {
+                try realm.write {
+                    ida.age = i
+                    ida.dogs.append(Dog("\(round)-\(i)"))
+                    ida.scores["\(i)"] = i
+                }
+                realm.refresh()
+                #expect(ida.age == i && realm.objects(Person.self).count == 1)
+            }
+        }
+        while done.all < 3 * calls.count { Thread.sleep(forTimeInterval: 0.01) }
+        #expect(done.wrong.isEmpty, "\(done.wrong)")
+        #expect(ida.dogs.count == 121 && ida.scores.count == 41 && ida.age == 39)
+        _ = folder
+    }
     @Test func wrongNamesAndTypes() throws {
         try check("Invalid property name 'nome'") { _, ida in _ = ida["nome"] }
         try check("Invalid value 'x'") { realm, ida in try realm.write { ida["age"] = "x" } }
         try check("is not managed by the Realm") { realm, _ in _ = realm.objects(Base.self) }
         try check("that is not stored") { realm, _ in _ = realm.objects(Person.self).sorted(by: \.isSelected) }
         try check("that is not stored") { realm, _ in _ = realm.objects(Person.self).where { $0.shout == "x" } }
+        try check("Invalid keypath 'best.age.@avg': Property 'Person.age' is not a link or collection") { realm, _ in
+            _ = realm.objects(Person.self).where { $0.id == 1 && !($0.best.age.avg > 3) }
+        }
         try check("1 arguments for 0 placeholders") { realm, _ in _ = realm.objects(Person.self).filter("age > 3", 1) }
         try check("does not have a primary key") { realm, _ in _ = realm.object(ofType: Dog.self, forPrimaryKey: 1) }
         try check("already in a write transaction") { realm, _ in try realm.write { try realm.write {} } }
+    }
+}
+/// Answers of many threads.
+private final class Counter: Sendable {
+    private let told = Mutex<(all: Int, wrong: [String])>((0, []))
+    var all: Int { told.withLock { $0.all } }
+    var wrong: [String] { told.withLock { $0.wrong } }
+    func add(_ isRight: Bool, _ message: String) {
+        told.withLock { t in
+            t.all += 1
+            if !isRight { t.wrong.append(message) }
+        }
     }
 }

@@ -131,3 +131,25 @@ class Renamed: Object {
     @Persisted var other: Renamed?
     override class func propertiesMapping() -> [String: String] { ["title": "name", "other": "link"] }
 }
+/// What not every stored value can be shown as.
+class Evens: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var even: Even
+    @Persisted var optEven: Even?
+    @Persisted var evens: List<Even>
+    @Persisted var byName: Map<String, Even>
+}
+/// Stored as an object of its own.
+struct Street: CustomPersistable, Hashable {
+    typealias PersistedType = Address
+    var name = ""
+    init(_ name: String) { self.name = name }
+    init(persistedValue: Address) { name = persistedValue.street }
+    var persistableValue: Address { Address(value: [name]) }
+}
+class Town: Object {
+    @Persisted(primaryKey: true) var id = 0
+    @Persisted var main: Street
+    @Persisted var streets: List<Street>
+    @Persisted var byName: Map<String, Street>
+}

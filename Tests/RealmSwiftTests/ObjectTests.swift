@@ -123,6 +123,48 @@ struct ObjectTests {
         #expect(realm.object(ofType: Person.self, forPrimaryKey: 2)?.best == ida)
         _ = folder
     }
+    /// `.modified` changes the embedded objects that are there: whoever holds or observes one goes on seeing it.
+    @Test func modifiedEmbeddedObjectsStay() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let old = Person(value: [
+            "id": 1, "address": ["street": "Long", "country": ["name": "A"]], "former": [["street": "one"], ["street": "two"], ["street": "three"]],
+        ])
+        try realm.write { realm.add(old) }
+        let address = try #require(old.address), country = try #require(address.country), former = Array(old.former)
+        let new = Person(value: ["id": 1, "address": ["street": "Short", "country": ["name": "B"]], "former": [["street": "1"], ["street": "2"]]])
+        try realm.write { realm.add(new, update: .modified) }
+        #expect(address.street == "Short" && country.name == "B" && new.address?.isSameObject(as: address) == true)
+        #expect(former[0].street == "1" && former[1].street == "2" && former[2].isInvalidated && old.former.map(\.street) == ["1", "2"])
+        // What a dictionary does not name stays, in embedded objects, too.
+        try realm.write {
+            realm.create(
+                Person.self, value: ["id": 1, "address": ["street": "Back"], "former": [[:], ["street": "b"], ["street": "c"]]], update: .modified)
+        }
+        #expect(address.street == "Back" && country.name == "B" && old.former.map(\.street) == ["1", "b", "c"] && former[1].street == "b")
+        // `.all` makes new ones.
+        try realm.write { realm.add(Person(value: ["id": 1, "address": ["street": "New"]]), update: .all) }
+        #expect(address.isInvalidated && country.isInvalidated && old.address?.street == "New" && old.former.isEmpty)
+        _ = folder
+    }
+    /// Collections take the elements and entries that an update names, whatever they held.
+    @Test func modifiedCollections() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let lists: [[String]] = [[], ["a"], ["a", "b", "c"], ["c", "b"], ["d", "b", "x", "y"], []]
+        for names in lists + lists.reversed() {
+            try realm.write {
+                realm.create(
+                    Person.self,
+                    value: [
+                        "id": 1, "dogs": names.map { ["name": $0] }, "nicknames": names,
+                        "scores": Dictionary(uniqueKeysWithValues: names.map { ($0, $0.utf8.count) }), "former": names.map { ["street": $0] },
+                    ] as [String: Any], update: .modified)
+            }
+            let ida = try #require(realm.objects(Person.self).first)
+            #expect(ida.dogs.map(\.name) == names && ida.nicknames.map { $0 } == names.sorted() && ida.scores.keys == names.sorted())
+            #expect(ida.former.map(\.street) == names)
+        }
+        _ = folder
+    }
     @Test func aWriteThatThrowsLeavesNothing() throws {
         struct Refused: Error {}
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)

@@ -46,6 +46,48 @@ struct QueryTests {
         #expect(ids(ida.dogs[1].owners.where { $0.age > 10 }.sorted(byKeyPath: "id")) == [2] && ida.dogs.where { $0.age > 3 }.first?.name == "Bo")
         _ = folder
     }
+    /// Which element of the one would be compared with which of the other?
+    @Test func twoCollections() throws {
+        for query: @Sendable (Query<Person>) -> Query<Bool> in [
+            { $0.dogs == $0.dogs }, { $0.dogs != $0.dogs }, { $0.dogs.age > $0.dogs.age }, { !($0.dogs.name == $0.dogs.name) },
+        ] {
+            let message = misuse { _ = query(Query<Person>._constructForTesting())._constructPredicate() }
+            #expect(message == "Comparing two collection columns is not permitted.")
+        }
+        let (all, folder) = try open()
+        #expect(ids(all.where { $0.dogs.age == $0.age }) == [] && ids(all.where { $0.dogs.age.max < $0.age }) == [2])
+        _ = folder
+    }
+    /// Sets and maps can be asked as lists can, and dates have a least and a greatest one.
+    @Test func subqueriesOfSetsAndMaps() throws {
+        class Kennel: Object {
+            @Persisted var dogs: MutableSet<Dog>
+            @Persisted var byName: Map<String, Dog?>
+            @Persisted var dates: List<Date>
+            @Persisted var days: MutableSet<Date?>
+        }
+        let (realm, folder) = try makeRealm(Kennel.self, Person.self, Dog.self, Address.self, Country.self)
+        func date(_ s: Int) -> Date { Date(timeIntervalSince1970: Double(s)) }
+        try realm.write {
+            let rex = realm.create(Dog.self, value: ["name": "Rex", "age": 3]), bo = realm.create(Dog.self, value: ["name": "Bo", "age": 9])
+            for dogs in [[rex, bo], [bo], []] {
+                let k = realm.create(Kennel.self)
+                k.dogs.insert(objectsIn: dogs)
+                for d in dogs { (k.byName[d.name], k.byName["none"]) = (.some(d), .some(nil)) }
+                for d in dogs { k.dates.append(date(d.age)) }
+                k.days.insert(objectsIn: dogs.map { date($0.age) } + [nil])
+            }
+        }
+        func count(_ query: (Query<Kennel>) -> Query<Bool>) -> Int { realm.objects(Kennel.self).where(query).count }
+        #expect(count { ($0.dogs.age > 2 && $0.dogs.name == "Rex").count == 1 } == 1 && count { ($0.dogs.age > 2).count == 0 } == 1)
+        #expect(count { ($0.dogs.age > 8 && $0.dogs.name == "Rex").count > 0 } == 0)
+        #expect(count { ($0.byName.values.age > 8 && $0.byName.values.name == "Bo").count == 1 } == 2)
+        #expect(realm.objects(Kennel.self).filter("SUBQUERY(dogs, $d, $d.age > 8).@count > 0").count == 2)
+        #expect(count { $0.dates.contains(date(3)...date(9)) } == 2 && count { $0.dates.contains(date(3)..<date(9)) } == 0)
+        #expect(
+            count { $0.days.contains(date(4)...date(9)) } == 1 && count { $0.dates.max == date(9) } == 2 && count { $0.dates.min == date(3) } == 1)
+        _ = folder
+    }
     @Test func texts() {
         func text(_ query: (Query<Person>) -> Query<Bool>) -> String { query(Query<Person>._constructForTesting())._constructPredicate().0 }
         #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && (NOT best.age < %@)) && (dogs.@count > %@))")

@@ -18,8 +18,13 @@ extension ResultSet {
         return ResultSet(self, query.and(other, orderings: orderings))
     }
     /// The rows that also meet a query text, whose orderings come after those there are.
-    func filtered(_ text: String, _ arguments: [QueryArgument]) throws(RealmError) -> ResultSet {
-        let other = try ObjectQuery(realm, try objects("filtered"), text, arguments).bound
+    ///
+    /// - Parameter reachingFurther: what Realm's Swift API allows and the query language does not.
+    func filtered(_ text: String, _ arguments: [QueryArgument], reachingFurther: Bool = false) throws(RealmError) -> ResultSet {
+        let t = try objects("filtered")
+        var names = realm.queryNames
+        names.reachFurther = reachingFurther
+        let other = try BoundQuery.parse(text, try realm.reading().group, t, names, arguments)
         var orderings = query.orderings
         for o in other.orderings { Ordering.append(o, to: &orderings) }
         return try filtered(other, orderings)

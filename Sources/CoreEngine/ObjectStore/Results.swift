@@ -140,7 +140,9 @@ public struct Results: LiveCollection {
 
 extension ResultSet {
     /// The rows that also meet a query text with values for its arguments; a list stands for `{…}`.
-    package func filtered(_ text: String, values arguments: [RealmValue]) throws(RealmError) -> ResultSet {
+    package func filtered(
+        _ text: String, values arguments: [RealmValue], reachingFurther: Bool = false
+    ) throws(RealmError) -> ResultSet {
         // Bound queries keep what they need of the arguments.
         let arena = ConstantArena()
         var all: [QueryArgument] = []
@@ -154,7 +156,7 @@ extension ResultSet {
             all.append(.list(values))
         }
         defer { withExtendedLifetime(arena) {} }
-        return try filtered(text, all)
+        return try filtered(text, all, reachingFurther: reachingFurther)
     }
 }
 extension ConstantArena {

@@ -25,9 +25,10 @@ extension Binder {
             let (hops, isList): ([Hop], Bool)
             switch p.tail {
             case .object: (hops, isList) = (p.hops, true)
-            case .collection(let c, .list, let steps) where p.type.isLink && steps.isEmpty:
+            case .collection(let c, let shape, let steps) where p.type.isLink && reaches(shape, steps):
                 guard case .link(let target) = p.type else { throw .query("A subquery needs a list of links") }
-                (hops, isList) = (p.hops + [Hop(kind: .list, origin: p.end, column: c, target: target, index: nil, text: "")], true)
+                let kind: Hop.Kind = shape == .list ? .list : (shape == .set ? .set : .dictionary)
+                (hops, isList) = (p.hops + [Hop(kind: kind, origin: p.end, column: c, target: target, index: nil, text: "")], true)
             default: (hops, isList) = ([], false)
             }
             guard isList, case .link(let target) = p.type, let table = try group.table(target) else {
@@ -48,6 +49,10 @@ extension Binder {
             if left.isList && right.isList { throw .query("Arithmetic between two lists is not supported") }
             return ArithmeticExpression(op, left, right)
         }
+    }
+    /// Whether a subquery may go over a collection of links.
+    private func reaches(_ shape: CollectionShape, _ steps: [PathIndex]) -> Bool {
+        names.reachFurther ? steps.isEmpty || steps == [.all] : shape == .list && steps.isEmpty
     }
     static func typeName(of t: ValueType) -> TypeNames {
         switch t {
@@ -125,7 +130,7 @@ extension Binder {
             }
             var type = p.type
             if case .collection(let c, .dictionary, _) = p.tail, let facts = try group.table(p.end)?.facts(c) { type = ValueType(elementOf: facts) }
-            try numeric(type, dates: false)
+            try numeric(type, dates: names.reachFurther)
             return AggregateExpression(p, kind, element: type, flattens: false, text: QueryPrinter.whole(p.text(printer)) + "." + kind.word)
         }
         guard case .link(let target) = p.type, let table = try group.table(target) else {

@@ -6,6 +6,8 @@ package struct QueryNames {
         case links(className: Name, property: Name)
     }
     package var aliases: [TableKey: [Name: Alias]] = [:]
+    /// Realm's Swift API reaches further than its query language: subqueries of sets and dictionaries, `@min` and `@max` of a collection of dates.
+    package var reachFurther = false
     package init() {}
 }
 /// An argument of a query text. Bytes are good while the query is bound.

@@ -10,19 +10,14 @@ public final class List<Element: RealmCollectionValue> {
     /// Of an unmanaged list.
     private var values: [Element] = []
     /// Of a managed one.
-    private(set) var managed: ManagedCollection?
+    var managed: ManagedCollection?
     /// Of a stand-in.
-    private var recorder: _Recording?
+    var recorder: _Recording?
 
     /// An empty unmanaged list.
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
-    func record(_ recorder: _Recording) { self.recorder = recorder }
-    var plainRecorder: _Recording? { recorder }
-    func show(_ object: ObjectBase, _ index: Int16) {
-        if managed == nil { managed = object.collection(index, .list, Element._rlmShape) }
-    }
 
     // MARK: Reading
 
@@ -36,7 +31,7 @@ public final class List<Element: RealmCollectionValue> {
                 verify(position, values.count)
                 return values[position]
             }
-            return element(managed.stored(at: position))
+            return Element.element(managed.stored(at: position))
         }
         set {
             guard let managed else {
@@ -46,10 +41,6 @@ public final class List<Element: RealmCollectionValue> {
             }
             managed.store(newValue, .element(managed.path, position))
         }
-    }
-    private func element(_ stored: _StoredValue) -> Element {
-        guard let value = Element._rlmLoad(stored) else { misuse("The list holds \(stored.value), which is no \(Element.self)") }
-        return value
     }
     private func verify(_ index: Int, _ limit: Int) {
         guard index >= 0, index < limit else { outOfBounds(index, limit) }
@@ -175,12 +166,6 @@ extension List: RealmCollection {
         guard let managed else { misuse("This method may only be called on List instances retrieved from an RLMRealm") }
         return managed.rows()
     }
-    /// The Realm that manages it; nil for an unmanaged one.
-    public var realm: Realm? { managed.map { Realm($0.core) } }
-    /// Whether its owner was deleted, or the Realm closed.
-    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
-    /// Whether it shows one version for good, for all threads.
-    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
     /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
@@ -200,22 +185,15 @@ extension List: AnyCollectionText {}
 
 // MARK: As a property
 
-extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
-    var place: ManagedCollection? { managed }
+extension List: _PropertyCollection {
+    public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.list) }
-    public static func _rlmDefault() -> List<Element> { List() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> List<Element> {
         object.kept(index) ?? object.keep(index, List(object.collection(index, .list, Element._rlmShape)))
     }
-    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: List<Element>) { _rlmGet(object, index).assign(value) }
-    public static func _rlmAssigned(_ old: List<Element>?, _ new: List<Element>) -> List<Element> {
-        let kept = old ?? List<Element>()
-        kept.assign(new)
-        return kept
-    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> List<Element> { List(recording: object.recording(index)) }
     /// Takes the elements of another collection in place of its own.
-    func assign(_ other: List<Element>) {
+    public func _rlmAssign(_ other: List<Element>) {
         guard other !== self, !isSame(as: other) else { return }
         let elements = Array(other)
         removeAll()
@@ -223,9 +201,7 @@ extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.list, Element._rlmShape) else { return }
-        let elements = Array(self)
-        if place.addition.update != .error { target.clear() }
-        for (i, element) in elements.enumerated() { try element._rlmStore(at: _Place(place.core, .insertion(target.path, i), place.addition)) }
+        try target.replace(with: Array(self), place.addition) { element, place in try element._rlmStore(at: place) }
         if managed == nil, !place.addition.isCopying {
             managed = target
             values = []
@@ -233,17 +209,13 @@ extension List: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let elements = sequence(in: any), let target = place.collection(.list, Element._rlmShape) else { return false }
-        target.clear()
-        for (i, element) in elements.enumerated() {
-            guard try Element._rlmStoreAny(element, at: _Place(place.core, .insertion(target.path, i), place.addition)) else { return false }
-        }
-        return true
+        return try target.replace(withAny: elements, Element.self, place.addition)
     }
     public static func _rlmConvertProperty(_ any: Any) -> List<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let list = List()
         for e in elements {
-            guard let element = Element._rlmConvert(e) else { return nil }
+            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
             list.append(element)
         }
         return list

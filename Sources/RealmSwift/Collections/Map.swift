@@ -16,18 +16,13 @@ extension String: _MapKey {
 public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     /// Of an unmanaged map, in the order of keys.
     private(set) var entries: [(key: Name, value: Value)] = []
-    private(set) var managed: ManagedCollection?
-    private var recorder: _Recording?
+    var managed: ManagedCollection?
+    var recorder: _Recording?
 
     /// An empty unmanaged map.
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
-    func record(_ recorder: _Recording) { self.recorder = recorder }
-    var plainRecorder: _Recording? { recorder }
-    func show(_ object: ObjectBase, _ index: Int16) {
-        if managed == nil { managed = object.collection(index, .dictionary, Value._rlmShape) }
-    }
 
     // MARK: Reading
 
@@ -35,12 +30,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     public var count: Int { managed?.count ?? entries.count }
     /// Whether there is no entry.
     public var isEmpty: Bool { count == 0 }
-    /// The Realm that manages it; nil for an unmanaged one.
-    public var realm: Realm? { managed.map { Realm($0.core) } }
-    /// Whether its owner was deleted, or the Realm closed.
-    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
-    /// Whether it shows one version for good, for all threads.
-    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
     /// Whether any entry meets a condition.
     public func contains(where predicate: (_ key: Key, _ value: Value) throws -> Bool) rethrows -> Bool {
         try asKeyValueSequence().contains { try predicate($0.key, $0.value) }
@@ -55,7 +44,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
         get {
             if let recorder { return Value._rlmStandIn(recorder) }
             guard let managed else { return index(of: key).flatMap { entries[$0].value } }
-            return managed.value(forKey: key._rlmKey).map { load($0) }
+            return managed.value(forKey: key._rlmKey).map { Value.element($0) }
         }
         set {
             guard let newValue else { return removeObject(for: key) }
@@ -64,10 +53,6 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     }
     /// The value of a key; nil for none.
     public func object(forKey key: Key) -> Value? { self[key] }
-    private func load(_ stored: _StoredValue) -> Value {
-        guard let value = Value._rlmLoad(stored) else { misuse("The map holds \(stored.value), which is no \(Value.self)") }
-        return value
-    }
     private func index(of key: Key) -> Int? { entries.firstIndex { $0.key == Name(key._rlmKey) } }
 
     // MARK: Changing
@@ -131,7 +116,7 @@ public final class Map<Key: _MapKey, Value: RealmCollectionValue> {
     func entry(_ i: Int) -> (key: Key, value: Value) {
         guard let managed else { return (Key(_rlmKey: entries[i].key.text), entries[i].value) }
         let (key, stored) = managed.entry(at: i)
-        return (Key(_rlmKey: key), load(stored))
+        return (Key(_rlmKey: key), Value.element(stored))
     }
 }
 
@@ -170,33 +155,24 @@ extension Map: ThreadConfined, Equatable, CustomStringConvertible, AnyCollection
 
 // MARK: As a property
 
-extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
-    var place: ManagedCollection? { managed }
+extension Map: _PropertyCollection {
+    public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Value._rlmShape.collection(.dictionary) }
-    public static func _rlmDefault() -> Map { Map() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Map {
         object.kept(index) ?? object.keep(index, Map(object.collection(index, .dictionary, Value._rlmShape)))
     }
-    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Map) {
-        _rlmGet(object, index).assign(value)
-    }
     /// Takes the entries of another map in place of its own.
-    func assign(_ other: Map) {
+    public func _rlmAssign(_ other: Map) {
         guard self != other else { return }
         let entries = other.asKeyValueSequence()
         removeAll()
         for (key, value) in entries { store(value, key) }
     }
-    public static func _rlmAssigned(_ old: Map?, _ new: Map) -> Map {
-        let kept = old ?? Map()
-        kept.assign(new)
-        return kept
-    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map { Map(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.dictionary, Value._rlmShape) else { return }
         let all = asKeyValueSequence()
-        if place.addition.update != .error { target.clear() }
+        target.makeRoom(for: all.map(\.key._rlmKey), place.addition)
         for (key, value) in all { try value._rlmStore(at: _Place(place.core, .entry(target.path, key._rlmKey), place.addition)) }
         if managed == nil, !place.addition.isCopying {
             managed = target
@@ -205,7 +181,7 @@ extension Map: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let pairs = pairs(any), let target = place.collection(.dictionary, Value._rlmShape) else { return false }
-        target.clear()
+        target.makeRoom(for: pairs.map(\.0), place.addition)
         for (key, value) in pairs {
             guard try Value._rlmStoreAny(value, at: _Place(place.core, .entry(target.path, key), place.addition)) else { return false }
         }

@@ -3,18 +3,13 @@ internal import CoreEngine
 /// A set in a property: each value once, in the order of values.
 public final class MutableSet<Element: RealmCollectionValue> {
     private var values: [Element] = []
-    private(set) var managed: ManagedCollection?
-    private var recorder: _Recording?
+    var managed: ManagedCollection?
+    var recorder: _Recording?
 
     /// An empty unmanaged set.
     public init() {}
     init(_ managed: ManagedCollection) { self.managed = managed }
     init(recording: _Recording) { recorder = recording }
-    func record(_ recorder: _Recording) { self.recorder = recorder }
-    var plainRecorder: _Recording? { recorder }
-    func show(_ object: ObjectBase, _ index: Int16) {
-        if managed == nil { managed = object.collection(index, .set, Element._rlmShape) }
-    }
 
     /// Number of elements now.
     public var count: Int { managed?.count ?? values.count }
@@ -25,9 +20,7 @@ public final class MutableSet<Element: RealmCollectionValue> {
             guard values.indices.contains(position) else { outOfBounds(position, values.count) }
             return values[position]
         }
-        let stored = managed.stored(at: position)
-        guard let value = Element._rlmLoad(stored) else { misuse("The set holds \(stored.value), which is no \(Element.self)") }
-        return value
+        return Element.element(managed.stored(at: position))
     }
     /// Whether it holds a value.
     public func contains(_ object: Element) -> Bool { index(of: object) != nil }
@@ -85,12 +78,6 @@ extension MutableSet: RealmCollection {
         guard let managed else { misuse("This method may only be called on MutableSet instances retrieved from an RLMRealm") }
         return managed.rows()
     }
-    /// The Realm that manages it; nil for an unmanaged one.
-    public var realm: Realm? { managed.map { Realm($0.core) } }
-    /// Whether its owner was deleted, or the Realm closed.
-    public var isInvalidated: Bool { managed.map { !$0.isThere } ?? false }
-    /// Whether it shows one version for good, for all threads.
-    public var isFrozen: Bool { managed?.core.realm.isFrozen ?? false }
     /// Goes over the elements that there are now.
     public func makeIterator() -> RLMIterator<Element> { managed.map { RLMIterator($0.rows()) } ?? RLMIterator(values) }
 }
@@ -103,35 +90,25 @@ extension MutableSet: SameByIdentity {
     }
 }
 extension MutableSet: AnyCollectionText {}
+extension MutableSet: EachValueOnce {}
 
-extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
-    var place: ManagedCollection? { managed }
+extension MutableSet: _PropertyCollection {
+    public var _rlmPlace: _CollectionPlace? { managed.map { _CollectionPlace(managed: $0) } }
     public static var _rlmPropertyShape: _PropertyShape { Element._rlmShape.collection(.set) }
-    public static func _rlmDefault() -> MutableSet<Element> { MutableSet() }
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> {
         object.kept(index) ?? object.keep(index, MutableSet(object.collection(index, .set, Element._rlmShape)))
     }
-    public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: MutableSet<Element>) {
-        _rlmGet(object, index).assign(value)
-    }
     /// Takes the elements of another set in place of its own.
-    func assign(_ other: MutableSet<Element>) {
+    public func _rlmAssign(_ other: MutableSet<Element>) {
         guard !isSame(as: other) else { return }
         let elements = Array(other)
         removeAll()
         insert(objectsIn: elements)
     }
-    public static func _rlmAssigned(_ old: MutableSet<Element>?, _ new: MutableSet<Element>) -> MutableSet<Element> {
-        let kept = old ?? MutableSet<Element>()
-        kept.assign(new)
-        return kept
-    }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> MutableSet<Element> { MutableSet(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.set, Element._rlmShape) else { return }
-        let elements = Array(self)
-        if place.addition.update != .error { target.clear() }
-        for element in elements { try element._rlmStore(at: _Place(place.core, .member(target.path), place.addition)) }
+        try target.replace(with: Array(self), place.addition) { element, place in try element._rlmStore(at: place) }
         if managed == nil, !place.addition.isCopying {
             managed = target
             values = []
@@ -139,17 +116,13 @@ extension MutableSet: _Persistable, _DefaultConstructible, KeptWhenManaged {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let elements = sequence(in: any), let target = place.collection(.set, Element._rlmShape) else { return false }
-        target.clear()
-        for element in elements {
-            guard try Element._rlmStoreAny(element, at: _Place(place.core, .member(target.path), place.addition)) else { return false }
-        }
-        return true
+        return try target.replace(withAny: elements, Element.self, place.addition)
     }
     public static func _rlmConvertProperty(_ any: Any) -> MutableSet<Element>? {
         guard let elements = sequence(in: any) else { return nil }
         let set = MutableSet()
         for e in elements {
-            guard let element = Element._rlmConvert(e) else { return nil }
+            guard Element.isElement(e), let element = Element._rlmConvert(e) else { return nil }
             set.insert(element)
         }
         return set

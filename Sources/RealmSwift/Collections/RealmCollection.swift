@@ -83,9 +83,9 @@ extension RealmCollection {
 
     // MARK: By name
 
-    /// The values of a property, one for each element; `self` for the elements themselves.
+    /// The values of a property, one for each element, of a set each value once; `self` for the elements themselves.
     public func value(forKey key: String) -> [Any?] {
-        map { element -> Any? in
+        values { element in
             if key == "self" { return element }
             guard let object = unwrapped(element) as? ObjectBase else { misuse("Values have no property '\(key)'") }
             return object.value(forKey: key)
@@ -94,7 +94,7 @@ extension RealmCollection {
     /// As `value(forKey:)` behind links; `@count`, `@min.age`, `@max.age`, `@sum.age` and `@avg.age` for one value of all.
     public func value(forKeyPath keyPath: String) -> Any? {
         guard keyPath.hasPrefix("@") else {
-            return map { (element: Element) -> Any? in (element as? ObjectBase).flatMap { $0.value(forKeyPath: keyPath) } } as [Any?]
+            return values { element in (element as? ObjectBase).flatMap { $0.value(forKeyPath: keyPath) } }
         }
         let parts = keyPath.dropFirst().split(separator: ".", maxSplits: 1).map(String.init)
         if parts.first == "count" { return count }
@@ -102,6 +102,13 @@ extension RealmCollection {
         guard parts.count == 2, let kind = kinds[Name(parts[0])] else { misuse("Unsupported key path '\(keyPath)'") }
         let rows = _rlmRows()
         return rows.aggregate(kind, rows.column(parts[1])).flatMap { (v: AnyRealmValue) in v.any }
+    }
+    private func values(_ value: (Element) -> Any?) -> [Any?] {
+        let all = map(value) as [Any?]
+        guard self is any EachValueOnce else { return all }
+        var seen = Set<AnyHashable?>()
+        // What cannot be compared is another value each time.
+        return all.filter { v in v.map { ($0 as? AnyHashable).map { seen.insert($0).inserted } ?? true } ?? seen.insert(nil).inserted }
     }
     /// Sets a property of all elements; inside a write transaction.
     public func setValue(_ value: Any?, forKey key: String) {
@@ -113,6 +120,8 @@ extension RealmCollection {
         return a.elementsEqual(b)
     }
 }
+/// Sets: what is computed of their elements is a set, too.
+protocol EachValueOnce {}
 /// Collections that are equal when they are the same collection.
 protocol SameByIdentity { func isSame(as other: any SameByIdentity) -> Bool }
 

@@ -2,7 +2,8 @@ internal import CoreEngine
 
 /// What results and collections have in common: rows of the engine, and the class of the program that shows them.
 public struct _Rows {
-    let core: RealmCore
+    fileprivate let keeper: RealmKeeper
+    var core: RealmCore { keeper.core }
     let found: ResultSet
     private let engine: Unmanaged<EngineRealm>
     /// The class of the objects, which the Realm keeps; nil for values.
@@ -11,7 +12,7 @@ public struct _Rows {
 
     init(_ core: RealmCore, _ found: ResultSet, _ elements: ManagedClass?) {
         elementClass = elements.map { ObjectIdentifier($0.info.type) }
-        self.core = core
+        keeper = RealmKeeper(core)
         engine = .passUnretained(core.realm)
         self.found = found
         self.elements = elements
@@ -56,15 +57,11 @@ public struct _Rows {
     @inlinable func showsObjects<Element>(of type: Element.Type) -> Bool { ObjectIdentifier(type) == elementClass }
     @usableFromInline func object(at i: Int) -> ObjectBase {
         guard let elements else { misuse("The rows are no objects") }
-        return elements.object(key(at: i))
+        return elements.object(key(at: i), keeper)
     }
-    @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { load(stored(at: i)) }
+    @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { Element.element(stored(at: i)) }
     func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
         showsObjects(of: type) ? unsafeBitCast(object(at: i), to: Element.self) : value(at: i)
-    }
-    func load<Element: _RealmStorable>(_ stored: _StoredValue) -> Element {
-        guard let value = Element._rlmLoad(stored) else { misuse("The collection holds \(stored.value), which is no \(Element.self)") }
-        return value
     }
 }
 
@@ -76,13 +73,13 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline var place = 0
     @usableFromInline let hasObjects: Bool
     /// Keeps the class.
-    private let core: RealmCore?
-    private unowned(unsafe) let elements: ManagedClass?
+    private let keeper: RealmKeeper?
+    private let elements: Unmanaged<ManagedClass>?
 
     init(_ rows: _Rows) {
-        core = rows.core
+        keeper = rows.keeper
         if let elements = rows.elements, rows.showsObjects(of: Element.self) {
-            self.elements = elements
+            self.elements = .passUnretained(elements)
             hasObjects = true
             keys = rows.keys()
             values = []
@@ -90,17 +87,18 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
             elements = nil
             hasObjects = false
             keys = []
-            values = (0..<rows.count).map { rows.load(rows.stored(at: $0)) }
+            values = (0..<rows.count).map { Element.element(rows.stored(at: $0)) }
         }
     }
     init(_ values: [Element]) {
         self.values = values
-        (keys, core, elements, hasObjects) = ([], nil, nil, false)
+        (keys, keeper, elements, hasObjects) = ([], nil, nil, false)
     }
     @usableFromInline mutating func nextObject() -> ObjectBase? {
         guard let elements, place < keys.count else { return nil }
         place += 1
-        return elements.object(keys[place - 1])
+        let key = keys[place - 1]
+        return elements._withUnsafeGuaranteedRef { $0.object(key, keeper) }
     }
     @inlinable public mutating func next() -> Element? {
         if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }

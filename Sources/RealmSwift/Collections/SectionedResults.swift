@@ -100,7 +100,7 @@ struct SectionLayout<Key: Hashable> {
             places[section].append(row)
         }
     }
-    /// What became of the sections when rows changed: a row whose key is another one went and came.
+    /// What became of the sections when rows changed: a modified row in another place went and came.
     func change<C>(
         to new: SectionLayout, _ collection: C, deletions: [Int], insertions: [Int], modifications: [Int]
     ) -> SectionedResultsChange<C> {
@@ -125,14 +125,14 @@ struct SectionLayout<Key: Hashable> {
             sectionsToInsert: section.before == nil ? Foundation.IndexSet(section.after.map { [$0] } ?? []) : [],
             sectionsToDelete: section.after == nil ? Foundation.IndexSet(section.before.map { [$0] } ?? []) : [])
     }
-    /// Rows that went, came and were modified: one whose key is another one went and came.
+    /// Rows that went, came and were modified: one that was modified and has another place in its section, or another section, went and came.
     private func moves(
         to new: SectionLayout, _ deletions: [Int], _ insertions: [Int], _ modifications: [Int]
     ) -> (gone: [Int], came: [Int], changed: [Int]) {
         var gone = Set(deletions), came = Set(insertions), changed: [Int] = []
         let modified = Set(modifications)
         for (old, now) in zip(remaining(deletions, rowKeys.count), remaining(insertions, new.rowKeys.count)) where modified.contains(old) {
-            if rowKeys[old] == new.rowKeys[now] {
+            if rowKeys[old] == new.rowKeys[now], paths[old][1] == new.paths[now][1] {
                 changed.append(old)
             } else {
                 gone.insert(old)

@@ -56,18 +56,17 @@ extension RealmCore {
             misuse("Cannot add an existing managed embedded object to a List.")
         }
         let managed = managed(type(of: object))
-        let (_, key) = try place.makeEmbedded()
-        let named = BornKey(key, birth(managed.table, key))
+        let (key, isNew) = try place.embedded(), named = BornKey(key, birth(managed.table, key))
         if place.addition.isCopying || object.isManaged {
-            try store(Values(object, managed.info), to: managed, named, place.addition, isNew: true)
+            try store(Values(object, managed.info), to: managed, named, place.addition, isNew: isNew)
         } else {
             try fill(object, managed, named, place.addition)
         }
     }
     /// A new embedded object at a place, with values.
     func embed(_ value: Any, as managed: ManagedClass, at place: _Place) throws(EngineError) {
-        let (_, key) = try place.makeEmbedded()
-        try store(Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition, isNew: true)
+        let (key, isNew) = try place.embedded()
+        try store(Values(value, managed.info), to: managed, BornKey(key, birth(managed.table, key)), place.addition, isNew: isNew)
     }
     func verifyWriting() throws(EngineError) {
         _ = try realm.inside { () throws(EngineError) in try realm.writing() }

@@ -1,5 +1,4 @@
 internal import CoreEngine
-import Synchronization
 
 /// One property of a model.
 struct PropertyInfo {
@@ -142,14 +141,14 @@ final class ClassInfo: @unchecked Sendable {
         var classes: [ObjectIdentifier: ClassInfo] = [:]
         var names: [ObjectIdentifier: String] = [:]
     }
-    private static let known = Mutex(Known())
+    private static let known = Lock(initial: Known())
 
     /// What is known of a class. The first call makes an instance of it, outside of every lock: its initialiser is the program's.
     static func of(_ type: ObjectBase.Type) -> ClassInfo {
         let id = ObjectIdentifier(type)
-        if let info = known.withLock({ $0.classes[id] }) { return info }
+        if let info = known.with({ $0.classes[id] }) { return info }
         let made = ClassInfo(type)
-        return known.withLock { k in
+        return known.with { k in
             if let first = k.classes[id] { return first }
             k.classes[id] = made
             return made
@@ -158,9 +157,9 @@ final class ClassInfo: @unchecked Sendable {
     /// The name of a class without its module and the types around it.
     static func name(of type: ObjectBase.Type) -> String {
         let id = ObjectIdentifier(type)
-        if let name = known.withLock({ $0.names[id] }) { return name }
+        if let name = known.with({ $0.names[id] }) { return name }
         let name = String(describing: type)
-        known.withLock { $0.names[id] = name }
+        known.with { $0.names[id] = name }
         return name
     }
 }

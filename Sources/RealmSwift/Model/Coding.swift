@@ -63,7 +63,7 @@ extension ObjectBase {
             return values
         case let value as AnyRealmValue: return plain(value.any, depth, &known, &copies)
         case let value?:
-            guard let elements = (value as? any KeptWhenManaged).flatMap({ sequence(in: $0) }) else { return value }
+            guard let elements = (value as? any PropertyCollection).flatMap({ sequence(in: $0) }) else { return value }
             // Values may be nil; objects that stay out leave no gap.
             return elements.compactMap { element -> Any? in
                 let copy = plain(element, depth, &known, &copies)

@@ -33,14 +33,14 @@ final class ManagedClass: @unchecked Sendable {
     }
     deinit { columns.deallocate() }
     /// An instance for a row.
-    func object(_ key: ObjKey) -> ObjectBase {
+    func object(_ key: ObjKey, _ keeper: RealmKeeper? = nil) -> ObjectBase {
         // Outside of a write transaction no object is newer than its handle.
         let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }
-        return object(BornKey(key, isWriting ? core.birth(table, key) : nil))
+        return object(BornKey(key, isWriting ? core.birth(table, key) : nil), keeper)
     }
-    func object(_ named: BornKey) -> ObjectBase {
+    func object(_ named: BornKey, _ keeper: RealmKeeper? = nil) -> ObjectBase {
         let object = info.type.init()
-        object.show(self, named)
+        object.show(self, named, keeper ?? RealmKeeper(core))
         return object
     }
 }

@@ -9,9 +9,10 @@ open class ObjectBase {
     /// Which of the three. What accessors of properties test first: they are inlined into the program, and read this and nothing else.
     @exclusivity(unchecked)
     @usableFromInline final var _rlmState: UInt8 = 0
-    /// The Realm, which stays open for as long as its objects live; nil unless managed.
+    /// Of the Realm, which stays open for as long as its objects live; nil unless managed.
     @exclusivity(unchecked)
-    final var core: RealmCore?
+    private final var keeper: RealmKeeper?
+    final var core: RealmCore? { keeper?.core }
     /// The engine's part of it.
     @exclusivity(unchecked)
     private final var engine: Unmanaged<EngineRealm>?
@@ -218,18 +219,18 @@ extension ObjectBase {
     final func bind(_ managed: ManagedClass, _ named: BornKey) {
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
         for p in managed.info.properties { p.access.bind(base + p.offset, p.index) }
-        show(managed, named)
+        show(managed, named, RealmKeeper(managed.core))
     }
     /// Makes a new instance show a row. Its wrappers get their numbers and nothing else, without a look at their types: that would be the most costly
     /// part of making an object.
-    final func show(_ managed: ManagedClass, _ named: BornKey) {
+    final func show(_ managed: ManagedClass, _ named: BornKey, _ keeper: RealmKeeper) {
         if managed.info.isDynamic {
             dynamicClass = managed.info
         } else {
             let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
             managed.info.number(base)
         }
-        core = managed.core
+        self.keeper = keeper
         engine = managed.engine
         ofClass = .passUnretained(managed)
         self.named = named
@@ -239,7 +240,7 @@ extension ObjectBase {
     /// An object without properties that shows the same row.
     final func shadow() -> ObjectBase {
         let other = ObjectBase()
-        (other.core, other.engine, other.ofClass, other.named) = (core, engine, ofClass, named)
+        (other.keeper, other.engine, other.ofClass, other.named) = (keeper, engine, ofClass, named)
         other.dynamicClass = managed?.info
         other._rlmState = Self.managed
         return other

@@ -97,7 +97,8 @@ extension Persisted: PropertyAccess {
     static func bind(_ wrapper: UnsafeMutableRawPointer, _ index: Int16) {
         let p = wrapper.assumingMemoryBound(to: Self.self)
         p.pointee.index = index
-        if p.pointee.value != nil, !(Value.self is any KeptWhenManaged.Type) { p.pointee.value = nil }
+        // Collections become managed with the object.
+        if p.pointee.value != nil, !(Value.self is any PropertyCollection.Type) { p.pointee.value = nil }
     }
     private static func wrapper(_ object: ObjectBase, _ p: PropertyInfo) -> UnsafeMutablePointer<Self> {
         (UnsafeMutableRawPointer(Unmanaged.passUnretained(object).toOpaque()) + p.offset).assumingMemoryBound(to: Self.self)
@@ -118,6 +119,7 @@ extension Persisted: PropertyAccess {
                 misuse((error as? EngineError)?.message ?? "\(error)")
             }
         }
+        (Value.self as? any FailableCustomPersistable.Type)?.verify(value)
         guard let value = Value._rlmConvertProperty(value) else { return false }
         if object.isManaged {
             Value._rlmSet(object, p.index, value)
@@ -133,7 +135,5 @@ extension Persisted: PropertyAccess {
         try Value._rlmStoreAnyProperty(any, at: place)
     }
 }
-/// Collections: the wrapper keeps them when the object becomes managed.
-protocol KeptWhenManaged { var place: ManagedCollection? { get } }
 /// Linking objects know their property from the start.
 protocol LinkingOrigin { var originProperty: String { get } }

@@ -58,33 +58,23 @@ extension PropertyAccess {
 
 // MARK: Collections
 
-extension List: PlainProperty {
+extension PlainProperty where Self: PropertyCollection {
+    var plainRecorder: _Recording? { recorder }
+    func record(_ recorder: _Recording) { self.recorder = recorder }
+    func show(_ object: ObjectBase, _ index: Int16) {
+        if managed == nil { managed = object.collection(index, Self.kind, Self._rlmPropertyShape) }
+    }
     var plainValue: Any? { self }
     func setPlain(_ any: Any) -> Bool {
         guard let other = Self._rlmConvertProperty(any) else { return false }
-        assign(other)
+        _rlmAssign(other)
         return true
     }
     func storePlain(at place: _Place) throws { try _rlmStoreProperty(at: place) }
 }
-extension MutableSet: PlainProperty {
-    var plainValue: Any? { self }
-    func setPlain(_ any: Any) -> Bool {
-        guard let other = Self._rlmConvertProperty(any) else { return false }
-        assign(other)
-        return true
-    }
-    func storePlain(at place: _Place) throws { try _rlmStoreProperty(at: place) }
-}
-extension Map: PlainProperty {
-    var plainValue: Any? { self }
-    func setPlain(_ any: Any) -> Bool {
-        guard let other = Self._rlmConvertProperty(any) else { return false }
-        assign(other)
-        return true
-    }
-    func storePlain(at place: _Place) throws { try _rlmStoreProperty(at: place) }
-}
+extension List: PlainProperty {}
+extension MutableSet: PlainProperty {}
+extension Map: PlainProperty {}
 
 // MARK: Single values
 

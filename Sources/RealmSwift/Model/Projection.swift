@@ -1,6 +1,5 @@
 internal import CoreEngine
 import Foundation
-import Synchronization
 
 /// Chosen properties of one object, under names of their own: what a part of a program needs to see.
 ///
@@ -16,7 +15,7 @@ open class Projection<Root: ObjectBase & RealmCollectionValue & _Freezable>: Thr
     public required init(projecting object: Root) {
         rootObject = object
         let id = ObjectIdentifier(Self.self)
-        if verifiedProjections.withLock({ $0.insert(id).inserted }) {
+        if verifiedProjections.with({ $0.insert(id).inserted }) {
             for (name, property) in projectedProperties(self) where !property.isStored {
                 misuse("@Projected property '\(Self.self).\(name)' must be a stored property of '\(Root.className())', or computed from one")
             }
@@ -82,7 +81,7 @@ protocol AnyProjected {
     func value(_ root: ObjectBase) -> Any?
 }
 /// Classes whose projected properties were looked at.
-private let verifiedProjections = Mutex<Set<ObjectIdentifier>>([])
+private let verifiedProjections = Lock<Set<ObjectIdentifier>>(initial: [])
 
 extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
     public typealias PersistedType = Root.PersistedType
@@ -133,7 +132,7 @@ private final class ToldProjection {
                 name: properties[i].name, oldValue: isCollection(new) ? nil : old.flatMap(unwrapped), newValue: new.flatMap(unwrapped))
         }
     }
-    private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any KeptWhenManaged }
+    private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any PropertyCollection }
 }
 
 /// Projections that can be observed.

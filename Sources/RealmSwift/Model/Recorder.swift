@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Names of key paths: Swift has none to ask for, so a stand-in for the object notes which properties the key path reads.
 ///
 /// Each stand-in knows how deep in the path it stands, so a property that is computed from two stored ones is found out: the path is longer than

@@ -1,5 +1,4 @@
 internal import CoreEngine
-import Synchronization
 
 /// A block is told of changes for as long as somebody has this, or until `invalidate`.
 ///
@@ -9,23 +8,23 @@ public final class NotificationToken: @unchecked Sendable {  // What changes is 
         var end: (() -> Void)?
         var silenced: (notifier: Notifier, id: Int)?
     }
-    private let state: Mutex<State>
+    private let state: Lock<State>
 
     init(_ silenced: (notifier: Notifier, id: Int)? = nil, _ end: @escaping () -> Void) {
         nonisolated(unsafe) let kept = State(end: end, silenced: silenced)
-        state = Mutex(kept)
+        state = Lock(initial: kept)
     }
     deinit { invalidate() }
     /// Ends it for good.
     public func invalidate() {
-        let end = state.withLock { s in
+        let end = state.with { s in
             defer { s = State() }
             return Box(s.end)
         }
         end.value?()
     }
     /// For commits that this block is not told of.
-    var silenced: (notifier: Notifier, id: Int)? { state.withLock { Box($0.silenced) }.value }
+    var silenced: (notifier: Notifier, id: Int)? { state.with { Box($0.silenced) }.value }
     private struct Box<T>: @unchecked Sendable {
         let value: T
         init(_ value: T) { self.value = value }

@@ -1,6 +1,5 @@
 internal import CoreEngine
 import Foundation
-import Synchronization
 
 /// Something of a Realm on its way to another thread or queue: `realm.resolve(reference)` gives it there, once.
 ///
@@ -11,7 +10,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
         let frozen: Confined
         let wasFrozen: Bool
     }
-    private let carried: Mutex<Carried?>
+    private let carried: Lock<Carried?>
 
     /// - Parameter threadConfined: something that a Realm manages.
     public init(to threadConfined: Confined) {
@@ -23,14 +22,14 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
         // Inside a write transaction there is no version that could be kept: what exists already is carried by the one before.
         _ = realm
         guard let frozen = freezable.freeze() as? Confined else { misuse("\(Confined.self) cannot be passed to another thread") }
-        carried = Mutex(Carried(frozen: frozen, wasFrozen: threadConfined.isFrozen))
+        carried = Lock(initial: Carried(frozen: frozen, wasFrozen: threadConfined.isFrozen))
     }
     /// Whether it was resolved.
-    public var isInvalidated: Bool { carried.withLock { $0 == nil } }
+    public var isInvalidated: Bool { carried.with { $0 == nil } }
 
     fileprivate func resolve(in realm: Realm) -> Confined? {
         guard
-            let c = carried.withLock({ c in
+            let c = carried.with({ c in
                 defer { c = nil }
                 return c
             })
@@ -53,18 +52,18 @@ extension Realm {
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What changes is behind a lock.
     private struct Kept: @unchecked Sendable { var value: T? }
-    private let kept: Mutex<Kept>
+    private let kept: Lock<Kept>
 
-    public init(wrappedValue: T?) { kept = Mutex(Kept(value: wrappedValue.map { Self.frozen($0) })) }
+    public init(wrappedValue: T?) { kept = Lock(initial: Kept(value: wrappedValue.map { Self.frozen($0) })) }
     public var wrappedValue: T? {
         get {
-            guard let value = kept.withLock({ $0 }).value else { return nil }
+            guard let value = kept.with({ $0 }).value else { return nil }
             guard let freezable = value as? any _Freezable, value.realm != nil else { return value }
             return freezable.thaw() as? T
         }
         set {
             let new = Kept(value: newValue.map { Self.frozen($0) })
-            kept.withLock { $0 = new }
+            kept.with { $0 = new }
         }
     }
     /// Unmanaged values stay what they are.

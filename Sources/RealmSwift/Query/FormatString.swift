@@ -17,7 +17,7 @@ public struct FormatString {
         self.arguments = translation.values
     }
     /// The rows that meet the condition.
-    func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet { try rows.found.filtered(text, values: arguments) }
+    func filtered(_ rows: _Rows) throws(EngineError) -> ResultSet { try rows.found.filtered(text, values: arguments, reachingFurther: true) }
 }
 
 /// One pass over a format.

@@ -43,8 +43,11 @@ extension Optional: OptionalProtocol {}
 
 // MARK: What can be compared
 
+/// What one can be greater than another of.
+public protocol _QueryOrdered {}
+extension Optional: _QueryOrdered where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryOrdered {}
 /// Numbers, dates and values of any type: what queries put in an order and compute with.
-public protocol _QueryNumeric {}
+public protocol _QueryNumeric: _QueryOrdered {}
 extension Int: _QueryNumeric {}
 extension Int8: _QueryNumeric {}
 extension Int16: _QueryNumeric {}
@@ -57,7 +60,7 @@ extension Date: _QueryNumeric {}
 extension AnyRealmValue: _QueryNumeric {}
 extension Optional: _QueryNumeric where Wrapped: _HasPersistedType, Wrapped.PersistedType: _QueryNumeric {}
 /// Texts and bytes.
-public protocol _QueryBinary {}
+public protocol _QueryBinary: _QueryOrdered {}
 /// Texts.
 public protocol _QueryString: _QueryBinary {}
 extension String: _QueryString {}
@@ -100,7 +103,7 @@ extension Query {
     /// Whether the value is one of these.
     public func `in`<U: Sequence>(_ collection: U) -> Query<Bool> where U.Element == T { compared("IN", Array(collection)) }
 }
-extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryOrdered {
     public static func > (a: Query, b: T) -> Query<Bool> { a.compared(">", b) }
     public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(">=", b) }
     public static func < (a: Query, b: T) -> Query<Bool> { a.compared("<", b) }
@@ -109,6 +112,8 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(">=", b) }
     public static func < (a: Query, b: Query) -> Query<Bool> { a.compared("<", b) }
     public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared("<=", b) }
+}
+extension Query where T: _HasPersistedType, T.PersistedType: _QueryNumeric {
     // Of a property behind a collection.
     public var min: Query { aggregate("@min") }
     public var max: Query { aggregate("@max") }
@@ -167,14 +172,6 @@ extension Query where T: _HasPersistedType, T.PersistedType: _QueryBinary {
     public func equals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("==\(options.text)", column) }
     public func notEquals(_ value: T, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", value) }
     public func notEquals<U>(_ column: Query<U>, options: StringOptions = []) -> Query<Bool> { compared("!=\(options.text)", column) }
-    public static func > (a: Query, b: T) -> Query<Bool> { a.compared(">", b) }
-    public static func >= (a: Query, b: T) -> Query<Bool> { a.compared(">=", b) }
-    public static func < (a: Query, b: T) -> Query<Bool> { a.compared("<", b) }
-    public static func <= (a: Query, b: T) -> Query<Bool> { a.compared("<=", b) }
-    public static func > (a: Query, b: Query) -> Query<Bool> { a.compared(">", b) }
-    public static func >= (a: Query, b: Query) -> Query<Bool> { a.compared(">=", b) }
-    public static func < (a: Query, b: Query) -> Query<Bool> { a.compared("<", b) }
-    public static func <= (a: Query, b: Query) -> Query<Bool> { a.compared("<=", b) }
 }
 extension Query where T: _HasPersistedType, T.PersistedType: _QueryString {
     /// `?` stands for one character, `*` for any number.
@@ -198,8 +195,10 @@ extension Map {
     }
 }
 extension FormatString {
-    fileprivate init<Element>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
-        let (format, arguments) = isIncluded(Query<Element>._constructForTesting())._constructPredicate()
+    fileprivate init<Element: RealmCollectionValue>(_ isIncluded: (Query<Element>) -> Query<Bool>) {
+        let query = isIncluded(Query<Element>._constructForTesting())
+        query.node.verifyAggregates(Element._rlmShape.target.map { ClassInfo.of($0) })
+        let (format, arguments) = query._constructPredicate()
         self.init(format, arguments)
     }
 }

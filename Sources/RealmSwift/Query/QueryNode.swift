@@ -24,6 +24,21 @@ indirect enum QueryNode {
         printer.condition(self)
         return (printer.text, printer.arguments)
     }
+    /// Misuse for the sum, average, least or greatest of what is one value.
+    func verifyAggregates(_ root: ClassInfo?) {
+        switch self {
+        case .aggregate(let kind, .path(let names, nil)) where kind != "@count":
+            let owner = names.dropLast().reduce(root) { info, name in info?.property(name)?.shape.target.map { ClassInfo.of($0) } }
+            misuse(
+                "Invalid keypath '\(names.joined(separator: ".")).\(kind)': Property '\(owner?.name ?? "").\(names.last ?? "")' is not a link or "
+                    + "collection and can only appear at the end of a keypath.")
+        case .comparison(_, let a, let b), .and(let a, let b), .or(let a, let b):
+            a.verifyAggregates(root)
+            b.verifyAggregates(root)
+        case .not(let of), .subquery(let of), .between(let of, _, _): of.verifyAggregates(root)
+        case .path, .element, .aggregate, .constant: break
+        }
+    }
     /// The collection that the first comparison goes into.
     fileprivate var collection: [String]? {
         switch self {
@@ -84,6 +99,8 @@ private struct Printer {
         text += ")"
     }
     private mutating func comparison(_ sign: String, _ a: QueryNode, _ b: QueryNode, isNegated: Bool = false) {
+        // Which element of the one would be compared with which of the other?
+        if case .path(_, .some) = a, case .path(_, .some) = b { misuse("Comparing two collection columns is not permitted.") }
         text += isNegated ? "(NOT " : "("
         // What is looked for in a collection stands before it: the collection as a whole is meant.
         if case .constant = a {} else { quantifier(a) }
@@ -128,7 +145,9 @@ private struct Printer {
     }
     private func path(_ names: [String]) -> String {
         guard let variable, names.starts(with: variable.path) else { return names.joined(separator: ".") }
-        return ([variable.name] + names.dropFirst(variable.path.count)).joined(separator: ".")
+        // The variable stands for a value of the map already.
+        let rest = names.dropFirst(variable.path.count).drop { $0 == "@allValues" }
+        return ([variable.name] + rest).joined(separator: ".")
     }
     private mutating func subquery(_ inner: QueryNode) {
         guard let collection = inner.collection else { misuse("Subqueries must contain at least one collection.") }

@@ -1,6 +1,5 @@
 internal import CoreEngine
 import Foundation
-import Synchronization
 
 /// Called in a migration with the version that the file had.
 public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchemaVersion: UInt64) -> Void
@@ -8,11 +7,11 @@ public typealias MigrationBlock = @Sendable (_ migration: Migration, _ oldSchema
 extension Realm {
     /// How to open a Realm.
     public struct Configuration: Sendable {
-        private static let shared = Mutex(Configuration())
+        private static let shared = Lock(initial: Configuration())
         /// What `Realm()` opens.
         public static var defaultConfiguration: Configuration {
-            get { shared.withLock { $0 } }
-            set { shared.withLock { $0 = newValue } }
+            get { shared.with { $0 } }
+            set { shared.with { $0 = newValue } }
         }
 
         /// The file. Where nothing is set: `default.realm` in the folder of the program's data, `$XDG_DATA_HOME/<program>` or

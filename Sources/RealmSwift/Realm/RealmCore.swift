@@ -1,6 +1,5 @@
 internal import CoreEngine
 import Foundation
-import Synchronization
 
 /// What all copies of a `Realm` share: the engine's Realm, and the classes of the program in it.
 ///
@@ -9,9 +8,9 @@ import Synchronization
 final class RealmCore: @unchecked Sendable {
     let realm: EngineRealm
     let configuration: Realm.Configuration
-    private let classes = Mutex<[ObjectIdentifier: ManagedClass]>([:])
+    private let classes = Lock<[ObjectIdentifier: ManagedClass]>(initial: [:])
     /// Classes without models, by their tables.
-    private let dynamicClasses = Mutex<[TableKey: ManagedClass]>([:])
+    private let dynamicClasses = Lock<[TableKey: ManagedClass]>(initial: [:])
     /// The models of the Realm, by the names of their classes.
     let types: [Name: ObjectBase.Type]
     let isMigrating: Bool
@@ -30,7 +29,7 @@ final class RealmCore: @unchecked Sendable {
 
     /// A class of the program in this Realm; misuse when the Realm does not have it.
     func managed(_ type: ObjectBase.Type) -> ManagedClass {
-        if let known = classes.withLock({ $0[ObjectIdentifier(type)] }) { return known }
+        if let known = classes.with({ $0[ObjectIdentifier(type)] }) { return known }
         guard let found = find(type) else {
             misuse(
                 "Object type '\(type.className())' is not managed by the Realm. If using a custom `objectClasses` / `objectTypes` array in your "
@@ -42,7 +41,7 @@ final class RealmCore: @unchecked Sendable {
         let info = ClassInfo.of(type)
         guard let found = realm.schema[Name(info.name)], !found.key.isNull else { return nil }
         let made = ManagedClass(self, info, found)
-        return classes.withLock { all in
+        return classes.with { all in
             if let first = all[ObjectIdentifier(type)] { return first }
             all[ObjectIdentifier(type)] = made
             return made
@@ -62,10 +61,10 @@ final class RealmCore: @unchecked Sendable {
     /// The object in a row, without a model.
     func dynamic(_ table: TableKey, _ key: ObjKey) -> ObjectBase? { dynamicClass(of: table)?.object(key) }
     func dynamicClass(of table: TableKey) -> ManagedClass? {
-        if let known = dynamicClasses.withLock({ $0[table] }) { return known }
+        if let known = dynamicClasses.with({ $0[table] }) { return known }
         guard let i = realm.schema.index(of: table) else { return nil }
         let found = realm.schema.classes[i], made = ManagedClass(self, ClassInfo(found), found)
-        return dynamicClasses.withLock { all in
+        return dynamicClasses.with { all in
             if let first = all[table] { return first }
             all[table] = made
             return made
@@ -105,7 +104,7 @@ final class RealmCore: @unchecked Sendable {
         let scheduler: any Scheduler
         weak var core: RealmCore?
     }
-    private static let open = Mutex<[Entry]>([])
+    private static let open = Lock<[Entry]>(initial: [])
 
     /// The Realm of a configuration for a scheduler: one that is open already, or a new one.
     static func open(_ configuration: Realm.Configuration, _ scheduler: any Scheduler) throws -> RealmCore {
@@ -121,7 +120,7 @@ final class RealmCore: @unchecked Sendable {
         engine.scheduler = scheduler
         do throws(EngineError) {
             let made = RealmCore(try EngineRealm(engine), configuration)
-            open.withLock { all in
+            open.with { all in
                 all.removeAll { $0.core == nil }
                 all.append(Entry(path: path, scheduler: scheduler, core: made))
             }
@@ -130,9 +129,16 @@ final class RealmCore: @unchecked Sendable {
     }
     private static func cached(_ path: Name, _ scheduler: any Scheduler) -> RealmCore? {
         // Whoever lets go of the last reference to one closes a Realm: not under the lock.
-        let all = open.withLock { $0.filter { $0.path == path }.map { ($0.scheduler, $0.core) } }
+        let all = open.with { $0.filter { $0.path == path }.map { ($0.scheduler, $0.core) } }
         return all.first { $0.0.isSame(as: scheduler) && $0.1.map { !$0.realm.isClosed } ?? false }?.1
     }
+}
+
+/// Keeps a Realm open for objects that were made together. Not the core itself: the list of open Realms refers to that weakly, and the references of
+/// what is referred to weakly are counted in a table beside it, which takes several times as long.
+final class RealmKeeper: Sendable {
+    let core: RealmCore
+    init(_ core: RealmCore) { self.core = core }
 }
 
 /// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer to each other in a circle.

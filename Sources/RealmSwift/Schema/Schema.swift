@@ -64,7 +64,8 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
         isSet = p.collection == .set
         isMap = p.collection == .dictionary
         isIndexed = p.isIndexed || p.isPrimary
-        isOptional = p.isNullable
+        // A value of any type says itself that it is null.
+        isOptional = p.isNullable && p.type != .mixed
         isPrimary = p.isPrimary
         objectClassName = p.linkTarget.isEmpty ? nil : p.linkTarget.text
     }

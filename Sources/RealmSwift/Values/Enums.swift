@@ -65,7 +65,7 @@ extension Optional: _CustomStorage where Wrapped: _RealmStorable {}
 extension _CustomPersistable {
     public static var _rlmShape: _PropertyShape { PersistedType._rlmShape }
     /// Access by name gives what is stored; of embedded objects, which that would make, the value itself.
-    public var _rlmAny: Any? { PersistedType.self is ObjectBase.Type ? self : persistableValue }
+    public var _rlmAny: Any? { Self.isStoredAsObject ? self : persistableValue }
     public func _rlmValue() -> _StoredValue? { persistableValue._rlmValue() }
     public func _rlmStore(at place: _Place) throws { try persistableValue._rlmStore(at: place) }
 }
@@ -74,9 +74,10 @@ extension _CustomStorage {
     static var initial: Self { ((Self.self as? any _Scalar.Type)?._rlmDefault() as? Self) ?? Self() }
 }
 extension _CustomPersistable {
+    static var isStoredAsObject: Bool { PersistedType.self is ObjectBase.Type }
     /// What is to be shown for what stands for a value: of nothing, where nothing can be stored, the beginning.
     static func persisted(_ any: Any) -> PersistedType? {
-        if PersistedType.self is ObjectBase.Type, unwrapped(any) == nil { return PersistedType.initial }
+        if isStoredAsObject, unwrapped(any) == nil { return PersistedType.initial }
         return PersistedType._rlmConvert(any)
     }
 }
@@ -101,4 +102,15 @@ extension FailableCustomPersistable {
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { PersistedType._rlmLoad(stored).flatMap { Self(persistedValue: $0) } }
     public static func _rlmStandIn(_ recording: _Recording) -> Self { _rlmDefault() }
     public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? persisted(any).flatMap { Self(persistedValue: $0) } }
+    /// What the type cannot show is stored as it is: whoever reads it is told.
+    public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
+        guard let value = any as? Self else { return try PersistedType._rlmStoreAny(any, at: place) }
+        try value._rlmStore(at: place)
+        return true
+    }
+    /// Misuse for what could be stored, and the type cannot show.
+    static func verify(_ any: Any) {
+        guard _rlmConvert(any) == nil, persisted(any) != nil else { return }
+        misuse("Could not convert value '\(describe(unwrapped(any), 0))' to type '\(Self.self)'.")
+    }
 }

@@ -39,6 +39,8 @@ public struct _StoredValue {
         self.core = core
         self.path = path
     }
+    /// For messages.
+    var text: String { describe(AnyRealmValue._rlmLoad(self)?.any, 0) }
 }
 
 /// Where a value is to be stored: a property of an object, or a place in a collection.
@@ -96,6 +98,20 @@ extension _RealmStorable {
     }
 }
 
+extension _RealmStorable {
+    /// An element of a collection; misuse where the file holds what the type cannot show.
+    static func element(_ stored: _StoredValue) -> Self {
+        if let value = _rlmLoad(stored) { return value }
+        if self is any FailableCustomPersistable.Type { misuse("Could not convert value '\(stored.text)' to type '\(Self.self)'.") }
+        misuse("The collection holds '\(stored.text)', which is no \(Self.self)")
+    }
+    /// What stands for an element of a list or set, where null stands for no object.
+    static func isElement(_ any: Any) -> Bool {
+        guard unwrapped(any) == nil, let custom = self as? any _CustomPersistable.Type else { return true }
+        return !custom.isStoredAsObject
+    }
+}
+
 /// What may stand behind `@Persisted`.
 public protocol _Persistable: _HasPersistedType {
     static var _rlmPropertyShape: _PropertyShape { get }
@@ -149,7 +165,10 @@ extension _Persistable where Self: _RealmStorable {
     public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self {
         let stored = object.stored(index)
         guard let value = _rlmLoad(stored) else {
-            misuse("'\(object.propertyText(index))' holds \(stored.value), which is no \(Self.self)")
+            if self is any FailableCustomPersistable.Type {
+                misuse("Failed to convert persisted value '\(stored.text)' to type '\(Self.self)' in a non-optional context.")
+            }
+            misuse("'\(object.propertyText(index))' holds '\(stored.text)', which is no \(Self.self)")
         }
         return value
     }
@@ -170,12 +189,10 @@ extension _Place {
     }
     func write(mixed m: Mixed) throws(EngineError) {
         let realm = core.realm
+        if addition.onlyChanges, try holds(m) { return }
         switch target {
         case .property(let table, let object, let column):
-            try realm.inside(.object) { () throws(EngineError) in
-                if addition.onlyChanges, try realm.value(table, object.key, column).isEqual(to: m) { return }
-                try realm.set(table, object.key, column, m)
-            }
+            try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, m) }
         case .insertion(let path, let i): try realm.inside(.collection) { () throws(EngineError) in try realm.insert(m, at: i, in: path) }
         case .element(let path, let i): try realm.inside(.collection) { () throws(EngineError) in try realm.set(m, at: i, in: path) }
         case .member(let path): try realm.inside(.collection) { () throws(EngineError) in _ = try realm.insertIntoSet(m, path) }
@@ -185,8 +202,38 @@ extension _Place {
             }
         }
     }
-    /// A new embedded object at this place.
-    func makeEmbedded() throws(EngineError) -> (TableKey, ObjKey) {
+    /// The embedded object at this place: the one that is there, where only changes are stored, or a new one.
+    func embedded() throws(EngineError) -> (key: ObjKey, isNew: Bool) {
+        if addition.onlyChanges {
+            let realm = core.realm
+            let old = try realm.inside(.object) { () throws(EngineError) in
+                try current().flatMap { if case .typedLink(_, let key) = $0 { key } else { nil } }
+            }
+            if let old { return (old, false) }
+        }
+        return (try makeEmbedded().1, true)
+    }
+    private func holds(_ m: Mixed) throws(EngineError) -> Bool {
+        let realm = core.realm
+        return try realm.inside(.object) { () throws(EngineError) in try current()?.isEqual(to: m) ?? false }
+    }
+    /// What is stored at this place, inside the door; nil where something is to be added.
+    private func current() throws(EngineError) -> Mixed? {
+        let realm = core.realm
+        switch target {
+        case .property(let table, let object, let column): return try realm.value(table, object.key, column)
+        case .element(let path, let i):
+            guard case .list(let l)? = try realm.collection(path) else { return nil }
+            return try l.get(i)
+        case .entry(let path, let key):
+            guard case .dictionary(let d)? = try realm.collection(path),
+                let i = try Array(key.utf8).withBytes({ (b) throws(EngineError) in try d.find(b) })
+            else { return nil }
+            return try d.value(i)
+        case .insertion, .member: return nil
+        }
+    }
+    private func makeEmbedded() throws(EngineError) -> (TableKey, ObjKey) {
         let realm = core.realm
         switch target {
         case .property(let table, let object, let column):
