@@ -5,6 +5,7 @@ import io
 import json
 import random
 import sqlite3
+import tempfile
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Optional
@@ -15,6 +16,7 @@ import pytest
 from browsing import Asking, addresses, fixtures
 
 import crealm
+from crealm._query import _WORDS
 from crealm.browse.drawing import drawing, links_of
 
 ALL = crealm.ClassSchema("All", {
@@ -66,6 +68,27 @@ def test_each_value_has_a_condition_that_finds_it(mixed, name, condition):
             assert sum(one["count"] for one in facets["histogram"]) == total - facets["nulls"] - infinite
 
 
+def test_histograms_of_large_integers(tmp_path):
+    """No float stands for them, not even between: each bar counts what its condition finds. So with decimals and points in time at the ends."""
+    numbers = random.Random(3)
+    least, most = -(2**63), 2**63 - 1
+    edge = crealm.RawTimestamp(most, 999_999_999), crealm.RawTimestamp(least, -999_999_999)
+    rows = [(numbers.randrange(2**61, 2**61 + 300), numbers.randrange(least, most), Decimal(numbers.randrange(10**18)).scaleb(-3)) for _ in range(200)]
+    with crealm.open(tmp_path / "large.realm", schema=[crealm.ClassSchema("N", {"near": int, "wide": int, "dec": Decimal, "at": datetime})]) as db:
+        with db.write():
+            for number, (near, wide, decimal) in enumerate([*rows, (2**61, least, Decimal(1)), (2**61, most, Decimal(1))]):
+                at = edge[number % 2] if number > 199 else crealm.RawTimestamp(numbers.randrange(-(10**11), 10**11), 0)
+                db["N"].create(near=near, wide=wide, dec=decimal, at=at)
+    with Asking(tmp_path / "large.realm") as asking:
+        for name in ("near", "wide", "dec", "at"):
+            found = asking.get("large.realm", "facets", "N", name)
+            assert sum(bar["count"] for bar in found["histogram"]) == 202 and len(found["histogram"]) > 12
+            for one in (*found["values"], *found["histogram"]):
+                assert asking.get("large.realm", "class", "N", where=one["where"], count=0)["total"] == one["count"], one
+        ends = asking.get("large.realm", "facets", "N", "wide")["histogram"]
+        assert (ends[0]["from"], ends[-1]["to"]) == (str(least), str(most))
+
+
 def test_values_that_are_not_counted(mixed):
     with Asking(mixed) as asking:
         for name in ("l", "m", "a.b"):
@@ -110,6 +133,39 @@ def test_downloads_are_what_is_shown(mixed, tmp_path):
         (tmp_path / "out.sqlite").write_bytes(asking.client.get(address, params={"download": "sqlite"}).content)
     with sqlite3.connect(tmp_path / "out.sqlite") as file:
         assert file.execute('select count(*) from "All"').fetchone() == (400,)
+
+
+def test_properties_that_are_called_like_words_of_the_language(tmp_path):
+    """What is offered for them works: an order where their columns can be sorted, a condition where their values have one."""
+    words = [form for word in sorted({*_WORDS, "type", "count", "keys", "self", "uuid", "max"}) for form in (word, word.upper(), word + "s")]
+    with crealm.open(tmp_path / "words.realm", schema=[crealm.ClassSchema("K", {word: int for word in words})]) as db, db.write():
+        for number in (2, 1):
+            made = db["K"].create()
+            for word in words:
+                made[word] = number
+    with Asking(tmp_path / "words.realm") as asking:
+        columns = asking.get("words.realm", "class", "K")["columns"]
+        assert sum(one["sortable"] for one in columns) > len(words) // 2
+        for one in columns:
+            if one["sortable"]:
+                rows = asking.get("words.realm", "class", "K", sort=f"{one['name']} asc", column=one["name"])["rows"]
+                assert [row["cells"][0]["v"] for row in rows] == [1, 2]
+            for value in asking.get("words.realm", "facets", "K", one["name"])["values"]:
+                assert (value["where"] is not None) == one["sortable"]
+                if value["where"]:
+                    found = asking.get("words.realm", "class", "K", where=value["where"], column=one["name"])
+                    assert [row["cells"][0] for row in found["rows"]] == [value["cell"]]
+
+
+@pytest.mark.parametrize("ranges", [None, "bytes=0-3", "bytes=0-1,5-6", "bytes=9-", "bytes=x", "bytes=99999999-", "lines=1-2", ""])
+def test_downloads_leave_nothing(mixed, tmp_path, monkeypatch, ranges):
+    """Whatever part of it a client asks for."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Asking(mixed) as asking:
+        for kind in ("csv", "json", "sqlite"):
+            headers = {} if ranges is None else {"range": ranges}
+            found = asking.client.get(addresses.path(["mixed.realm", "class", "All"]), params={"download": kind}, headers=headers)
+            assert found.status_code in (200, 206, 400, 416) and list(tmp_path.iterdir()) == []
 
 
 def _drawn(schemas):
