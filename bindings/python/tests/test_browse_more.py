@@ -13,7 +13,7 @@ from uuid import UUID
 
 import pytest
 
-from browsing import Asking, addresses, fixtures
+from browsing import Asking, Secret, addresses, fixtures
 
 import crealm
 from crealm._query import _WORDS
@@ -241,3 +241,72 @@ def test_comparing(tmp_path):
                 db["Keyed"].get(1).n += 1
             asking.client.post("/one.realm/remember", json={})
         assert len(asking.get("one.realm", "compare")["remembered"]) == 4
+
+
+@pytest.mark.parametrize("way", ["snapshot", "shared", "immutable"])
+def test_comparing_with_the_version_before(tmp_path, way):
+    """What the last commit changed, told from the other slot of the header, against what it did; and words where there is no such version."""
+    path = tmp_path / "one.realm"
+    keyed = crealm.ClassSchema("Keyed", {"id": int, "n": int}, primary_key="id")
+    with crealm.open(path, schema=[keyed]) as db:
+        with db.write():
+            db.add_many("Keyed", ({"id": number, "n": number} for number in range(5)))
+        with db.write():
+            db["Keyed"].get(1).n = 100
+            db["Keyed"].get(2).delete()
+            db["Keyed"].create(7, n=7)
+        version = db.version
+    before, content = sorted(tmp_path.iterdir()), path.read_bytes()
+    with Asking(path, way=way) as asking:
+        assert asking.get("one.realm")["previous"] == asking.get("one.realm", "compare")["previous"] == version - 1
+        found = asking.get("one.realm", "compare", "slot", "previous")
+        assert found["with"] == f"version {version - 1}" and found["version"] == version and found["schema"] == []
+        assert found["counts"] == {"Keyed": {"changed": 1, "removed": 1, "added": 1}}
+        changed = next(one for one in found["changes"] if one["kind"] == "changed")
+        assert changed["values"] == [{"property": "n", "before": "1", "after": "100"}]
+        for wrong in ("newest", "0", ""):
+            assert asking.error("one.realm", "compare", "slot", wrong, status=404)
+        assert sorted(tmp_path.iterdir()) == before and path.read_bytes() == content
+        if way == "snapshot":  # In its place, a process opens a file in one way at a time.
+            with crealm.open(path) as db, db.write():
+                db["Keyed"].get(1).n = 101
+            assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"Keyed": {"changed": 1}}
+    with crealm.open(path) as db:
+        db.compact()
+    with Asking(path, way=way) as asking:
+        assert asking.get("one.realm")["previous"] is None and asking.get("one.realm", "compare")["previous"] is None
+        said = asking.error("one.realm", "compare", "slot", "previous", status=404)
+        assert said["kind"] == "VersionGone" and "no version before the newest one" in said["message"] and str(tmp_path) not in said["message"]
+
+
+def test_the_version_before_is_never_that_of_another_one(tmp_path, monkeypatch):
+    """Somebody commits between the snapshot and the look at the other slot."""
+    path = tmp_path / "one.realm"
+
+    def commit(number):
+        with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int})]) as db, db.write():
+            db["A"].create(n=number)
+
+    commit(1)
+    commit(2)
+    with Asking(path) as asking:
+        file = asking.browser.files["one.realm"]
+        before = file.previous
+        monkeypatch.setattr(file, "previous", lambda snapshot: (commit(3), before(snapshot))[1])
+        said = asking.error("one.realm", "compare", "slot", "previous", status=404)
+        assert said["kind"] == "VersionGone" and "meanwhile" in said["message"]
+        monkeypatch.undo()
+        assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"A": {"added": 1}}
+
+
+def test_the_version_before_of_an_encrypted_file(tmp_path):
+    path, key = tmp_path / "one.realm", bytes(range(64))
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int})], key=key) as db:
+        for number in range(3):
+            with db.write():
+                db["A"].create(n=number)
+    with Asking(path, secret=Secret(key=key)) as asking:
+        assert asking.get("one.realm")["previous"] is not None
+        assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"A": {"added": 1}}
+    with Asking(path) as asking:
+        assert asking.error("one.realm", "compare", "slot", "previous", status=423)
