@@ -444,10 +444,36 @@ def test_comparing_with_a_remembered_version(walk, files, tmp_path):
         db["Person"].get(4).name = "Another Name"
         db["Person"].get(5).delete()
     at.page.wait_for_timeout(1200)
-    at.page.locator(".card").first.click()
+    at.page.locator(".card[href*='compare/version/']").click()
     at.page.wait_for_selector(".changes .after")
     assert "Another Name" in at.text(".changes") and "removed" in at.text(".counts")
     at.picture("compare")
+
+
+def test_comparing_with_the_version_before(walk, tmp_path):
+    """From the file's page, without anything being remembered; and what a file says that holds no such version."""
+    path = tmp_path / "before.realm"
+    samples.town(path, 20)
+    with crealm.open(path) as db, db.write():
+        db["Person"].get(4).name = "Another Name"
+        db["Person"].get(5).delete()
+    at = walk(path)
+    at.go("/before.realm")
+    at.page.click(".facts a")
+    at.page.wait_for_selector(".changes .after")
+    assert "Another Name" in at.text(".changes") and "1 removed" in at.text(".counts") and "Since version" in at.text("h1")
+    at.picture("compare-before")
+    at.page.click("#side >> text=Compare")
+    at.page.wait_for_selector(".card[href$='/compare/slot/previous']")
+    with crealm.open(path) as db:
+        db.compact()
+    at.go("/before.realm")
+    assert "none in this file" in at.text(".facts")
+    at.go("/before.realm/compare")
+    assert "no version before the newest one" in at.text("main")
+    at.expected.append("status of 404")
+    at.go("/before.realm/compare/slot/previous")
+    assert "no version before the newest one" in at.text(".problem")
 
 
 def test_what_is_large(walk, files, tmp_path):

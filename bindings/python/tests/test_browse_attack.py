@@ -126,6 +126,36 @@ def test_random_bytes_as_requests(asking):
         assert found.status_code == 400, body
 
 
+DEPTHS = (50, 101, 260, 500, 980, 100_000)
+
+
+@pytest.mark.parametrize("depth", DEPTHS)
+@pytest.mark.parametrize("one, other", [("[", "]"), ('{"a":', "}"), ('{"a":[', "]}")])
+def test_values_that_are_nested_very_deeply(asking, depth, one, other):
+    """They are refused with a sentence where no file could hold them, in each form that values come in."""
+    text = one * depth + "1" + other * depth
+    base = {"class": asking.name, "key": asking.key, "json": text}
+    changes = [{**base, "do": "set", "path": [name]} for name in ("any", "text", "map", "list", asking.name)]
+    changes += [{"do": "create", "class": asking.name, "json": f'{{"any": {text}}}'}, {**base, "do": "insert", "path": ["list", "0"]}]
+    for change in changes:
+        told = asking.client.post("/hostile.realm/edit", json={"preview": True, "changes": [change]})
+        assert answered(told, 200, 400) and (told.status_code == 400 or depth < 100), change["do"]
+    cell = '"' + text.replace('"', '""') + '"'
+    for form, rows in (("json", f'[{{"any": {text}}}]'), ("csv", f"any,text\r\n{cell},a\r\n"), ("tsv", f"any\ttext\n{cell}\ta\n")):
+        told = asking.client.post("/hostile.realm/rows", json={"preview": True, "class": asking.name, "format": form, "text": rows})
+        answered(told, 200, 400)
+
+
+@pytest.mark.parametrize("text", [
+    "\ud800", "any\n\ud800\n", "\ud800\nx\n", 'any\n"{""$ref"":1,""$class"":""Nope""}"\n', 'any\n"{""$ref"":1,""$class"":[]}"\n',
+    'any\n"{""$ref"":{},""$class"":{}}"\n', 'any\n"{""$primaryKey"":[],""$class"":""Nope""}"\n', "\0", '"', "any\n\"x"])  # fmt: skip
+def test_rows_that_mean_nothing(asking, text):
+    for form, given in (("csv", text), ("tsv", text), ("json", json.dumps([{"any": text}]))):
+        body = json.dumps({"preview": True, "class": asking.name, "format": form, "text": given})
+        told = asking.client.post("/hostile.realm/rows", content=body.encode(), headers={"content-type": "application/json"})
+        answered(told, 200, 400)
+
+
 def test_a_class_that_is_changed_while_it_is_edited(tmp_path):
     """Another program migrates the file between the page and its change: the change is refused or made, and never of something else."""
     path = tmp_path / "moving.realm"

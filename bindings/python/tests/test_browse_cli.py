@@ -7,6 +7,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import time
 from pathlib import Path
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
@@ -166,3 +167,33 @@ def test_other_machines_are_answered(path, is_secure):
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=20)
     assert ("--tls-cert encrypts it" in error) is not is_secure and process.returncode == 0
+
+
+def test_clients_that_leave_are_nothing_to_speak_of(path):
+    """In the middle of what they send, or of what they are sent. Nothing is printed, and no download stays behind."""
+    pytest.importorskip("uvicorn", reason="uvicorn is not there")
+    pytest.importorskip("starlette", reason="starlette is not there")
+    with crealm.open(path, schema=[PERSON]) as db, db.write():
+        db.add_many("Person", ({"id": number, "name": "Ann" * 40} for number in range(20_000)))
+    folder = path.parent / "temporary"
+    folder.mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "crealm", "browse", "--no-open", "--edit", str(path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env={**os.environ, "TMPDIR": str(folder)})  # fmt: skip
+    address, token = process.stdout.readline().strip().split("/?token=")
+    port = int(address.rpartition(":")[2])
+    head = f"Host: 127.0.0.1:{port}\r\nAuthorization: Bearer {token}\r\nContent-Type: application/json\r\n"
+    for number in range(60):
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            if number % 2:
+                client.sendall(f"POST /{path.name}/edit HTTP/1.1\r\n{head}Content-Length: 1000\r\n\r\n{{".encode())
+            else:
+                client.sendall(f"GET /{path.name}/class/Person?download=csv HTTP/1.1\r\n{head}\r\n".encode())
+                client.recv(100 if number % 4 else 1)
+    end = time.monotonic() + 20
+    while list(folder.iterdir()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert list(folder.iterdir()) == []
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=20)
+    assert out == "" and error == "" and process.returncode == 0

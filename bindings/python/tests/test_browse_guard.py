@@ -67,6 +67,17 @@ def test_the_first_address_becomes_a_cookie(asking):
     assert ask(asking, "/?token=").status_code == 401
 
 
+def test_cookies_of_other_programs_come_along(asking):
+    """A web client sends those of every port of this machine, whatever they have in them."""
+    own = ask(asking, f"/?token={asking.guard.token}").headers["set-cookie"].split(";")[0]
+    others = ['a={"b": 1, "c": [2]}', "a=b c", "bare", "a,b=3", "expires=Mon, 3", 'a="x', "a=é", "=", "", "a==", "crealm-1=x", own.split("=")[0] + "=x"]
+    for other in others:
+        for cookie in (f"{other}; {own}", f"{own}; {other}", f"{own};{other}", f" {other} ;{own} "):
+            assert SECRET in ask(asking, cookie=cookie.encode()).text, cookie
+        assert ask(asking, cookie=other.encode()).status_code == 401
+        assert ask(asking, cookie=f'{other}; x="{own}"'.encode()).status_code == 401
+
+
 def test_a_token_for_once(asking):
     token = asking.guard.token_for_once()
     assert ask(asking, token=token).status_code == 401  # It is for the first address only.

@@ -64,8 +64,8 @@ def test_watchers_are_told_of_each_version(file, way):
     async def watched():
         watch = Watch(File(str(file), way=way), _run)
         watchers = [watch.events() for _ in range(3)]
-        firsts = [await next_of(events) for events in watchers[:1]]
-        assert firsts[0][0] == "version" and firsts[0][1]["before"] is None
+        firsts = [await next_of(events) for events in watchers]
+        assert all(kind == "version" and data["before"] is None for kind, data in firsts)
         waiting = [asyncio.create_task(next_of(events)) for events in watchers]
         await asyncio.sleep(0.1)
         await asyncio.to_thread(change, file, 1)
@@ -83,6 +83,28 @@ def test_watchers_are_told_of_each_version(file, way):
     assert all(data["classes"] == {"Person": {"count": 10, "inserted": 1, "deleted": 1}} for _, data in found)
     assert len({data["version"] for _, data in found}) == 1 and last[1]["before"] == found[0][1]["version"]
     assert [one["version"] for one in log] == [found[0][1]["version"], last[1]["version"]] and again <= last[1]["version"]
+
+
+def test_who_comes_later_is_told_the_newest_version(file):
+    """A page is made of one version, and listens from a moment later on: it is told what was written in between, although others heard it before."""
+    async def watched():
+        watch = Watch(File(str(file)), _run)
+        early = watch.events()
+        await next_of(early)
+        written = await asyncio.to_thread(change, file, 1)
+        heard = await next_of(early)
+        late = watch.events()
+        found = await next_of(late)
+        again = await asyncio.to_thread(change, file, 2)
+        both = [await next_of(early), await next_of(late)]
+        for events in (early, late):
+            await events.aclose()
+        watch._file.close()
+        return written, heard, found, again, both
+
+    written, heard, found, again, both = asyncio.run(watched())
+    assert heard[1]["version"] == found[1]["version"] >= written and found[1]["before"] is None and "classes" not in found[1]
+    assert both[0] == both[1] and both[0][1]["version"] >= again and both[0][1]["classes"]["Person"]["inserted"] == 1
 
 
 def test_values_that_change_are_a_version(file):

@@ -5,6 +5,7 @@ import io
 import json
 import random
 import sqlite3
+import tempfile
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any, Optional
@@ -12,9 +13,10 @@ from uuid import UUID
 
 import pytest
 
-from browsing import Asking, addresses, fixtures
+from browsing import Asking, Secret, addresses, fixtures
 
 import crealm
+from crealm._query import _WORDS
 from crealm.browse.drawing import drawing, links_of
 
 ALL = crealm.ClassSchema("All", {
@@ -66,6 +68,27 @@ def test_each_value_has_a_condition_that_finds_it(mixed, name, condition):
             assert sum(one["count"] for one in facets["histogram"]) == total - facets["nulls"] - infinite
 
 
+def test_histograms_of_large_integers(tmp_path):
+    """No float stands for them, not even between: each bar counts what its condition finds. So with decimals and points in time at the ends."""
+    numbers = random.Random(3)
+    least, most = -(2**63), 2**63 - 1
+    edge = crealm.RawTimestamp(most, 999_999_999), crealm.RawTimestamp(least, -999_999_999)
+    rows = [(numbers.randrange(2**61, 2**61 + 300), numbers.randrange(least, most), Decimal(numbers.randrange(10**18)).scaleb(-3)) for _ in range(200)]
+    with crealm.open(tmp_path / "large.realm", schema=[crealm.ClassSchema("N", {"near": int, "wide": int, "dec": Decimal, "at": datetime})]) as db:
+        with db.write():
+            for number, (near, wide, decimal) in enumerate([*rows, (2**61, least, Decimal(1)), (2**61, most, Decimal(1))]):
+                at = edge[number % 2] if number > 199 else crealm.RawTimestamp(numbers.randrange(-(10**11), 10**11), 0)
+                db["N"].create(near=near, wide=wide, dec=decimal, at=at)
+    with Asking(tmp_path / "large.realm") as asking:
+        for name in ("near", "wide", "dec", "at"):
+            found = asking.get("large.realm", "facets", "N", name)
+            assert sum(bar["count"] for bar in found["histogram"]) == 202 and len(found["histogram"]) > 12
+            for one in (*found["values"], *found["histogram"]):
+                assert asking.get("large.realm", "class", "N", where=one["where"], count=0)["total"] == one["count"], one
+        ends = asking.get("large.realm", "facets", "N", "wide")["histogram"]
+        assert (ends[0]["from"], ends[-1]["to"]) == (str(least), str(most))
+
+
 def test_values_that_are_not_counted(mixed):
     with Asking(mixed) as asking:
         for name in ("l", "m", "a.b"):
@@ -110,6 +133,39 @@ def test_downloads_are_what_is_shown(mixed, tmp_path):
         (tmp_path / "out.sqlite").write_bytes(asking.client.get(address, params={"download": "sqlite"}).content)
     with sqlite3.connect(tmp_path / "out.sqlite") as file:
         assert file.execute('select count(*) from "All"').fetchone() == (400,)
+
+
+def test_properties_that_are_called_like_words_of_the_language(tmp_path):
+    """What is offered for them works: an order where their columns can be sorted, a condition where their values have one."""
+    words = [form for word in sorted({*_WORDS, "type", "count", "keys", "self", "uuid", "max"}) for form in (word, word.upper(), word + "s")]
+    with crealm.open(tmp_path / "words.realm", schema=[crealm.ClassSchema("K", {word: int for word in words})]) as db, db.write():
+        for number in (2, 1):
+            made = db["K"].create()
+            for word in words:
+                made[word] = number
+    with Asking(tmp_path / "words.realm") as asking:
+        columns = asking.get("words.realm", "class", "K")["columns"]
+        assert sum(one["sortable"] for one in columns) > len(words) // 2
+        for one in columns:
+            if one["sortable"]:
+                rows = asking.get("words.realm", "class", "K", sort=f"{one['name']} asc", column=one["name"])["rows"]
+                assert [row["cells"][0]["v"] for row in rows] == [1, 2]
+            for value in asking.get("words.realm", "facets", "K", one["name"])["values"]:
+                assert (value["where"] is not None) == one["sortable"]
+                if value["where"]:
+                    found = asking.get("words.realm", "class", "K", where=value["where"], column=one["name"])
+                    assert [row["cells"][0] for row in found["rows"]] == [value["cell"]]
+
+
+@pytest.mark.parametrize("ranges", [None, "bytes=0-3", "bytes=0-1,5-6", "bytes=9-", "bytes=x", "bytes=99999999-", "lines=1-2", ""])
+def test_downloads_leave_nothing(mixed, tmp_path, monkeypatch, ranges):
+    """Whatever part of it a client asks for."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with Asking(mixed) as asking:
+        for kind in ("csv", "json", "sqlite"):
+            headers = {} if ranges is None else {"range": ranges}
+            found = asking.client.get(addresses.path(["mixed.realm", "class", "All"]), params={"download": kind}, headers=headers)
+            assert found.status_code in (200, 206, 400, 416) and list(tmp_path.iterdir()) == []
 
 
 def _drawn(schemas):
@@ -185,3 +241,72 @@ def test_comparing(tmp_path):
                 db["Keyed"].get(1).n += 1
             asking.client.post("/one.realm/remember", json={})
         assert len(asking.get("one.realm", "compare")["remembered"]) == 4
+
+
+@pytest.mark.parametrize("way", ["snapshot", "shared", "immutable"])
+def test_comparing_with_the_version_before(tmp_path, way):
+    """What the last commit changed, told from the other slot of the header, against what it did; and words where there is no such version."""
+    path = tmp_path / "one.realm"
+    keyed = crealm.ClassSchema("Keyed", {"id": int, "n": int}, primary_key="id")
+    with crealm.open(path, schema=[keyed]) as db:
+        with db.write():
+            db.add_many("Keyed", ({"id": number, "n": number} for number in range(5)))
+        with db.write():
+            db["Keyed"].get(1).n = 100
+            db["Keyed"].get(2).delete()
+            db["Keyed"].create(7, n=7)
+        version = db.version
+    before, content = sorted(tmp_path.iterdir()), path.read_bytes()
+    with Asking(path, way=way) as asking:
+        assert asking.get("one.realm")["previous"] == asking.get("one.realm", "compare")["previous"] == version - 1
+        found = asking.get("one.realm", "compare", "slot", "previous")
+        assert found["with"] == f"version {version - 1}" and found["version"] == version and found["schema"] == []
+        assert found["counts"] == {"Keyed": {"changed": 1, "removed": 1, "added": 1}}
+        changed = next(one for one in found["changes"] if one["kind"] == "changed")
+        assert changed["values"] == [{"property": "n", "before": "1", "after": "100"}]
+        for wrong in ("newest", "0", ""):
+            assert asking.error("one.realm", "compare", "slot", wrong, status=404)
+        assert sorted(tmp_path.iterdir()) == before and path.read_bytes() == content
+        if way == "snapshot":  # In its place, a process opens a file in one way at a time.
+            with crealm.open(path) as db, db.write():
+                db["Keyed"].get(1).n = 101
+            assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"Keyed": {"changed": 1}}
+    with crealm.open(path) as db:
+        db.compact()
+    with Asking(path, way=way) as asking:
+        assert asking.get("one.realm")["previous"] is None and asking.get("one.realm", "compare")["previous"] is None
+        said = asking.error("one.realm", "compare", "slot", "previous", status=404)
+        assert said["kind"] == "VersionGone" and "no version before the newest one" in said["message"] and str(tmp_path) not in said["message"]
+
+
+def test_the_version_before_is_never_that_of_another_one(tmp_path, monkeypatch):
+    """Somebody commits between the snapshot and the look at the other slot."""
+    path = tmp_path / "one.realm"
+
+    def commit(number):
+        with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int})]) as db, db.write():
+            db["A"].create(n=number)
+
+    commit(1)
+    commit(2)
+    with Asking(path) as asking:
+        file = asking.browser.files["one.realm"]
+        before = file.previous
+        monkeypatch.setattr(file, "previous", lambda snapshot: (commit(3), before(snapshot))[1])
+        said = asking.error("one.realm", "compare", "slot", "previous", status=404)
+        assert said["kind"] == "VersionGone" and "meanwhile" in said["message"]
+        monkeypatch.undo()
+        assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"A": {"added": 1}}
+
+
+def test_the_version_before_of_an_encrypted_file(tmp_path):
+    path, key = tmp_path / "one.realm", bytes(range(64))
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int})], key=key) as db:
+        for number in range(3):
+            with db.write():
+                db["A"].create(n=number)
+    with Asking(path, secret=Secret(key=key)) as asking:
+        assert asking.get("one.realm")["previous"] is not None
+        assert asking.get("one.realm", "compare", "slot", "previous")["counts"] == {"A": {"added": 1}}
+    with Asking(path) as asking:
+        assert asking.error("one.realm", "compare", "slot", "previous", status=423)

@@ -15,8 +15,10 @@
     /FILE/space                           where the bytes are
     /FILE/check                           the result of a full check
     /FILE/versions                        which versions are in use, and by whom
-    /FILE/compare                         what the newest version can be compared with: versions that POST /FILE/remember kept, other files
+    /FILE/compare                         what the newest version can be compared with: the one before it ("previous": its number, or null), versions
+                                          that POST /FILE/remember kept, other files
     /FILE/compare/version/N, …/file/NAME  what changed from there to here
+    /FILE/compare/slot/previous           what the last commit changed: since the version that the other slot of the header leads to
     /FILE/queries                         the queries that were given names
     /FILE/log                             the versions that were seen since pages watch the file
     /FILE/events                          server-sent events, without `.json`; see `live`
@@ -52,6 +54,7 @@ from ..errors import (
     NoSuchProperty,
     PermissionDenied,
     TimedOut,
+    VersionGone,
     WrongKeyError,
 )
 from ..objects import Object
@@ -61,7 +64,7 @@ from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_propert
 from .facets import facets as facets_of
 from .changes import Conflict, exact_json
 from .editing import Editor
-from .files import File, Files, NeedsKey, NeedsUpgrade, Snapshot
+from .files import File, Files, NeedsKey, NeedsUpgrade, Snapshot, version_before
 from .marks import place_mark
 from .places import NoSuchPage, Place, declared_in, key_of, leading_to, object_at, property_of, value_at
 from .queries import Question, described, explained, found, is_speakable, rows
@@ -124,7 +127,7 @@ Answer = Callable[[Ask, Snapshot], Json]
 
 _STATUS: Sequence[Tuple[Type[BaseException], int]] = (
     (NeedsKey, 423), (WrongKeyError, 403), (PermissionDenied, 403), (NoSuchPage, 404), (NoSuchClass, 404), (NoSuchProperty, 404),
-    (InvalidatedError, 404), (FileNotFound, 404), (Conflict, 409), (NeedsUpgrade, 409), (DuplicateKeyError, 409), (CorruptFileError, 422),
+    (InvalidatedError, 404), (FileNotFound, 404), (VersionGone, 404), (Conflict, 409), (NeedsUpgrade, 409), (DuplicateKeyError, 409), (CorruptFileError, 422),
     (TimedOut, 503), (Interrupted, 503), (ClosedError, 503), (Error, 400))  # fmt: skip
 
 
@@ -185,7 +188,9 @@ def overview(ask: Ask, snapshot: Snapshot) -> Json:
     return {
         "name": ask.parts[0], "path": file.shown_path, "way": file.way, "size": snapshot.mark.size, "schemaVersion": database.schema_version,
         "format": info and info.format, "encrypted": info is not None and info.is_encrypted, "cipher": info and info.cipher,
-        "history": info and info.newest.history, "streaming": info is not None and info.is_streaming, "shape": _shape(snapshot), "edit": None if ask.editor is None else ask.editor.state(),
+        "history": info and info.newest.history, "previous": version_before(info),
+        "streaming": info is not None and info.is_streaming, "shape": _shape(snapshot),
+        "edit": None if ask.editor is None else ask.editor.state(),
         "classes": [_class(database, name, declared) for name, declared in database.schema.items()]}  # fmt: skip
 
 
@@ -500,14 +505,18 @@ def queries(ask: Ask, snapshot: Snapshot) -> Json:
 
 def comparable(ask: Ask, snapshot: Snapshot) -> Json:
     """What the newest version can be compared with."""
-    return {"remembered": sorted(ask.file.remembered()), "files": [name for name, _ in ask.files if name != ask.parts[0]]}
+    files = [name for name, _ in ask.files if name != ask.parts[0]]
+    return {"previous": version_before(ask.file.info()), "remembered": sorted(ask.file.remembered()), "files": files}
 
 
 def compare(ask: Ask, snapshot: Snapshot) -> Json:
-    """With a version that was remembered, or with another file: what changed from there to here."""
+    """With the version before the newest one, one that was remembered, or another file: what changed from there to here."""
     from .comparing import compared
 
     kind, other = ask.parts[2], ask.parts[3]
+    if (kind, other) == ("slot", "previous"):
+        with ask.file.previous(snapshot) as before:
+            return {"with": f"version {before.version}", **compared(before, snapshot.database, ask.job)}
     if kind == "version" and other.isascii() and other.isdigit() and len(other) < 20:
         database = ask.file.remembered().get(int(other))
         if database is None:

@@ -31,6 +31,7 @@ from .places import NoSuchPage, Place, declared_in, inside, leading_to, number_o
 
 _SEARCHED = 50_000  # Objects that are looked through for links of any value.
 _LINKING = 50_000  # Links to an object that are kept, to come back with it: others wait for the write meanwhile.
+_DEEPEST = 250  # Levels of JSON. A file holds 100 of collections, and the embedded objects around them.
 
 
 class Conflict(Error):
@@ -180,7 +181,7 @@ class Changing:
     # Values
 
     def _value(self, prop: Prop, text: str, is_element: bool) -> Any:
-        value = _parsed(text)
+        value = parsed(text)
         try:
             if not is_element:
                 read = self._reader.of(prop, value)
@@ -319,7 +320,7 @@ class Changing:
         return Done(obj.object_key, label_of(obj), [back], None, self._whole(obj))
 
     def _values(self, change: Change) -> Dict[str, Any]:
-        given, declared = _parsed(change.json), declared_in(self._db, change.class_name)
+        given, declared = parsed(change.json), declared_in(self._db, change.class_name)
         if not isinstance(given, dict):
             raise DataError("The values of an object are an object of JSON")
         if declared.embedded:
@@ -391,7 +392,7 @@ class Changing:
         """An object that was deleted, made anew: it has another key."""
         for one in change.following:
             self._checked(one, self._object(one))
-        given, declared = _parsed(change.json), declared_in(self._db, change.class_name)
+        given, declared = parsed(change.json), declared_in(self._db, change.class_name)
         primary_key = declared.primary_key
         values: Dict[str, Any] = {}
         if primary_key is not None:
@@ -426,11 +427,19 @@ def of_property(error: Error, name: Optional[str]) -> Error:
     return error
 
 
-def _parsed(text: str) -> Any:
+def parsed(text: str) -> Any:
+    """The value of a text of JSON. DataError for what is none, or deeper than any file nests its values."""
     try:
-        return json.loads(text)
+        value = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"This is no JSON: {error}"[:200]) from None
+    level, waiting = 0, [value]
+    while waiting:
+        level += 1
+        if level > _DEEPEST:
+            raise DataError("The values are nested too deeply")
+        waiting = [element for one in waiting for element in (one.values() if isinstance(one, dict) else one if isinstance(one, list) else ())]
+    return value
 
 
 def _leads_to(value: Any, obj: Any) -> bool:

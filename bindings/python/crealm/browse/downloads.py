@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import tempfile
 from typing import Any, Iterator, NamedTuple
 
@@ -22,14 +21,15 @@ MEDIA = {
 
 
 class Download(NamedTuple):
-    """A file in a folder of its own; `remove` when it was sent."""
+    """A file in a folder of its own; `remove` when it was sent. What nobody sends any more goes with this."""
 
+    folder: "tempfile.TemporaryDirectory[str]"
     path: str
     media: str
     name: str
 
     def remove(self) -> None:
-        shutil.rmtree(os.path.dirname(self.path), ignore_errors=True)
+        self.folder.cleanup()
 
 
 class _View(Export):
@@ -50,8 +50,8 @@ def download(answer: Found, kind: str, is_whole: bool, job: Job) -> Download:
     media, takes_parts = MEDIA[kind]
     if not (is_whole or takes_parts):
         raise DataError(f"{kind} takes a whole class: without a condition and an order", hint="csv, json and ndjson take what is shown.")
-    folder = tempfile.mkdtemp(prefix="crealm-browse-")
-    found = Download(os.path.join(folder, "out" + FORMATS[kind].endings[0]), media, answer.schema.name + FORMATS[kind].endings[0])
+    folder, ending = tempfile.TemporaryDirectory(prefix="crealm-browse-"), FORMATS[kind].endings[0]
+    found = Download(folder, os.path.join(folder.name, "out" + ending), media, answer.schema.name + ending)
     try:
         whole = Export(answer.database, found.path, [answer.schema.name], lambda done: job.check())
         FORMATS[kind].write(whole if is_whole else _View(answer, found.path, job))

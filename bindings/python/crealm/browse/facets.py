@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import math
 import re
+from collections import Counter
 from datetime import datetime
 from decimal import Decimal
 from typing import Any, Dict, List, Optional, Sequence, Tuple
@@ -14,16 +15,18 @@ from uuid import UUID
 
 from .._query import _ORDERING, _escaped
 from ..aggregates import count
-from ..errors import NotSupportedError
+from ..cli.output import counted
+from ..errors import LimitExceeded, NotSupportedError
 from ..schema import Prop
 from ..values import Float32, ObjectId, RawTimestamp, timestamp_ns
-from .cells import TABLE, cell, iso, short_single
+from .cells import TABLE, cell, exact, iso, short_single
 from .places import property_of
 from .queries import Found, is_speakable
 from .work import Job
 
 _MOST = 20  # Values that are listed.
 _MOST_OBJECTS = 2_000_000  # Of more than this, the first ones stand for all.
+_MOST_READ = 200_000  # The same where they are read one by one.
 _BARS = 24  # Of a histogram.
 _NUMBERS = (int, float, Float32, Decimal)
 _PLAIN = re.compile(r"[^'\"\\\x00-\x1f\x7f]*")
@@ -38,12 +41,10 @@ def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
     if prop.collection is not None or prop.type is Any or is_inside or "." in name:
         raise NotSupportedError(f"The values of {name!r} are not counted: it is {prop}")
     objects = answer.count(job)
-    rows = answer.rows if objects <= _MOST_OBJECTS else answer.rows.limit(_MOST_OBJECTS)
-    with job.during(answer.database):
-        groups = rows.group_by(value=name).agg(n=count())
+    counts = _counted(answer, objects, name, job)
     path = _escaped(name) if is_speakable(name) and not _has_order(condition) else None
-    known = [(group["value"], group["n"]) for group in groups if group["value"] is not None]
-    total = sum(group["n"] for group in groups)
+    known = [(value, number) for value, number in counts if value is not None]
+    total = sum(number for _, number in counts)
     nulls = total - sum(number for _, number in known)
     common = sorted(known, key=lambda entry: -entry[1])[:_MOST]
     return {
@@ -52,6 +53,16 @@ def facets(answer: Found, name: str, condition: str, job: Job) -> Json:
         "values": [
             {"cell": _cell(value, prop), "count": number, "where": _both(condition, _equal(path, value, prop))} for value, number in common],
         "histogram": _histogram(known, prop, path, condition)}  # fmt: skip
+
+
+def _counted(answer: Found, objects: int, name: str, job: Job) -> List[Tuple[Any, int]]:
+    """Values with their counts; one by one where a column cannot hold them: points in time that are far away, like the year 1 of .NET."""
+    rows = answer.rows if objects <= _MOST_OBJECTS else answer.rows.limit(_MOST_OBJECTS)
+    try:
+        with job.during(answer.database):
+            return [(group["value"], group["n"]) for group in rows.group_by(value=name).agg(n=count())]
+    except LimitExceeded:
+        return list(Counter(obj[name] for obj in counted(answer.rows.limit(_MOST_READ), lambda done: job.check())).items())
 
 
 def _cell(value: Any, prop: Prop) -> Json:
@@ -128,14 +139,14 @@ def _histogram(known: Sequence[Tuple[Any, int]], prop: Prop, path: Optional[str]
     is_time = prop.type is datetime
     if prop.is_link or len(known) <= _MOST or not (is_time or prop.type in _NUMBERS):
         return None
-    numbers = [(timestamp_ns(value) if is_time else float(value), many) for value, many in known]
-    finite = [(number, many) for number, many in numbers if math.isfinite(number)]
+    numbers = [(timestamp_ns(value) if is_time else value if prop.type is int else float(value), many) for value, many in known]
+    finite = [(number, many) for number, many in numbers if prop.type is int or is_time or math.isfinite(number)]
     if len(finite) < 2:
         return None
     low, high = min(finite)[0], max(finite)[0]
-    if not math.isfinite(high - low):
+    if isinstance(low, float) and not math.isfinite(high - low):
         return None
-    bounds = _bounds(low, high, prop)
+    bounds = _bounds(low, high)
     counts = [0] * (len(bounds) - 1)
     for number, many in finite:
         counts[_bar(number, bounds)] += many
@@ -146,10 +157,11 @@ def _histogram(known: Sequence[Tuple[Any, int]], prop: Prop, path: Optional[str]
         for first, end, many, where in zip(bounds, bounds[1:], counts, wheres)]  # fmt: skip
 
 
-def _bounds(low: float, high: float, prop: Prop) -> List[float]:
-    if prop.type in (int, datetime):
-        step = max(1, -(-(int(high) - int(low) + 1) // _BARS))
-        return [int(low) + index * step for index in range(-(-(int(high) - int(low) + 1) // step) + 1)]
+def _bounds(low: float, high: float) -> List[float]:
+    """Integers for integers: a float does not hold all of them. No bound is beyond the largest value, which may be the largest that there can be."""
+    if isinstance(low, int) and isinstance(high, int):
+        step = -(-(high - low + 1) // _BARS)
+        return [*range(low, high + 1, step), high]
     return [*(low + (high - low) * index / _BARS for index in range(_BARS)), high]
 
 
@@ -170,5 +182,5 @@ def _between(path: Optional[str], first: float, end: float, prop: Prop, is_last:
 
 
 def _shown(bound: float, is_time: bool) -> Any:
-    return iso(int(bound)) if is_time else bound
+    return iso(int(bound)) if is_time else exact(bound) if isinstance(bound, int) else bound
 

@@ -28,7 +28,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Se
 
 from ..cli.output import printable
 from ..database import Database
-from ..errors import CorruptFileError, DataError, Error, FileNotFound, PermissionDenied, WrongKeyError
+from ..errors import CorruptFileError, DataError, Error, FileNotFound, PermissionDenied, VersionGone, WrongKeyError
 from ..examining import FileInfo, file_info
 from ..opening import needs_upgrade
 from ..opening import open as open_database
@@ -177,6 +177,22 @@ class File:
         """The versions that are kept, by their numbers."""
         with self._lock:
             return dict(self._remembered)
+
+    @contextmanager
+    def previous(self, snapshot: Snapshot) -> Iterator[Database]:
+        """The version before that of a snapshot, to which the other slot of the file's header leads. VersionGone where there is none, or where later
+        commits have written over it."""
+        mode = "immutable" if self.way == "immutable" else "snapshot"
+        with self._explaining(self.secret):
+            try:
+                with open_database(self.path, mode=mode, slot="previous", **self.secret._asdict()) as database:
+                    found = database.freeze()
+            except VersionGone as error:
+                raise VersionGone(error.message.replace(f" at path '{self.path}'", ""), path=self.path) from None
+        with found:
+            if found.version >= snapshot.version or self.look() != snapshot.mark:
+                raise VersionGone("Somebody wrote meanwhile: ask again for the version before the newest one", path=self.path)
+            yield found
 
     def needs_upgrade(self) -> bool:
         """Whether a change would bring the file to a newer format."""
@@ -363,6 +379,14 @@ def _is_same(snapshot: Snapshot, mark: Mark) -> bool:
     if snapshot.mark != mark:
         return False
     return time.time_ns() - mark.time < 0 or snapshot.seen_at - mark.time / 1e9 > _FRESH
+
+
+def version_before(info: Optional[FileInfo]) -> Optional[int]:
+    """The version that the other slot of a file's header leads to; None where it leads to none before the newest one."""
+    newest = None if info is None else info.newest.version
+    if info is None or newest is None:
+        return None
+    return max((slot.version for slot in info.slots if slot.version is not None and slot.version < newest), default=None)
 
 
 def _size(path: str) -> int:

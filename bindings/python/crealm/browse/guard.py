@@ -16,7 +16,6 @@ import hashlib
 import hmac
 import json
 import secrets
-from http.cookies import CookieError, SimpleCookie
 from typing import Any, Awaitable, Callable, Dict, Iterable, List, MutableMapping, Optional, Set, Tuple
 from urllib.parse import parse_qs, urlencode
 
@@ -170,15 +169,9 @@ class _Head:
         return found[0] if len(found) == 1 else "" if not found else "\0"
 
     def cookies(self, name: str) -> List[str]:
-        found = []
-        for text in self._values.get("cookie", []):
-            try:
-                cookie = SimpleCookie(text).get(name)
-            except CookieError:
-                continue
-            if cookie is not None:
-                found.append(cookie.value)
-        return found
+        """The values of all cookies of a name. Those of other programs of this machine come along, whatever they have in them."""
+        given = [part.partition("=") for text in self._values.get("cookie", []) for part in text.split(";")]
+        return [value.strip() for key, _, value in given if key.strip() == name]
 
 
 def _digest(password: str) -> bytes:

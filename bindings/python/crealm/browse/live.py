@@ -2,7 +2,8 @@
 
 A file that somebody watches is looked at a few times in a second (see `files`: its mark). When it has changed, the new version is opened and compared
 with the one before: how many objects of each class were inserted and deleted, by their keys, and whether others changed is told by the pages
-themselves, which ask for what they show again. All watchers share one look.
+themselves, which ask for what they show again. All watchers share one look. Who comes later is told the newest version at once: it may have been written
+since its page was made.
 
     event: version
     data: {"version": 18, "before": 17, "time": 1714979289.12, "classes": {"Person": {"inserted": 2, "deleted": 0, "count": 1202}}}
@@ -77,6 +78,7 @@ class Watch:
         self._task: Optional["asyncio.Task[None]"] = None
         self._last: Optional[Summary] = None
         self._problem: Optional[str] = None
+        self._newest: Optional[Event] = None  # What who comes later is told first.
         self.log: Deque[Event] = deque(maxlen=_KEPT)
 
     async def events(self) -> AsyncIterator[str]:
@@ -85,6 +87,8 @@ class Watch:
         self._listeners.add(queue)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._look())
+        elif self._newest is not None:
+            queue.put_nowait(self._newest)
         try:
             yield "retry: 2000\n\n"
             while True:
@@ -101,9 +105,12 @@ class Watch:
                 self._task = None
 
     async def _look(self) -> None:
-        self._last = None
+        self._last = self._newest = None
         while True:
             for event in await self._told():
+                if event["event"] == "version":
+                    self._newest = {**event, "data": {**event["data"], "before": None}}  # What changed is for who saw the version before.
+                    self._newest["data"].pop("classes", None)
                 for queue in list(self._listeners):
                     if not queue.full():  # Who does not listen misses what is told; the next event tells the newest version again.
                         queue.put_nowait(event)

@@ -22,6 +22,9 @@ _KEPT = 12  # Queries of one snapshot.
 _MOST = 1000  # Rows of one page.
 _WORD = re.compile(r"[^\W\d][\w$-]*|\S")
 _LITERAL = re.compile(r"""("(?:\\.|[^"\\])*"?|'(?:\\.|[^'\\])*'?)""", re.S)
+_RESERVED = frozenset(  # Words of the language that cannot be names even where only a name makes sense; others, like "text" and "size", can.
+    "all and any false falsepredicate geobox geocircle geopolygon geowithin inf infinity nan nil none not null obj or some subquery true "
+    "truepredicate".split())
 _QUOTED = re.compile(r"'([^']+)'")
 
 
@@ -108,7 +111,7 @@ def rows(answer: Found, job: Job, first: int, count: int, columns: Sequence[str]
 
 def is_speakable(name: str) -> bool:
     """Whether the query language can name a property."""
-    return bool(name) and not name.startswith("@") and not any(letter in name for letter in '.[]"\\')
+    return bool(name) and not name.startswith("@") and not any(letter in name for letter in '.[]"\\') and name.lower() not in _RESERVED
 
 
 def _row(answer: Found, index: int, properties: Sequence[Tuple[str, Prop]]) -> Dict[str, Any]:

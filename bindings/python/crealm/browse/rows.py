@@ -18,7 +18,7 @@ from ..cli.csv_files import CsvSource
 from ..cli.exact import Exact, Named, Ref, escaped
 from ..errors import DataError
 from ..schema import ClassSchema
-from .changes import Change
+from .changes import Change, parsed
 from .editing import MOST
 
 Schema = Mapping[str, ClassSchema]
@@ -37,10 +37,7 @@ def changes_of_rows(schema: Schema, class_name: str, form: str, text: str) -> Li
 
 
 def _of_json(text: str) -> List[str]:
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"This is no JSON: {error}"[:200]) from None
+    found = parsed(text)
     rows = [found] if isinstance(found, dict) else found
     if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
         raise DataError("Rows of JSON are an array of objects")
@@ -59,14 +56,16 @@ def _with_commas(text: str) -> str:
 def _of_lines(schema: Schema, class_name: str, text: str) -> List[str]:
     with tempfile.TemporaryDirectory(prefix="crealm-browse-") as folder:
         path = os.path.join(folder, "rows.csv")
-        with open(path, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        source = CsvSource(path, class_name)
-        source.read_as(schema)
         try:
+            with open(path, "w", encoding="utf-8", newline="") as file:
+                file.write(text)
+            source = CsvSource(path, class_name)
+            source.read_as(schema)
             return [_values(schema[class_name], row.values) for row in source.rows()]
         except DataError as error:
             raise DataError(error.message.replace(f"{path}: ", ""), hint=error.hint) from None
+        except (ValueError, TypeError, LookupError, RecursionError, csv.Error) as error:  # What no text of a value can be.
+            raise DataError(f"The rows cannot be read: {error}"[:300]) from None
 
 
 def _values(declared: ClassSchema, values: Mapping[str, Any]) -> str:

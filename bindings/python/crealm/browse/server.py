@@ -7,13 +7,12 @@ import contextlib
 import json
 import socket
 from pathlib import Path
-from typing import Any, AsyncIterator, Callable, Dict, Mapping, Optional, Sequence
+from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Mapping, Optional, Sequence
 from urllib.parse import parse_qs, quote
 
 import uvicorn
 from starlette.applications import Starlette
-from starlette.background import BackgroundTask
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -26,6 +25,9 @@ from .guard import Guard
 from .live import Watch
 from .places import NoSuchPage
 from .work import Job, Workers, nobody_leaves
+
+if TYPE_CHECKING:
+    from .downloads import Download
 
 STATIC = Path(__file__).parent / "static"
 _SECONDS = 20.0  # For an answer; a check of the whole file may take longer.
@@ -114,8 +116,7 @@ class Browser:
             found = await self._run(request, lambda job: api.download(self._ask(parts, options, job)), _LONG["download"])
         except Error as error:
             return _json(api.failure(error), api.status_of(error))
-        headers = {"content-disposition": _attached(found.name), "cache-control": "no-store"}
-        return FileResponse(found.path, media_type=found.media, headers=headers, background=BackgroundTask(found.remove))
+        return _Sent(found)
 
     async def _post(self, request: Request) -> Response:
         try:
@@ -155,6 +156,20 @@ class Browser:
         return await self._workers.run(lambda job: function(), seconds=60, is_gone=nobody_leaves)
 
 
+class _Sent(FileResponse):
+    """A download, which goes when it was sent, and also when it was not: the client left, or asked for a part that there is none of."""
+
+    def __init__(self, found: "Download") -> None:
+        super().__init__(found.path, media_type=found.media, headers={"content-disposition": _attached(found.name), "cache-control": "no-store"})
+        self._found = found
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._found.remove()
+
+
 def _shell() -> Response:
     """The page, which is the same at every address."""
     return FileResponse(STATIC / "shell.html", media_type="text/html", headers={"cache-control": "no-store"})
@@ -177,11 +192,14 @@ def _options(request: Request) -> Dict[str, Sequence[str]]:
 async def _body(request: Request, most: int) -> Optional[bytes]:
     """What was sent; None where it is more than that."""
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            return None
-        parts.append(part)
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                return None
+            parts.append(part)
+    except ClientDisconnect:
+        return None  # Nobody waits for an answer.
     return b"".join(parts)
 
 

@@ -1,4 +1,4 @@
-// What changed: from a version that was remembered, or from another file, to the newest version of this one.
+// What changed: from the version before it, one that was remembered, or another file, to the newest version of this one.
 
 import { path } from "./address.js";
 import { ask, send } from "./api.js";
@@ -26,7 +26,14 @@ async function choices(file) {
       "li", {},
       h("a", { href: path(file, "compare", "file", name), class: "card" }, isolated(name)),
     ));
-    put(body, versions.length > 0 && [
+    const before = found.previous === null ? h(
+      "p", { class: "faint" }, "This file holds no version before the newest one: it was committed to only once, or written in one piece.",
+    ) : h("ul", { class: "cards" }, h("li", {}, h(
+      "a",
+      { href: path(file, "compare", "slot", "previous"), class: "card" }, `version ${found.previous}`,
+      h("span", { class: "faint" }, "what the last commit changed"),
+    )));
+    put(body, h("h2", {}, "With the version before"), before, versions.length > 0 && [
       h("h2", {}, "With a version that was remembered"), h("ul", { class: "cards" }, versions),
     ], files.length > 0 && [h("h2", {}, "With another file"), h("ul", { class: "cards" }, files)],
       !versions.length && !files.length && h(

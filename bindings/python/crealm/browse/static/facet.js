@@ -86,6 +86,7 @@ function histogram(found, narrowed) {
   );
 }
 
+/** A number, also one that came as text to be exact, or the day of a point in time. */
 function bound(value) {
-  return typeof value === "string" ? value.slice(0, 10) : String(Number(value.toPrecision(6)));
+  return Number.isNaN(Number(value)) ? value.slice(0, 10) : String(Number(Number(value).toPrecision(6)));
 }

@@ -18,6 +18,9 @@ export async function show([name], options, page) {
     ["Size", sized(file.size), `${grouped(file.size)} bytes`],
     ["Objects", grouped(objects)],
     ["Version", String(file.version)],
+    ["Version before", file.previous === null ? "none in this file" : h(
+      "a", { href: path(file.name, "compare", "slot", "previous"), title: "Compare with it: what the last commit changed" }, String(file.previous),
+    )],
     ["Format", file.format === null ? "unknown" : String(file.format) + (file.streaming ? ", written in one piece" : "")],
     ["Schema version", file.schemaVersion === null ? "none" : String(file.schemaVersion)],
     ["Encryption", file.encrypted ? (file.cipher ?? "unknown cipher") : "none"],
