@@ -56,8 +56,8 @@ class Column(Sequence[Any]):
     attributes give; of links the key of the object, of Any the JSON.
 
     Numbers, bools and points in time (as nanoseconds since 1970) can be had where they are: `values` is
-    a memoryview, numpy.asarray(col) an array, and from Python 3.12 on memoryview(col) works, too. Where
-    `validity` says that a value is None, its number means nothing.
+    a memoryview, numpy.asarray(col) an array, and from Python 3.12 on memoryview(col) works, too, but for points in
+    time: it would take from numpy what they are. Where `validity` says that a value is None, its number means nothing.
     """
 
     __slots__ = ("_array", "_type", "_kind", "_values", "_bytes")
@@ -103,6 +103,8 @@ class Column(Sequence[Any]):
             ) from None
 
     def __buffer__(self, flags: int) -> memoryview:
+        if self._type.format == "tsn:UTC":  # numpy prefers buffers, which have no such type, to `__array_interface__`.
+            raise BufferError("Points in time have no buffer of their own: `values` has their nanoseconds since 1970")
         return self.values
 
     @property

@@ -418,6 +418,9 @@ def test_sqlite_reads_what_is_exported(shop, tmp_path):
     file.close()
 
 
+LATEST = (49 * 10**17 + 49, 49 * 10**17)  # duckdb before 2.0 has microseconds.
+
+
 @pytest.mark.parametrize("kind", ["parquet", "arrow"])
 def test_duckdb_reads_what_is_exported(shop, kind, tmp_path):
     pytest.importorskip("pyarrow")
@@ -439,7 +442,7 @@ def test_duckdb_reads_what_is_exported(shop, kind, tmp_path):
         assert session.execute("SELECT sum(len(tags)) FROM {order}".format(**tables)).fetchone()[0] == sum(len(o.tags) for o in db["Order"])
         assert session.execute("SELECT sum(price::DECIMAL(18, 2)) FROM {order}".format(**tables)).fetchone()[0] == db["Order"].sum("price")
         assert session.execute("SELECT count(DISTINCT \"at\".city) FROM {order}".format(**tables)).fetchone() == (5,)
-        assert session.execute("SELECT epoch_ns(max(since)) FROM {customer}".format(**tables)).fetchone()[0] == 49 * 10**17 + 49
+        assert session.execute("SELECT epoch_ns(max(since)) FROM {customer}".format(**tables)).fetchone()[0] in LATEST
 
 
 def test_parquet_of_others(tmp_path):
