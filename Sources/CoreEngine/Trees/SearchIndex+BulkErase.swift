@@ -76,11 +76,9 @@ extension SearchIndex {
         var (n, chunks) = try open(ref)
         let total = chunks.count
         guard total > 0 else { return false }
-        // Places that stay, while any has gone.
-        let kept = UnsafeMutablePointer<UInt16>.allocate(capacity: min(total, 1 << 16))
-        defer { kept.deallocate() }
         guard total <= 1 << 16 else { throw .corrupt("index node of an impossible size", at: ref.offset) }
-        var keptCount = 0, done = 0
+        var staying = StayingPlaces(total)
+        defer { staying.places.deallocate() }
         let isDense = order.count * 8 > total
         var at = 0, position = 0
         while at < order.count && position < total {
@@ -104,68 +102,60 @@ extension SearchIndex {
             at = end
             if !n.isInner && bound != Int64(chunk) { continue }
             let entry = try n.slot(position &+ 1)
-            let new: RefOrTagged?
-            if n.isInner {
-                var child = entry.ref
-                if try erase(&child, group, entries, offset, depth: depth + 1) {
-                    try store.destroy(child)
-                    new = nil
-                } else {
-                    new = RefOrTagged(child)
-                    let last = try lastKey(child)
-                    if bound != last {
-                        try store.setInteger(&chunks, position, last)
-                        n = try store.writableRefs(n)
-                        store.setSlot(n, 0, chunks.ref)
-                        ref = n.ref
-                    }
-                }
-            } else if !entry.isTagged, try store.node(entry.ref).context {
-                var child = entry.ref
-                Self.sort(group, entries, offset + 4)
-                if try erase(&child, group, entries, offset + 4, depth: depth + 1) {
-                    try store.destroy(child)
-                    new = nil
-                } else {
-                    try lower(&child)
-                    new = RefOrTagged(child)
-                }
-            } else {
-                new = try remove(entry, UnsafeBufferPointer(group), entries)
+            guard let new = try shrink(entry, group, entries, offset, isChild: n.isInner, depth: depth) else {
+                staying.leaveOut(position)
+                position &+= 1
+                continue
             }
-            if let new {
-                if new != entry {
+            if n.isInner {
+                let last = try lastKey(new.ref)
+                if bound != last {
+                    try store.setInteger(&chunks, position, last)
                     n = try store.writableRefs(n)
+                    store.setSlot(n, 0, chunks.ref)
                     ref = n.ref
-                    store.setSlot(n, position &+ 1, new)
                 }
-            } else {
-                while done < position {
-                    kept[keptCount] = UInt16(truncatingIfNeeded: done)
-                    keptCount &+= 1
-                    done &+= 1
-                }
-                done = position &+ 1
+            }
+            if new != entry {
+                n = try store.writableRefs(n)
+                ref = n.ref
+                store.setSlot(n, position &+ 1, new)
             }
             position &+= 1
         }
-        guard done > 0 else { return false }
-        while done < total {
-            kept[keptCount] = UInt16(truncatingIfNeeded: done)
-            keptCount &+= 1
-            done &+= 1
-        }
+        guard staying.isAnyLeftOut else { return false }
+        staying.keep(upTo: total)
         n = try store.writableRefs(n)
         ref = n.ref
-        let rows = KeptRows(rows: kept, count: keptCount, total: total)
+        try keep(KeptRows(rows: staying.places, count: staying.count, total: total), of: &n, &chunks)
+        return staying.count == 0
+    }
+    /// Leaves of a node and its chunks the entries that stay.
+    private func keep(_ rows: KeptRows, of n: inout Node, _ chunks: inout Node) throws(RealmError) {
         try store.keepIntegers(&chunks, rows)
-        if keptCount == 0 {
+        if rows.count == 0 {
             store.setWidth(&chunks, 32)
             store.storeHeader(chunks)
         }
         store.setSlot(n, 0, chunks.ref)
         try store.keepSlots(&n, rows, first: 1)
-        return keptCount == 0
+    }
+    /// An entry, or a child of an inner node, without the objects of `group`; nil when nothing is left.
+    private func shrink(
+        _ entry: RefOrTagged, _ group: UnsafeMutableBufferPointer<UInt64>, _ entries: Entries, _ offset: Int, isChild: Bool, depth: Int
+    ) throws(RealmError) -> RefOrTagged? {
+        if !isChild {
+            let isSubIndex = entry.isTagged ? false : try store.node(entry.ref).context
+            guard isSubIndex else { return try remove(entry, UnsafeBufferPointer(group), entries) }
+            Self.sort(group, entries, offset + 4)
+        }
+        var child = entry.ref
+        if try erase(&child, group, entries, isChild ? offset : offset + 4, depth: depth + 1) {
+            try store.destroy(child)
+            return nil
+        }
+        if !isChild { try lower(&child) }
+        return RefOrTagged(child)
     }
 
     /// The entry without the objects of a group; nil when nothing is left.
@@ -247,5 +237,27 @@ extension BPlusTree {
             at += 1
         }
         return tree
+    }
+}
+
+/// The places of a node that stay, in order.
+private struct StayingPlaces {
+    let places: UnsafeMutablePointer<UInt16>
+    private(set) var count = 0
+    /// The first place that was not decided on.
+    private var next = 0
+    init(_ total: Int) { places = .allocate(capacity: total) }
+    var isAnyLeftOut: Bool { count < next }
+
+    mutating func keep(upTo end: Int) {
+        while next < end {
+            places[count] = UInt16(truncatingIfNeeded: next)
+            count &+= 1
+            next &+= 1
+        }
+    }
+    mutating func leaveOut(_ place: Int) {
+        keep(upTo: place)
+        next = place &+ 1
     }
 }
