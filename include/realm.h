@@ -1118,7 +1118,9 @@ RLM_API realm_scheduler_t* realm_scheduler_new(
 /** Runs everything that waits in the queue at this moment. Work added meanwhile waits for the next
  *  notify. Callbacks of the program run inside this call.
  *
- *  work_queue: as notify received it. It belongs to the scheduler and must not be released.
+ *  work_queue: as notify received it; it must not be released. It may be passed as long as the
+ *              process lives, and has nothing to run once the scheduler is gone: some 160 bytes stay
+ *              for each scheduler whose notify was called.
  *  Thread:     the scheduler's.
  *  Errors:     none; trouble met on the way is reported by the next call that runs into it. */
 RLM_API void realm_scheduler_perform_work(realm_work_queue_t* work_queue);
@@ -1248,8 +1250,9 @@ RLM_API bool realm_convert_with_path(const realm_t* realm, const char* path,
  *
  *  Thread: any; what runs inside runs on the calling thread. A call that is running on the realm's
  *          own thread meanwhile finishes first, and closes the realm on its way out: all of this
- *          happens there then, after this call. The same holds for the thread that gives back the
- *          last reference to a realm that was never closed.
+ *          happens there then, after this call, and change callbacks that are due may run there
+ *          until then: leave their userdata to userdata_free. The same holds for the thread that
+ *          gives back the last reference to a realm that was never closed.
  *  Errors: none of its own: what was committed is safe since realm_commit() returned. */
 RLM_API bool realm_close(realm_t* realm);
 
@@ -1263,7 +1266,9 @@ RLM_API bool realm_is_closed(realm_t* realm);
 RLM_API bool realm_begin_read(realm_t* realm);
 
 /** Begins a write transaction: waits for the file's write lock, then moves to the newest snapshot.
- *  The callbacks due for that move run inside this call.
+ *  The callbacks due for that move run inside this call. One that commits, rolls back or closes the
+ *  realm leaves no transaction open, and this call returns true all the same: where callbacks do
+ *  that, ask realm_is_writable().
  *
  *  Thread: confined.
  *  Errors: [realm]; WRONG_TRANSACTION_STATE when already writing, when the realm is

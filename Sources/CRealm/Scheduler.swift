@@ -8,8 +8,7 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
     private let onThread: realm_scheduler_is_on_thread_func_t?
     private let same: realm_scheduler_is_same_as_func_t?
     private let deliver: realm_scheduler_can_deliver_notifications_func_t?
-    /// Lives as long as the process: a client may still hold its pointer after everything else went.
-    private let queue: WorkQueue
+    private let queue = WorkQueue()
     private let home = SchedulerHome()
 
     init(
@@ -21,8 +20,8 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
         self.onThread = onThread
         self.same = same
         self.deliver = deliver
-        queue = WorkQueue()
     }
+    deinit { queue.empty() }
     var isOnThread: Bool { onThread?(data.pointer) ?? false }
     var threadCheck: ThreadCheck? { onThread }
     var threadCheckContext: UnsafeMutableRawPointer? { data.pointer }
@@ -45,18 +44,29 @@ final class CallbackScheduler: EngineScheduler, @unchecked Sendable {  // Immuta
     private func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         guard let notify else { return }
         queue.add(owner, work)
-        notify(data.pointer, queue.pointer)
+        notify(data.pointer, queue.handedOut())
     }
 }
 
 /// Work waiting for a C scheduler's thread.
-final class WorkQueue: Handle, @unchecked Sendable {  // `items` is behind a lock.
+///
+/// A client may hold its pointer after everything else went: a queue that `notify` was told of stays, empty in the end, as long as the process.
+final class WorkQueue: Handle, @unchecked Sendable {  // What changes is behind locks.
     private let items = Lock(initial: WorkList())
-    /// Never given back.
-    var pointer: OpaquePointer { OpaquePointer(Unmanaged.passUnretained(self).toOpaque()) }
-    init() {
-        super.init(.workQueue)
-        _ = out()
+    private let isHandedOut = Lock(initial: false)
+    init() { super.init(.workQueue) }
+    /// The pointer for `notify`.
+    func handedOut() -> OpaquePointer {
+        let isFirst = isHandedOut.with { was in
+            defer { was = true }
+            return !was
+        }
+        return isFirst ? out() : OpaquePointer(Unmanaged.passUnretained(self).toOpaque())
+    }
+    /// The scheduler is gone: what waits can never run.
+    func empty() {
+        let gone = items.with { $0.take() }
+        withExtendedLifetime(gone) {}
     }
     func add(_ owner: AnyObject?, _ work: @escaping @Sendable () -> Void) {
         let gone = items.with { $0.add(owner, work) }

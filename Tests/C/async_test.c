@@ -10,6 +10,7 @@
 #define _GNU_SOURCE
 #endif
 #include <errno.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -765,6 +766,54 @@ static void handed_over(void) {
     }
 }
 
+/* An observer ends the transaction that a block is to run in: the block gets one all the same. */
+typedef struct {
+    realm_t* realm;
+    bool commits;
+    int calls;
+} ender_t;
+static void end_transaction(realm_userdata_t p, const realm_collection_changes_t* changes) {
+    ender_t* e = (ender_t*)p;
+    (void)changes;
+    if (e->calls++ == 1) CHECK(e->commits ? realm_commit(e->realm) : realm_rollback(e->realm));
+}
+static void ended_by_observers(void) {
+    for (int commits = 0; commits < 2; commits++) {
+        section = commits ? "an observer commits before the block" : "an observer rolls back before the block";
+        const char* name = commits ? "observer commits" : "observer rolls back";
+        realm_config_t* c = config_for(name);
+        realm_config_set_automatic_change_notifications(c, false);
+        realm_t* r = open_config(c);
+        realm_t* other = open_realm(name);
+        realm_class_info_t cls;
+        bool found, did;
+        CHECK(realm_find_class(r, "A", &found, &cls) && found);
+        realm_results_t* all = realm_object_find_all(r, cls.key);
+        ender_t ender = {r, commits != 0, 0};
+        realm_notification_token_t* token = realm_results_add_notification_callback(all, &ender, NULL, NULL, end_transaction);
+        CHECK(realm_refresh(r, &did) && ender.calls == 1);
+        CHECK(add(other));
+        block_t b;
+        begin(r, &b, 0, COMMIT_ASYNC);
+        finish(r);
+        CHECK(happened("b0 c0 ") && ender.calls > 1 && count(r) == 2);
+        realm_release(token);
+        realm_release(all);
+        close_realm(other);
+        close_realm(r);
+    }
+}
+/* What a scheduler that was never told of work holds goes with it. */
+static void forgotten_schedulers(void) {
+    section = "schedulers come and go";
+    size_t before = 0;
+    for (int i = 0; i < 4000; i++) {
+        if (i == 2000) before = mallinfo2().uordblks;
+        realm_release(realm_scheduler_new(NULL, NULL, NULL, NULL, NULL, NULL));
+    }
+    CHECK(mallinfo2().uordblks < before + 2000 * 16);
+}
+
 int main(void) {
     if (!mkdtemp(folder)) return 1;
     alarm(1500);
@@ -781,6 +830,8 @@ int main(void) {
         closing();
         ended_threads();
         handed_over();
+        ended_by_observers();
+        forgotten_schedulers();
         instances();
         failing();
         killed_writers(form ? 10 : 25);

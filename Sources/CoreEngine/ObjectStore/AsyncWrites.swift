@@ -197,13 +197,15 @@ extension Realm {
         var commits = 0
         while !asyncWrites.endsRound, commits < AsyncWrites.longestRound, !asyncWrites.blocks.isEmpty {
             var failure: RealmError?
-            do throws(RealmError) { try beginWrite() } catch { failure = error }
+            do throws(RealmError) { try beginForBlock() } catch { failure = error }
             guard !isClosed else { return }
             // Callbacks of the move may have taken it back.
             guard !asyncWrites.blocks.isEmpty else {
                 if isWriting { try? cancelWrite() }
                 break
             }
+            // They gave the lock back: the block waits for it once more.
+            guard isWriting || failure != nil else { break }
             let block = asyncWrites.blocks.removeFirst()
             let before = transaction.version
             if block.isNotice, failure == nil {
@@ -222,6 +224,15 @@ extension Realm {
         asyncWrites.isInRound = false
         transaction.keepsLock = false
         endRound()
+    }
+    /// Begins the transaction of a block. Callbacks of the move may end it: then it is begun again, with nothing left to tell them, unless they gave
+    /// the lock back.
+    private func beginForBlock() throws(RealmError) {
+        try beginWrite()
+        if !isWriting, !isClosed, transaction.holdsLock { try beginWrite() }
+        guard isWriting || isClosed || !transaction.holdsLock else {
+            throw RealmError(.wrongTransactionState, "Callbacks ended the transaction of an asynchronous write before its block ran")
+        }
     }
     /// The commits so far go to the disk, and the lock is given back.
     private func endRound() {
