@@ -199,6 +199,8 @@ struct ObjectTests {
             realm.create(Renamed.self, value: ["id": 2, "title": "y", "other": a])
         }
         #expect(realm.schema["Renamed"]?["title"]?.columnName == "name")
+        let link = "\tobjectClassName = Renamed;\n\tlinkOriginPropertyName = (null);\n\tcolumnName = link;\n"
+        #expect(Renamed().objectSchema["other"]?.description.contains(link) == true)
         #expect(realm.objects(Renamed.self).filter("other.title == 'x'").first?.id == 2)
         #expect(realm.objects(Renamed.self).sorted(by: \.title, ascending: false).first?.id == 2)
         _ = folder

@@ -88,6 +88,22 @@ struct QueryTests {
             count { $0.days.contains(date(4)...date(9)) } == 1 && count { $0.dates.max == date(9) } == 2 && count { $0.dates.min == date(3) } == 1)
         _ = folder
     }
+    /// An embedded object behind a collection is compared property by property, of one element at a time.
+    @Test func embeddedObjectsBehindCollections() throws {
+        class Land: Object { @Persisted var towns: List<Town> }
+        let (realm, folder) = try makeRealm(Land.self, Town.self, Address.self, Country.self)
+        try realm.write {
+            let towns = ["a", "b"].enumerated().map { realm.create(Town.self, value: ["id": $0, "main": Street($1)] as [String: Any]) }
+            for n in 0...2 { realm.create(Land.self).towns.append(objectsIn: towns.prefix(n)) }
+        }
+        func count(_ query: (Query<Land>) -> Query<Bool>) -> Int { realm.objects(Land.self).where(query).count }
+        #expect(realm.objects(Town.self).where { $0.main.persistableValue.street == "a" }.count == 1)
+        #expect(count { $0.towns.main.persistableValue.street == "b" } == 1)
+        let lands = realm.objects(Land.self)
+        #expect(lands.filter("SUBQUERY(towns.main, $m, $m.street == 'a').@count > 0").count == 2)
+        #expect(lands.filter("SUBQUERY(towns.main, $m, $m.street == 'b').@count == 0").count == 2)
+        _ = folder
+    }
     @Test func texts() {
         func text(_ query: (Query<Person>) -> Query<Bool>) -> String { query(Query<Person>._constructForTesting())._constructPredicate().0 }
         #expect(text { $0.age > 3 && !($0.best.age < 2) && $0.dogs.count > 1 } == "(((age > %@) && (NOT best.age < %@)) && (dogs.@count > %@))")
@@ -96,6 +112,9 @@ struct QueryTests {
             text { ($0.dogs.age > 3 && $0.dogs.name == "x").count > 0 }
                 == "(SUBQUERY(dogs, $col1, (($col1.age > %@) && ($col1.name == %@))).@count > %@)")
         #expect(text { $0.dogs.age.avg > 3 } == "(dogs.@avg.age > %@)" && text { $0.nicknames.contains("a") } == "(%@ IN nicknames)")
+        #expect(
+            text { ($0.dogs.age > 3 && ($0.dogs.age > 4).count > 0).count > 0 }
+                == "(SUBQUERY(dogs, $col1, (($col1.age > %@) && (SUBQUERY(dogs, $col2, ($col2.age > %@)).@count > %@))).@count > %@)")
         #expect(text { $0.age.contains(1...2) } == "(age BETWEEN {%@, %@})")
     }
     @Test func formats() throws {

@@ -25,6 +25,9 @@ extension Binder {
             let (hops, isList): ([Hop], Bool)
             switch p.tail {
             case .object: (hops, isList) = (p.hops, true)
+            case .value(let c) where p.type.isLink && names.reachFurther:
+                guard case .link(let target) = p.type else { throw .query("A subquery needs links") }
+                (hops, isList) = (p.hops + [Hop(kind: .toOne, origin: p.end, column: c, target: target, index: nil, text: "")], true)
             case .collection(let c, let shape, let steps) where p.type.isLink && reaches(shape, steps):
                 guard case .link(let target) = p.type else { throw .query("A subquery needs a list of links") }
                 let kind: Hop.Kind = shape == .list ? .list : (shape == .set ? .set : .dictionary)

@@ -6,7 +6,7 @@ package struct QueryNames {
         case links(className: Name, property: Name)
     }
     package var aliases: [TableKey: [Name: Alias]] = [:]
-    /// Realm's Swift API reaches further than its query language: subqueries of sets and dictionaries, `@min` and `@max` of a collection of dates.
+    /// Realm's Swift API reaches further than its query language: subqueries of sets, dictionaries and to-one links, `@min` and `@max` of dates.
     package var reachFurther = false
     package init() {}
 }

@@ -153,7 +153,8 @@ private struct Printer {
         guard let collection = inner.collection else { misuse("Subqueries must contain at least one collection.") }
         subqueries += 1
         let outer = variable, name = "$col\(subqueries)"
-        text += "SUBQUERY(\(path(collection)), \(name), "
+        // The collection of the subquery around, named once more, is that of its elements: they are of the same class.
+        text += "SUBQUERY(\(collection == outer?.path ? collection.joined(separator: ".") : path(collection)), \(name), "
         variable = (collection, name)
         condition(inner)
         variable = outer

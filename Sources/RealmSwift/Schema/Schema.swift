@@ -55,6 +55,8 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
     let isPrimary: Bool
     /// The class that links lead to.
     public let objectClassName: String?
+    /// Of linking objects.
+    private let originName: String?
 
     init(_ p: EngineProperty, name: String? = nil) {
         self.name = name ?? (p.publicName.isEmpty ? p.name.text : p.publicName.text)
@@ -68,12 +70,13 @@ public struct Property: CustomStringConvertible, Equatable, Sendable {
         isOptional = p.isNullable && p.type != .mixed
         isPrimary = p.isPrimary
         objectClassName = p.linkTarget.isEmpty ? nil : p.linkTarget.text
+        originName = p.linkOrigin.isEmpty ? nil : p.linkOrigin.text
     }
     public var description: String {
         """
         \(name) {
         \ttype = \(type.text);
-        \(objectClassName.map { "\tobjectClassName = \($0);\n" } ?? "")\tcolumnName = \(columnName);
+        \(objectClassName.map { "\tobjectClassName = \($0);\n\tlinkOriginPropertyName = \(originName ?? "(null)");\n" } ?? "")\tcolumnName = \(columnName);
         \tindexed = \(isIndexed ? "YES" : "NO");
         \tisPrimary = \(isPrimary ? "YES" : "NO");
         \tarray = \(isArray ? "YES" : "NO");
