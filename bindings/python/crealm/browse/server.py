@@ -100,7 +100,7 @@ class Browser:
             if request.method == "HEAD":
                 return Response(media_type="text/event-stream")
             return StreamingResponse(watch.events(), media_type="text/event-stream")
-        return _json({"log": list(watch.log)}, 200) if address.is_json else _shell()
+        return _json({"log": list(watch.log), "sizes": list(watch.sizes)}, 200) if address.is_json else _shell()
 
     async def _content(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
         try:
