@@ -461,8 +461,11 @@ def test_growth_while_the_page_watches(walk, tmp_path):
             db.add_many("Pet", ({"_id": crealm.ObjectId(), "name": "x" * 50} for _ in range(5000)))
         at.page.wait_for_timeout(1500)
     at.page.wait_for_selector("svg.growth path")
-    assert "versions were seen since" in at.text("main")
+    assert "versions were seen since" in at.text("main") and "there is a newer one" in at.text("main")
     at.picture("growth")
+    at.page.click("text=Look again")
+    at.until("!document.querySelector('main').textContent.includes('there is a newer one')")
+    assert "MB" in at.text("main p")
 
 
 def test_comparing_with_the_version_before(walk, tmp_path):

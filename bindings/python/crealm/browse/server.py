@@ -236,9 +236,10 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(guard: Guard, channel: socket.socket, *, certificate: Optional[str] = None, key: Optional[str] = None) -> None:
-    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them. With a certificate it speaks TLS."""
+    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them, and that pages still watched when it ended is nothing to
+    speak of. With a certificate it speaks TLS."""
     config = uvicorn.Config(
-        guard, log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",
+        guard, log_config=None, log_level="critical", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",
         ssl_certfile=certificate, ssl_keyfile=key)  # fmt: skip
     server = uvicorn.Server(config)
     server.run(sockets=[channel])

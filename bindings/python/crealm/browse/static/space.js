@@ -12,6 +12,13 @@ export async function show([file], options, page) {
   const found = await ask([file, "space"]), grown = h("div", {});
   const drawGrowth = async () => put(grown, growth((await ask([file, "log"])).sizes));
   await drawGrowth();
+  const later = h("p", {}); // Where the bytes are takes a while in a large file: it is told again when somebody asks.
+  const renew = async ({ version }) => {
+    await drawGrowth();
+    if (version !== found.version) put(later, `This is told of version ${found.version}; there is a newer one. `, h(
+      "button", { type: "button", onclick: () => page.again() }, "Look again",
+    ));
+  };
   const rows = found.parts.slice(0, 200).map((part) => h("tr", {},
     h("th", { scope: "row" }, part.class === null ? part.kind : h("a", { href: path(file, "class", part.class) }, isolated(nameOf(part)))),
     h("td", { class: "faint" }, part.class === null ? "" : part.kind),
@@ -19,6 +26,7 @@ export async function show([file], options, page) {
     h("td", { class: "numeric faint" }, percent(part.bytes, found.total))));
   const element = h("section", { class: "sheet wide" }, h("h1", {}, "Space"),
     h("p", {}, `${sized(found.total)}, ${sized(found.free)} of them free. Compacting would leave ${sized(found.total - found.free)}.`),
+    later,
     page.editing && h("p", {}, h("button", { type: "button", onclick: (event) => compact(file, page, event.target) }, "Compact the file")),
     found.total > 0 && treemap(file, found),
     grown,
@@ -35,7 +43,7 @@ export async function show([file], options, page) {
       ),
       h("tbody", {}, rows),
     ));
-  return { element, renew: drawGrowth };
+  return { element, renew };
 }
 
 /** The sizes that the file had since pages watch it: it keeps no record of earlier ones. A step for each version that was seen. */
