@@ -450,6 +450,24 @@ def test_comparing_with_a_remembered_version(walk, files, tmp_path):
     at.picture("compare")
 
 
+def test_growth_while_the_page_watches(walk, tmp_path):
+    path = tmp_path / "growing.realm"
+    samples.town(path, 20)
+    at = walk(path)
+    at.go("/growing.realm/space")
+    assert "does not tell which sizes it had" in at.text("main")
+    for number in range(3):
+        with crealm.open(path) as db, db.write():
+            db.add_many("Pet", ({"_id": crealm.ObjectId(), "name": "x" * 50} for _ in range(5000)))
+        at.page.wait_for_timeout(1500)
+    at.page.wait_for_selector("svg.growth path")
+    assert "versions were seen since" in at.text("main") and "there is a newer one" in at.text("main")
+    at.picture("growth")
+    at.page.click("text=Look again")
+    at.until("!document.querySelector('main').textContent.includes('there is a newer one')")
+    assert "MB" in at.text("main p")
+
+
 def test_comparing_with_the_version_before(walk, tmp_path):
     """From the file's page, without anything being remembered; and what a file says that holds no such version."""
     path = tmp_path / "before.realm"

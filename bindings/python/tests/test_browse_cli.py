@@ -190,10 +190,14 @@ def test_clients_that_leave_are_nothing_to_speak_of(path):
             else:
                 client.sendall(f"GET /{path.name}/class/Person?download=csv HTTP/1.1\r\n{head}\r\n".encode())
                 client.recv(100 if number % 4 else 1)
+    watching = socket.create_connection(("127.0.0.1", port))  # It is there until the end.
+    watching.sendall(f"GET /{path.name}/events HTTP/1.1\r\n{head}\r\n".encode())
+    assert b"200 OK" in watching.recv(100)
     end = time.monotonic() + 20
     while list(folder.iterdir()) and time.monotonic() < end:
         time.sleep(0.05)
     assert list(folder.iterdir()) == []
     process.send_signal(signal.SIGINT)
     out, error = process.communicate(timeout=20)
+    watching.close()
     assert out == "" and error == "" and process.returncode == 0

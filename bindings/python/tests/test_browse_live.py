@@ -107,6 +107,30 @@ def test_who_comes_later_is_told_the_newest_version(file):
     assert both[0] == both[1] and both[0][1]["version"] >= again and both[0][1]["classes"]["Person"]["inserted"] == 1
 
 
+def test_sizes_are_those_of_the_file(file):
+    """One for each version that was seen, the first as well: what the file was before nobody knows."""
+    async def watched():
+        watch = Watch(File(str(file)), _run)
+        events = watch.events()
+        found = [(await next_of(events))[1]["version"]]
+        sizes = [file.stat().st_size]
+        for count in (10, 20_000):
+            with crealm.open(file) as db, db.write():
+                db.add_many("Person", ({"id": 1000 * count + i, "name": "x" * 30} for i in range(count)))
+            found.append((await next_of(events))[1]["version"])
+            sizes.append(file.stat().st_size)
+        await events.aclose()
+        again = watch.events()
+        await next_of(again)
+        await again.aclose()
+        watch._file.close()
+        return found, sizes, list(watch.sizes)
+
+    found, sizes, told = asyncio.run(watched())
+    assert [one["version"] for one in told] == found and [one["size"] for one in told] == sizes and sizes[2] > sizes[1]
+    assert [one["time"] for one in told] == sorted(one["time"] for one in told)
+
+
 def test_values_that_change_are_a_version(file):
     async def watched():
         watch = Watch(File(str(file)), _run)
@@ -147,5 +171,5 @@ def test_comparing_with_sets_of_keys(path):
 
 def test_the_log_has_an_address(file):
     with Asking(file) as asking:
-        assert asking.get(file.name, "log") == {"log": []}
+        assert asking.get(file.name, "log") == {"log": [], "sizes": []}
         assert asking.client.get(addresses.path(["nothing", "events"]) + ".json").status_code == 404

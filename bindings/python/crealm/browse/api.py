@@ -20,7 +20,7 @@
     /FILE/compare/version/N, …/file/NAME  what changed from there to here
     /FILE/compare/slot/previous           what the last commit changed: since the version that the other slot of the header leads to
     /FILE/queries                         the queries that were given names
-    /FILE/log                             the versions that were seen since pages watch the file
+    /FILE/log                             the versions that were seen since pages watch the file, and the sizes that it had
     /FILE/events                          server-sent events, without `.json`; see `live`
 
 with `.json` behind the path; what may be sent with POST is in `posts`. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson;

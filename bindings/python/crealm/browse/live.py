@@ -80,6 +80,7 @@ class Watch:
         self._problem: Optional[str] = None
         self._newest: Optional[Event] = None  # What who comes later is told first.
         self.log: Deque[Event] = deque(maxlen=_KEPT)
+        self.sizes: Deque[Event] = deque(maxlen=_KEPT)  # Of the file, with each version that was seen, also the first.
 
     async def events(self) -> AsyncIterator[str]:
         """What a watcher is sent, for ever."""
@@ -143,6 +144,8 @@ class Watch:
                 return []
             before, self._last = self._last, Summary(snapshot.database)
             data: Dict[str, Any] = {"version": snapshot.version, "time": time.time(), "before": None if before is None else before.version}
+            if not self.sizes or self.sizes[-1]["version"] != snapshot.version:  # Else nobody watched for a while, and nothing was written.
+                self.sizes.append({"version": snapshot.version, "time": data["time"], "size": snapshot.mark.size})
             if before is None:
                 return [{"event": "version", "data": data}]
             data["classes"] = compared(before, self._last)

@@ -100,7 +100,7 @@ class Browser:
             if request.method == "HEAD":
                 return Response(media_type="text/event-stream")
             return StreamingResponse(watch.events(), media_type="text/event-stream")
-        return _json({"log": list(watch.log)}, 200) if address.is_json else _shell()
+        return _json({"log": list(watch.log), "sizes": list(watch.sizes)}, 200) if address.is_json else _shell()
 
     async def _content(self, request: Request, parts: Sequence[str], options: Mapping[str, Sequence[str]]) -> Response:
         try:
@@ -236,9 +236,10 @@ def listening(host: str, port: int) -> socket.socket:
 
 
 def serve(guard: Guard, channel: socket.socket, *, certificate: Optional[str] = None, key: Optional[str] = None) -> None:
-    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them. With a certificate it speaks TLS."""
+    """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them, and that pages still watched when it ended is nothing to
+    speak of. With a certificate it speaks TLS."""
     config = uvicorn.Config(
-        guard, log_config=None, access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",
+        guard, log_config=None, log_level="critical", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",
         ssl_certfile=certificate, ssl_keyfile=key)  # fmt: skip
     server = uvicorn.Server(config)
     server.run(sockets=[channel])

@@ -6,10 +6,19 @@ import { counted, grouped, h, isolated, put, sized, svg } from "./dom.js";
 import { dialog, trouble } from "./edit.js";
 import { squarified } from "./treemap.js";
 
-const WIDTH = 1000, HEIGHT = 420, TITLE = 18;
+const WIDTH = 1000, HEIGHT = 420, TITLE = 18, TALL = 120;
 
 export async function show([file], options, page) {
-  const found = await ask([file, "space"]);
+  const found = await ask([file, "space"]), grown = h("div", {});
+  const drawGrowth = async () => put(grown, growth((await ask([file, "log"])).sizes));
+  await drawGrowth();
+  const later = h("p", {}); // Where the bytes are takes a while in a large file: it is told again when somebody asks.
+  const renew = async ({ version }) => {
+    await drawGrowth();
+    if (version !== found.version) put(later, `This is told of version ${found.version}; there is a newer one. `, h(
+      "button", { type: "button", onclick: () => page.again() }, "Look again",
+    ));
+  };
   const rows = found.parts.slice(0, 200).map((part) => h("tr", {},
     h("th", { scope: "row" }, part.class === null ? part.kind : h("a", { href: path(file, "class", part.class) }, isolated(nameOf(part)))),
     h("td", { class: "faint" }, part.class === null ? "" : part.kind),
@@ -17,8 +26,10 @@ export async function show([file], options, page) {
     h("td", { class: "numeric faint" }, percent(part.bytes, found.total))));
   const element = h("section", { class: "sheet wide" }, h("h1", {}, "Space"),
     h("p", {}, `${sized(found.total)}, ${sized(found.free)} of them free. Compacting would leave ${sized(found.total - found.free)}.`),
+    later,
     page.editing && h("p", {}, h("button", { type: "button", onclick: (event) => compact(file, page, event.target) }, "Compact the file")),
     found.total > 0 && treemap(file, found),
+    grown,
     h(
       "table", { class: "plain" },
       h(
@@ -32,7 +43,24 @@ export async function show([file], options, page) {
       ),
       h("tbody", {}, rows),
     ));
-  return { element };
+  return { element, renew };
+}
+
+/** The sizes that the file had since pages watch it: it keeps no record of earlier ones. A step for each version that was seen. */
+function growth(sizes) {
+  const title = h("h2", {}, "Growth");
+  if (sizes.length < 2) return [title, h(
+    "p", { class: "faint" }, "A file does not tell which sizes it had. They are drawn here from the versions that are written while a page is open.",
+  )];
+  const first = sizes[0], last = sizes.at(-1), most = Math.max(...sizes.map((one) => one.size)), length = last.time - first.time || 1;
+  const x = (one) => ((one.time - first.time) / length) * WIDTH, y = (one) => TALL - (one.size / most) * (TALL - 4);
+  const line = sizes.map((one, index) => (index ? `H${x(one).toFixed(1)}V${y(one).toFixed(1)}` : `M0 ${y(one).toFixed(1)}`)).join("");
+  const text = `${sized(first.size)} with version ${first.version}, ${sized(last.size)} with version ${last.version}; `
+    + `${counted(sizes.length, "version was", "versions were")} seen since ${new Date(1000 * first.time).toLocaleTimeString()}.`;
+  return [title, h("p", {}, text), svg(
+    "svg", { class: "growth", viewBox: `0 0 ${WIDTH} ${TALL}`, preserveAspectRatio: "none", role: "img", "aria-label": `Size of the file: ${text}` },
+    svg("path", { d: `${line}H${WIDTH}` }),
+  )];
 }
 
 /** Rewrites the file without its free space. */
