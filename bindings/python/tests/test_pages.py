@@ -2,12 +2,14 @@
 
 import functools
 import gc
+import heapq
+import itertools
 import queue
 import random
 import shutil
 import threading
 import weakref
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from typing import Any, Optional
 
@@ -434,6 +436,23 @@ def test_objects_that_are_kept_stay_what_they_are(many, keeper, share, monkeypat
         found = number_of(what)
         assert found == number or found is None and isinstance(what, weakref.ref)
     assert turned and (all(turned) or kept)
+
+
+def test_what_takes_objects_from_loops(many):
+    """The tools of Python that hold on to some of the objects that they are given."""
+    rows, numbers = many[Remembering].where("n >= 0"), range(6000)
+    assert [row.n for row in heapq.nlargest(5, rows, key=lambda row: row.n * 7919 % 6007)] == heapq.nlargest(
+        5, numbers, key=lambda n: n * 7919 % 6007
+    )
+    assert all(one.n == other.n for one, other in zip(rows, many[Remembering]))
+    groups = itertools.groupby(rows, key=lambda row: row.n // 700)
+    assert [[row.n for row in group] for _, group in groups] == [list(numbers[at : at + 700]) for at in range(0, 6000, 700)]
+    one, other = itertools.tee(rows)
+    assert [row.n for row in one] == [row.n for row in other] == list(numbers)
+    assert [row.n for row in deque(rows, maxlen=5)] == list(numbers[-5:])
+    assert [row.n for row in sorted(rows, key=lambda row: -row.n)] == list(numbers[::-1])
+    assert functools.reduce(lambda one, other: max(one, other, key=lambda row: row.n), rows).n == 5999
+    assert [row.n for row in itertools.islice(rows, 5, None, 333)] == list(numbers[5::333])
 
 
 def test_threads_that_keep_objects_of_a_frozen_loop(many):
