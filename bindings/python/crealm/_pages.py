@@ -6,14 +6,22 @@ when the page was read; after that, and once the loop has gone on to the next pa
 columns a loop wants it tells by asking: a column that two objects of a page were asked for is read for the
 rest of it, and comes with the next page. One that nobody asked for in a page no longer does.
 
+Most loops look at an object and forget it. Where nobody has kept the objects of a page, the next page has the same
+ones, which spares making them (`Page.turn`); an object that somebody has is never another one later.
+
 Pages are for reading: there are none inside a write or a migration.
 """
 
 from __future__ import annotations
 
+import gc
+import sys
+import weakref
 from collections import deque
-from itertools import chain, repeat
-from operator import length_hint
+from contextlib import closing
+from functools import partial
+from itertools import chain, filterfalse, repeat
+from operator import is_, length_hint
 from typing import Any, Callable, Dict, Iterator, List, Optional, Set
 
 from . import _arrow
@@ -25,8 +33,14 @@ from .errors import DataError
 _FIRST, _MOST = 16, 1024  # Rows of a page.
 _MOST_BYTES = 1 << 20
 _KEY = "@key"
+_MOST_KEPT = 8  # Objects of a page that goes on to other rows.
 
 Name = str
+
+# How often an object is referred to that is in a list and nowhere else. Counts that say so for sure are there with the GIL only.
+_has_counts = hasattr(sys, "getrefcount") and getattr(sys, "_is_gil_enabled", lambda: True)()
+_IN_A_LIST = next(map(sys.getrefcount, [object()])) if _has_counts else 0
+_no_object = partial(is_, None)
 
 
 def attribute(name: Name, otherwise: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -62,6 +76,7 @@ class Page(Dict[Name, List[Any]]):
         "_loop",
         "_first",
         "_keys",
+        "_nulls",
         "_objects",
         "_ready",
         "_asked",
@@ -72,8 +87,14 @@ class Page(Dict[Name, List[Any]]):
         self.db = loop.db
         self.class_key = loop.class_key
         self._loop = loop
-        self._first = first
         self._asked: Set[Name] = set()
+        self._fetch(first, count)
+        self._objects = self._made(loop.kind)[::step]
+        self.rows = iter(self._objects)
+
+    def _fetch(self, first: int, count: int) -> None:
+        """Reads the keys of some rows, and the columns that are wanted."""
+        loop = self._loop
         names = [name for name in loop.wanted if loop.type_of(name) is not None]
         try:
             rows = _arrow.fetch(loop.handle, first, count, [_KEY, *names])
@@ -81,13 +102,44 @@ class Page(Dict[Name, List[Any]]):
             loop.refused.update(names)
             names = []
             rows = _arrow.fetch(loop.handle, first, count, [_KEY])
+        self._first = first
         self.count = rows.length
         self._keys: Any = rows.arrays[0]
+        self._nulls = rows.arrays[0].null_count
         self._ready = dict(zip(names, rows.arrays[1:]))
-        self._objects = self._made(loop.kind)[::step]
-        self.rows = iter(self._objects)
+        self._asked.clear()
         self.left = 0
         self.is_live = True
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether each row has an object."""
+        return self._nulls == 0
+
+    def turn(self, first: int, count: int) -> bool:
+        """Goes on to as many other rows, with the same objects; False where that cannot be.
+
+        It can be where nobody has the objects: they are in the list of this page, and nowhere else; no weak reference
+        leads to one; and none refers to more than it did when it was made, such as a handle or what a program
+        keeps in its __dict__. A few that are kept, such as the one the loop showed last, leave the page. A thread
+        that is about to read a value of one of those has its place.
+        """
+        objects = self._objects
+        if not _has_counts or count != len(objects) or self._nulls:
+            return False
+        counts = list(map(sys.getrefcount, objects))
+        if len(objects) - counts.count(_IN_A_LIST) > _MOST_KEPT or any(map(weakref.getweakrefcount, objects)):
+            return False
+        if len(gc.get_referents(*objects)) != len(objects) * len(gc.get_referents(self._new(0))):
+            return False
+        for index, found in enumerate(counts):
+            if found != _IN_A_LIST and not self._leave(index):
+                return False
+        self._fetch(first, count)
+        if self.count != count or self._nulls:
+            self._objects = self._made(self._loop.kind)
+        self.rows = iter(self._objects)
+        return True
 
     @property
     def keys(self) -> List[Optional[int]]:  # type: ignore[override]
@@ -129,27 +181,51 @@ class Page(Dict[Name, List[Any]]):
         return values
 
     def drop(self) -> None:
-        """The database changes, or the loop goes on."""
+        """The database changes, or the loop is over."""
         if self.is_live:
-            self.is_live = False
-            self.left = length_hint(self.rows)
+            self.rest()
             self._objects.clear()
-            self.clear()
-            self._ready = {}
+
+    def rest(self) -> None:
+        """The loop goes on: from here on its objects read values by themselves."""
+        self.is_live = False
+        self.left = length_hint(self.rows)
+        self.clear()
+        self._ready = {}
+
+    def forget(self) -> None:
+        """The objects are not needed for other rows."""
+        self._objects.clear()
 
     def _made(self, kind: Any) -> List[Any]:
         """An object for each row, None where there is none. All are made at once."""
         made: List[Any] = list(map(object.__new__, repeat(kind, self.count)))
         deque(map(kind._place.__set__, made, zip(repeat(self), range(self.count))), maxlen=0)
-        if self._keys.null_count:
+        if self._nulls:
             return [None if key is None else row for key, row in zip(self.keys, made)]
         return made
+
+    def _new(self, index: int) -> Any:
+        """Another object for a row."""
+        kind = self._loop.kind
+        made = object.__new__(kind)
+        kind._place.__set__(made, (self, index))
+        return made
+
+    def _leave(self, index: int) -> bool:
+        """An object that somebody keeps becomes one of its own; False where a thread is about to read this page for it."""
+        kept = self._objects[index]
+        place = kept._place
+        getattr(kept, "_key")  # With it comes whatever else such an object has.
+        self._loop.kind._place.__set__(kept, None)
+        self._objects[index] = self._new(place[1])
+        return next(map(sys.getrefcount, [place])) == _IN_A_LIST + 1  # The name `place` here.
 
 
 class Loop:
     """What a loop has learned of its class: the columns that it wants."""
 
-    __slots__ = ("db", "handle", "class_key", "kind", "kinds", "wanted", "refused", "_size", "_types")
+    __slots__ = ("db", "handle", "class_key", "kind", "kinds", "wanted", "refused", "_size", "_types", "_over", "_turns")
 
     def __init__(self, db: Session, handle: Handle, class_key: int) -> None:
         self.db = db
@@ -162,6 +238,8 @@ class Loop:
         self.refused: Set[Name] = set()
         self._size = _FIRST
         self._types: Dict[Name, Optional[_arrow.Type]] = {}
+        self._over: Optional[Page] = None  # The page before, whose objects may serve once more.
+        self._turns = True  # Whether it was so until now.
 
     def type_of(self, name: Name) -> Optional[_arrow.Type]:
         """What a column has; None where values are read one by one."""
@@ -188,11 +266,21 @@ class Loop:
         if db._writing or db._is_migrating or db._owner.opened is None:
             return None
         drops = db._owner.drops
-        page = Page(self, first, count, step)
+        page = self._page(first, count, step)
         db._owner.pages[id(page)] = page
         if db._owner.drops != drops:  # A signal handler moved the database while the page was read.
             page.drop()
         return page
+
+    def _page(self, first: int, count: int, step: int) -> Page:
+        over, self._over = self._over, None
+        if over is not None:
+            if over.count == count and self._turns:
+                self._turns = over.turn(first, count)
+                if self._turns:
+                    return over
+            over.forget()
+        return Page(self, first, count, step)
 
     def end(self, page: Page) -> None:
         """The loop is through with a page."""
@@ -201,37 +289,46 @@ class Loop:
             self.wanted = list(page)
             size = sum(array.size for array in page._ready.values()) // max(page.count, 1)
             self._size = max(1, min(4 * page.count, _MOST, _MOST_BYTES // max(size, 1)))
+            page.rest()
+            self._over = page
         else:
             self._size = _FIRST
-        page.drop()
+
+    def close(self) -> None:
+        """The loop is over."""
+        if self._over is not None:
+            self._over.forget()
+            self._over = None
 
 
 def rows(
-    db: Session, handle: Handle, class_key: int, total: int, step: int, at: Callable[[int], Any]
+    db: Session, handle: Handle, class_key: int, total: int, step: int, at: Callable[[int], Any], keeps_deleted: bool
 ) -> Iterator[Optional[Row]]:
-    """The rows of a snapshot, forwards or backwards. `at` reads a single one."""
-    return chain.from_iterable(_parts(Loop(db, handle, class_key), total, step, at))
+    """The rows of a snapshot, forwards or backwards. `at` reads a single one. Deleted ones are None, or left out."""
+    return chain.from_iterable(_parts(Loop(db, handle, class_key), total, step, at, keeps_deleted))
 
 
-def _parts(loop: Loop, total: int, step: int, at: Callable[[int], Any]) -> Iterator[Iterator[Any]]:
+def _parts(loop: Loop, total: int, step: int, at: Callable[[int], Any], keeps_deleted: bool) -> Iterator[Iterator[Any]]:
     done = 0
-    while done < total:
-        count = min(loop.size, total - done)
-        first = done if step > 0 else total - done - count
-        page = loop.read(first, count, step)
-        left = count
-        if page is not None:
-            try:
-                yield page.rows
-                left = count - page.count if page.is_live else count - page.count + page.left
-            finally:
-                loop.end(page)
-        if left:  # Those that did not come with the page, or that were not handed out before it was dropped.
-            is_over: List[bool] = []
-            yield unless_interrupted(map(at, range(first, first + count)[::step][count - left :]), is_over)
-            if not is_over:
-                return
-        done += count
+    with closing(loop):
+        while done < total:
+            count = min(loop.size, total - done)
+            first = done if step > 0 else total - done - count
+            page = loop.read(first, count, step)
+            left = count
+            if page is not None:
+                try:
+                    yield page.rows if keeps_deleted or page.is_whole else filterfalse(_no_object, page.rows)
+                    left = count - page.count if page.is_live else count - page.count + page.left
+                finally:
+                    loop.end(page)
+            if left:  # Those that did not come with the page, or that were not handed out before it was dropped.
+                is_over: List[bool] = []
+                single = unless_interrupted(map(at, range(first, first + count)[::step][count - left :]), is_over)
+                yield single if keeps_deleted else filterfalse(_no_object, single)
+                if not is_over:
+                    return
+            done += count
 
 
 def unless_interrupted(rows: Iterator[Any], is_over: List[bool]) -> Iterator[Any]:

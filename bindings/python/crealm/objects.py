@@ -88,18 +88,19 @@ class Object(Observable, Freezable, Row):
 
     def _late(self, name: str) -> Any:
         """What an object of a page does not have until it is needed."""
-        place = None if name == "_place" else self._place
-        if place is None:
+        if name == "_place":
             raise AttributeError(name)
-        page, index = place
         assign = object.__setattr__
         if name == "_handle":
             found = self._db._owner.make(lib.realm_get_object, self._class_key, self._key)
             assign(self, "_handle", found)
             return found
-        assign(self, "_db", page.db)
-        assign(self, "_class_key", page.class_key)
-        assign(self, "_key", page.keys[index])
+        place = self._place
+        if place is not None:  # Else the loop has let it go, with all it needs, maybe a moment ago on another thread.
+            page, index = place
+            assign(self, "_db", page.db)
+            assign(self, "_class_key", page.class_key)
+            assign(self, "_key", page.keys[index])
         return object.__getattribute__(self, name)
 
     def _property(self, name: str) -> Any:

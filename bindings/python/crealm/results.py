@@ -15,6 +15,7 @@ import operator
 import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from itertools import chain
 from typing import Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
@@ -281,8 +282,11 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
         """The rows of this moment, forwards or backwards."""
         if self._property is not None:
             return iter(self[::step])
-        fixed = self._snapshot()
-        return (row for row in fixed._loop(step) if row is not None)
+        return self._snapshot()._rows(step, False)
+
+    def _rows(self, step: int, keeps_deleted: bool) -> Iterator[T]:
+        rows: Any = _pages.rows(self._db, self._handle, self._class_key, len(self), step, self._at, keeps_deleted)
+        return rows  # type: ignore[no-any-return]
 
     def __contains__(self, value: object) -> bool:
         return self._find(value) >= 0
@@ -514,8 +518,7 @@ class Snapshot(Results[T]):
     def _loop(self, step: int) -> Iterator[T]:
         if self._property is not None:
             return (self._at(index) for index in range(len(self))[::step])
-        rows: Any = _pages.rows(self._db, self._handle, self._class_key, len(self), step, self._at)
-        return rows  # type: ignore[no-any-return]
+        return self._rows(step, True)
 
 
 class AllObjects(Results[T]):
@@ -525,10 +528,13 @@ class AllObjects(Results[T]):
     __slots__ = ()
 
     def __iter__(self) -> Iterator[T]:
-        return chain.from_iterable(self._parts())
+        return chain.from_iterable(self._loops())
 
-    def _parts(self) -> Iterator[Iterable[T]]:
-        loop = _pages.Loop(self._db, self._handle, self._class_key)
+    def _loops(self) -> Iterator[Iterable[T]]:
+        with closing(_pages.Loop(self._db, self._handle, self._class_key)) as loop:
+            yield from self._parts(loop)
+
+    def _parts(self, loop: _pages.Loop) -> Iterator[Iterable[T]]:
         index, last = 0, None
         while True:
             count = len(self)

@@ -1,9 +1,16 @@
 """Loops over objects, whose rows come in pages: what they show, and how much they ask the library for."""
 
+import functools
 import gc
+import heapq
+import itertools
+import queue
+import random
 import shutil
 import threading
-from collections import Counter
+import weakref
+from collections import Counter, deque
+from collections.abc import Iterator
 from typing import Any, Optional
 
 import crealm
@@ -338,3 +345,138 @@ def test_a_property_that_is_called_like_the_column_of_keys(path):
             for i in range(100):
                 db["C"].create(**{"@key": 1000 + i, "n": i})
         assert [(o["@key"], o["n"], o["@key"]) for o in db["C"]] == [(1000 + i, i, 1000 + i) for i in range(100)]
+
+
+# The objects of a page that nobody keeps stand for the rows of the next one
+
+
+class Remembering(crealm.Model):
+    n: int
+
+    @functools.cached_property
+    def doubled(self):
+        return 2 * self.n
+
+
+@pytest.fixture
+def many(path):
+    """A database with 6000 objects of a model that keeps something in its __dict__, whose numbers are their keys' order."""
+    with crealm.open(path, schema=[Remembering]) as db:
+        with db.write():
+            db.add_many(Remembering, [{"n": n} for n in range(6000)])
+        yield db
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """How many objects pages make."""
+    counted = []
+    make = _pages.Page._made
+
+    def counting(page, kind):
+        found = make(page, kind)
+        counted.append(len(found))
+        return found
+
+    monkeypatch.setattr(_pages.Page, "_made", counting)
+    return counted
+
+
+@pytest.mark.skipif(not _pages._has_counts, reason="objects are not counted")
+@pytest.mark.parametrize("loop", [lambda table: table, lambda table: table.where("n >= 0"), lambda table: table.where("n >= 0").snapshot()])
+def test_loops_make_few_objects(many, made, loop):
+    assert [row.n for row in loop(many[Remembering])] == list(range(6000))
+    assert sum(made) <= 16 + 64 + 256 + 2 * 1024
+    made.clear()
+    assert [row.n for row in reversed(loop(many[Remembering]))] == list(range(6000))[::-1]
+    made.clear()
+    assert [row.n for row in list(loop(many[Remembering]))] == list(range(6000))
+    assert sum(made) == 6000
+
+
+KEEPERS = {
+    "a list": lambda row, kept: kept.append((row.n, row)),
+    "a closure": lambda row, kept: kept.append((row.n, (lambda: row))),
+    "a bound method": lambda row, kept: kept.append((row.n, row.to_dict)),
+    "a weak reference": lambda row, kept: kept.append((row.n, weakref.ref(row))),
+    "an iterator": lambda row, kept: kept.append((row.n, iter(row))),
+    "nobody, with something in its __dict__": lambda row, kept: kept.append((row.doubled // 2, row.n)),
+    "nobody, with a handle": lambda row, kept: kept.append((row.n, row.n if row.is_valid else None)),
+}
+
+
+def number_of(kept):
+    """The number of a row, by what keeps it; None where a weak reference leads nowhere."""
+    if isinstance(kept, weakref.ref):
+        kept = kept()
+    if isinstance(kept, (int, type(None))):
+        return kept
+    if isinstance(kept, Remembering):
+        return kept.n
+    found = dict(kept) if not callable(kept) else kept()
+    return found["n"] if isinstance(found, dict) else found.n
+
+
+@pytest.mark.parametrize("keeper", KEEPERS)
+@pytest.mark.parametrize("share", [1, 0.3, 0.001, 0])
+def test_objects_that_are_kept_stay_what_they_are(many, keeper, share, monkeypatch):
+    random_ = random.Random(f"{keeper} {share}")
+    keep, kept, turned = KEEPERS[keeper], [], []
+    monkeypatch.setattr(_pages.Page, "turn", lambda page, *rows, turn=_pages.Page.turn: turned.append(turn(page, *rows)) or turned[-1])
+    for n, row in enumerate(many[Remembering].where("n >= 0")):
+        assert row.n == n
+        if random_.random() < share:
+            keep(row, kept)
+        if n in (3000, 5500):
+            for number, what in kept:
+                if not isinstance(what, Iterator):
+                    assert number_of(what) in (number, None)
+    del row
+    for number, what in kept:
+        found = number_of(what)
+        assert found == number or found is None and isinstance(what, weakref.ref)
+    assert turned and (all(turned) or kept)
+
+
+def test_what_takes_objects_from_loops(many):
+    """The tools of Python that hold on to some of the objects that they are given."""
+    rows, numbers = many[Remembering].where("n >= 0"), range(6000)
+    assert [row.n for row in heapq.nlargest(5, rows, key=lambda row: row.n * 7919 % 6007)] == heapq.nlargest(
+        5, numbers, key=lambda n: n * 7919 % 6007
+    )
+    assert all(one.n == other.n for one, other in zip(rows, many[Remembering]))
+    groups = itertools.groupby(rows, key=lambda row: row.n // 700)
+    assert [[row.n for row in group] for _, group in groups] == [list(numbers[at : at + 700]) for at in range(0, 6000, 700)]
+    one, other = itertools.tee(rows)
+    assert [row.n for row in one] == [row.n for row in other] == list(numbers)
+    assert [row.n for row in deque(rows, maxlen=5)] == list(numbers[-5:])
+    assert [row.n for row in sorted(rows, key=lambda row: -row.n)] == list(numbers[::-1])
+    assert functools.reduce(lambda one, other: max(one, other, key=lambda row: row.n), rows).n == 5999
+    assert [row.n for row in itertools.islice(rows, 5, None, 333)] == list(numbers[5::333])
+
+
+def test_threads_that_keep_objects_of_a_frozen_loop(many):
+    """Each value is that of its object, however often the loop has gone on meanwhile."""
+    frozen, rows, wrong = many.freeze(), queue.Queue(maxsize=4), []
+
+    def look():
+        while (found := rows.get()) is not None:
+            number, row = found
+            del found
+            try:
+                wrong.extend(number for _ in range(20) if row.n != number)
+            except Exception as error:
+                wrong.append(error)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for n, row in enumerate(frozen[Remembering]):
+        if n % 97 == 0 or n % 1024 in (335, 336, 337):
+            rows.put((n, row))
+    for _ in threads:
+        rows.put(None)
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    frozen.close()
