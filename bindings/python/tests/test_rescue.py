@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 from typing import Any, Optional
 
 import pytest
@@ -214,6 +215,35 @@ def test_deleted_objects_are_found_and_living_ones_are_not(people):
     assert former and former[0].values["name"] == "person 5" * 20
     assert [one.values for one in found if one.class_name == "Part" and one.kind == "deleted"] == [{"size": 4}]
     assert all(one.offset > 0 and one.size > 0 for one in found)
+
+
+@pytest.mark.parametrize("seed", [5, 11, 30, 34, 50, 72, 98])
+def test_remains_of_a_removed_class_are_not_those_of_one_with_the_same_columns(tmp_path, seed):
+    """Not even where nothing but their columns says whose they are."""
+    rng = random.Random(seed)
+    path = tmp_path / "twins.realm"
+    one, two = (type(name, (crealm.Model,), {"__annotations__": {"name": str, "count": int, "tags": list[str]}}) for name in ("One", "Two"))
+    had = {"One": set(), "Two": set()}
+    with crealm.open(path, schema=[one, two]) as db:
+        for step in range(rng.randrange(1, 8)):
+            with db.write():
+                for model in (one, two):
+                    if rng.random() < 0.6:
+                        for i in range(rng.choice([2, 30, 300])):
+                            name = f"{model.__name__} {step} {i}"
+                            had[model.__name__].add(name)
+                            db.add(model(name=name, count=i, tags=[name]))
+                    elif rng.random() < 0.3:
+                        db[model.__name__].delete_all()
+    with crealm.open(path, schema=[one], schema_version=2, migrate=lambda old, new, *rest: new.remove_class("Two")) as db:
+        for step in range(rng.randrange(12)):
+            with db.write():
+                had["One"].add(f"One x {step}")
+                db.add(one(name=f"One x {step}", count=step))
+    found = crealm.recover_deleted(path)
+    assert all("name" not in r.values or r.values["name"] in had[r.class_name] for r in found if r.class_name in had)
+    unknown = [r for r in found if r.resembles is not None]
+    assert unknown and all(r.class_name is None and r.key is None and r.kind == "unplaced" and not r.proven for r in unknown)
 
 
 def test_nothing_remains_after_a_compaction(people):
