@@ -1,5 +1,6 @@
 """What damaged files still hold, and what deleted objects left. The campaigns against a perfect reader are in Tests/Rescue."""
 
+import fcntl
 import json
 import os
 import random
@@ -187,6 +188,19 @@ def test_pages_that_do_not_authenticate_are_named(tmp_path):
         assert not out.exists()
     else:
         assert found.damaged_pages == [0] and found.damaged_page_count == 1 and not found.whole
+
+
+def test_what_a_killed_salvage_left_is_removed_by_the_next(people, tmp_path):
+    out = tmp_path / "out.realm"
+    for name in ("99999", "88888", "notes"):
+        (tmp_path / f"out.realm.tmp_salvage_{name}").write_bytes(b"left")
+        (tmp_path / f"out.realm.tmp_salvage_{name}.lock").write_bytes(b"left")
+    (tmp_path / "other.realm.tmp_salvage_99999").write_bytes(b"left")
+    with open(tmp_path / "out.realm.tmp_salvage_88888.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        assert crealm.salvage(people, out).whole
+    left = {path.name for path in tmp_path.iterdir() if "tmp_salvage" in path.name}
+    assert left == {"other.realm.tmp_salvage_99999"} | {f"out.realm.tmp_salvage_{name}{end}" for name in ("88888", "notes") for end in ("", ".lock")}
 
 
 def test_progress_can_end_it(people, tmp_path):
