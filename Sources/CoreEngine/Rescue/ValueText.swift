@@ -87,6 +87,8 @@ struct ValueText {
             }
             try? tree.eachElement { (_, v) throws(RealmError) in if let v { elements.append(v) } }
             if elements.count < tree.total { isBroken = true }
+            // A node without elements has the form of many others: it does not say that this list was empty.
+            if isStrict, elements.isEmpty { isBroken = true }
         }
         out.array { a in for v in elements { self.value(v, c, &a, &visited, depth: depth) } }
     }
