@@ -647,8 +647,8 @@ RLM_API bool crealm_salvage(const realm_config_t* source, const realm_config_t* 
  *  version before the newest still has: docs/salvage.md.
  *
  *  config:   path, key or passphrase, and progress function; nothing else of it counts.
- *  out_json: receives a JSON array of objects with kind, class, key, version, proven, offset, bytes,
- *            values and lost: own; free with realm_free().
+ *  out_json: receives a JSON array of objects with kind, class, key, version, proven, resembles, offset,
+ *            bytes, values and lost: own; free with realm_free().
  *  Thread:   any.
  *  Errors:   INVALID_DATABASE when the newest version cannot be read (crealm_salvage() may help), or the
  *            key is wrong; INCOMPATIBLE_SESSION when the file is open somewhere; NOT_SUPPORTED for

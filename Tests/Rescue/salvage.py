@@ -155,7 +155,9 @@ class Campaign:
             if done.returncode:
                 self.fail(seed, name, kind, f"{tool[0]}: {(done.stdout + done.stderr).strip()[-300:]}", damaged)
         if self.options.reference:
-            done = subprocess.run([self.options.dump, self.options.reference, out], capture_output=True, text=True)
+            # What it prints may hold text that is not UTF-8.
+            done = subprocess.run(
+                [self.options.dump, self.options.reference, out], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, errors="replace")
             if done.returncode:
                 self.fail(seed, name, kind, f"the reference: {done.stderr.strip()[-300:]}", damaged)
 

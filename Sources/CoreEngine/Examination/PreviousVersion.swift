@@ -29,6 +29,7 @@ extension Database {
         return database
     }
     private static func previousState(of file: DatabaseFile, _ interruption: Interruption) throws(RealmError) -> DatabaseFile.State {
+        guard try file.dataSize() > 0 else { throw gone(file.path, "the file is empty") }
         // What the newest version is worth does not matter here.
         let newest = try RealmError.unlessDamaged { () throws(RealmError) in try file.newestState(readOnly: true).state }
         let header = try file.readHeader()

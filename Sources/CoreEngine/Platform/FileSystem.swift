@@ -82,13 +82,17 @@ enum FileSystem {
         return folder + start + number + suffix
     }
     /// Removes the files whose names are `start` and a rest that `isOurs`, and that no process has locked.
-    static func removeAbandoned(_ start: String, _ isOurs: (Substring) -> Bool) {
+    /// - Parameter lock: what the name of the file ends in that is locked for one of them, if that is another; it goes with it.
+    static func removeAbandoned(_ start: String, lock: String = "", _ isOurs: (Substring) -> Bool) {
         let folder = parent(of: start)
         let first = start.utf8.lastIndex(of: 0x2F).map { start[start.index(after: $0)...] } ?? start[...]
         for name in names(in: folder) where name.hasPrefix(first) && isOurs(name.dropFirst(first.count)) {
             let path = folder == "/" ? "/" + name : folder + "/" + name
-            guard let file = try? FileDescriptor(path: path, access: .readOnly, followsLinks: false), file.tryLock(.exclusive) else { continue }
+            guard let file = try? FileDescriptor(path: path + lock, access: .readOnly, followsLinks: false), file.tryLock(.exclusive) else {
+                continue
+            }
             _ = try? remove(path)
+            if !lock.isEmpty { _ = try? remove(path + lock) }
         }
     }
     /// What is in a folder; nothing when it cannot be listed.

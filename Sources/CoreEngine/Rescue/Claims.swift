@@ -5,6 +5,7 @@
 /// the node, and where they are in use by what lives in another role.
 struct Claims {
     private var roles: [Int: Int] = [:]
+    private var sure: Set<Int> = []
     private var taken: Visited
     /// Free stretches of the file, merged and sorted.
     private let free: [FileChunk]
@@ -23,6 +24,10 @@ struct Claims {
         let i = free.place { $0.end <= at }
         return i < free.count && free[i].offset <= at && at + size <= free[i].end
     }
+    /// Whether a node is part of something whose table is sure.
+    func isSure(_ ref: Ref, as role: Int) -> Bool { roles[ref.offset] == role && sure.contains(ref.offset) }
+    /// What claimed or noted a node is sure of its table.
+    mutating func makeSure(_ ref: Ref) { sure.insert(ref.offset) }
     /// Notes what a node in use is part of.
     mutating func note(_ ref: Ref, _ role: Int) { roles[ref.offset] = role }
     /// Takes a node for a role; false when it is, or was since, part of something else.

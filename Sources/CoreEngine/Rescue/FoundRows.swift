@@ -161,6 +161,8 @@ final class FoundRows {
         if isEnumerated(c), case let n = try store.node(ref), !n.hasRefs, n.widthType == 0 { return n.count == cluster.count ? ref : nil }
         return try kind.count(store, ref) == cluster.count ? ref : nil
     }
+    /// Whether a cluster should have a leaf of a column, be it readable or not.
+    func hasLeaf(_ c: Column, _ leaf: Int) -> Bool { enter(leaf) && c.leafKind != nil }
     private func isEnumerated(_ c: Column) -> Bool { c.type == .string && !c.isCollection && !c.enumeratedValues.isNull }
     /// The array of keys of a leaf, if it has one, and the column's leaf.
     func nodes(_ leaf: Int) -> (keys: Node?, column: (Column) -> Ref?) {

@@ -14,6 +14,8 @@ struct FoundTable {
     let sequence: UInt64
     /// One more with each commit that changed the table.
     let contentVersion: UInt64
+    /// Whether each column that the table ever had is there.
+    let hasEveryColumn: Bool
     /// Indexes of columns with a search index.
     let indexed: Set<Int>
 
@@ -29,6 +31,7 @@ struct FoundTable {
         kind = (try? top.number(12)).flatMap { Table.Kind(rawValue: $0 & 3) } ?? .topLevel
         sequence = (try? top.number(9)) ?? 0
         contentVersion = (try? top.number(6)) ?? 0
+        hasEveryColumn = (try? top.number(5)) == UInt64(columns.count)
         let stated = (try? top.number(11)).map { ColKey(Int64(bitPattern: $0)) }
         primaryKey = columns.first { $0.key == stated && !$0.isCollection }?.key
         indexed = Self.indexed(store, top, columns)
@@ -38,6 +41,7 @@ struct FoundTable {
         (self.key, self.name) = (key, name)
         (top, rows, format) = (.null, .null, Format.currentVersion)
         (columns, hasNames, primaryKey, kind, sequence, contentVersion, indexed) = ([], true, nil, .topLevel, 0, 0, [])
+        hasEveryColumn = false
     }
     private static func indexed(_ store: NodeStore, _ top: TableTop, _ columns: [Column]) -> Set<Int> {
         var found = Set(columns.filter { !$0.attributes.isDisjoint(with: [.indexed, .fullTextIndexed]) }.map(\.index))
@@ -107,6 +111,11 @@ extension Node {
 
 /// What one root says of all tables.
 struct FoundGroup {
+    /// Whether no table, and no column of one, was ever removed: the place of a table that was keeps a number, which the next one there has in
+    /// its key.
+    var hasNothingRemoved: Bool {
+        reason == nil && states.allSatisfy { if case .table(let t) = $0 { t.key.raw >> 16 == 0 && t.hasEveryColumn } else { false } }
+    }
     /// What is known of a place for a table.
     enum State {
         /// Nothing.

@@ -114,26 +114,56 @@ package final class Remains {
             read(rows, i, state.version, state.isProven, isPlaced: true, &out)
         }
     }
-    private func read(_ rows: FoundRows, _ leaf: Int, _ version: UInt64?, _ isProven: Bool, isPlaced: Bool, _ out: inout JSONText) {
+    /// - Parameter isOfTable: whose the cluster is follows from more than its shape.
+    private func read(
+        _ rows: FoundRows, _ leaf: Int, _ version: UInt64?, _ isProven: Bool, isPlaced: Bool, isOfTable: Bool = true, _ out: inout JSONText
+    ) {
         guard let table = tables[rows.table.key] else { return }
-        let reader = RowReader(rows, leaf)
-        guard reader.claim(&claims) else { return }
+        let reader = RowReader(rows, leaf, isProven: isProven)
+        guard reader.claim(&claims, name) else { return }
+        let isSure = isProven || reader.isWitnessed || isOfTable && !reader.isContradicted
+        if isSure { reader.makeSure(&claims) }
         for row in 0..<rows.leaves[leaf].count {
-            let values = reader.values(row, isPlaced: isPlaced, table.live, &claims, name)
-            guard let (kind, key) = table.classify(values, isPlaced: isPlaced, name) else { continue }
-            out.object { o in
-                o.field("kind") { $0.text(kind.rawValue) }
-                o.field("class") { $0.text(table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }) }
-                o.field("key") { $0.number(key?.raw) }
-                o.field("version") { $0.number(version.map { Int64(bitPattern: $0) }) }
-                o.field("proven") { $0.bool(isProven) }
-                o.field("offset") { $0.number(Int64(rows.leaves[leaf].ref.offset)) }
-                o.field("bytes") { $0.number(Int64((try? source.store.node(rows.leaves[leaf].ref))?.size ?? 0)) }
-                o.field("values") { v in
-                    v.object { v in for value in values.fields { if let text = value.json { v.field(value.name.text) { $0.raw(text) } } } }
-                }
-                o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
+            let values = reader.values(row, isPlaced: isPlaced && isSure, table.live, &claims, name)
+            var found = Finding(
+                kind: .unplaced, table: table.name.map { ($0.after(Tables.classPrefix) ?? $0).text }, version: version, isProven: isProven,
+                ref: rows.leaves[leaf].ref)
+            // Where one value was written over, and nothing stands for the others, they may be of something else.
+            if isSure && (isProven || reader.isWitnessed || values.fields.allSatisfy({ $0.json != nil })) {
+                guard let (kind, key) = table.classify(values, isPlaced: isPlaced, name) else { continue }
+                (found.kind, found.key) = (kind, key)
+            } else {
+                guard table.isNew(values, name) else { continue }
+                (found.resembles, found.table, found.version) = (found.table, nil, nil)
             }
+            write(found, values, &out)
+        }
+    }
+    /// What is told of an object besides its values.
+    private struct Finding {
+        var kind: RemainingTable.Kind
+        var table: String?
+        /// The class whose columns the values were read by, where it is not known to be theirs.
+        var resembles: String?
+        var key: ObjKey?
+        var version: UInt64?
+        let isProven: Bool
+        let ref: Ref
+    }
+    private func write(_ found: Finding, _ values: RowReader.Values, _ out: inout JSONText) {
+        out.object { o in
+            o.field("kind") { $0.text(found.kind.rawValue) }
+            o.field("class") { $0.text(found.table) }
+            o.field("key") { $0.number(found.key?.raw) }
+            o.field("version") { $0.number(found.version.map { Int64(bitPattern: $0) }) }
+            o.field("proven") { $0.bool(found.isProven) }
+            o.field("resembles") { $0.text(found.resembles) }
+            o.field("offset") { $0.number(Int64(found.ref.offset)) }
+            o.field("bytes") { $0.number(Int64((try? source.store.node(found.ref))?.size ?? 0)) }
+            o.field("values") { v in
+                v.object { v in for value in values.fields { if let text = value.json { v.field(value.name.text) { $0.raw(text) } } } }
+            }
+            o.field("lost") { $0.array(values.fields.filter { $0.json == nil }) { $0.text($1.name.text) } }
         }
     }
     /// Clusters to which nothing leads, of the one table that they fit.
@@ -147,7 +177,7 @@ package final class Remains {
             let fits = fitting.filter { !$0.leaves.isEmpty }
             // What fits two tables is of neither.
             guard fits.count == 1, let table = tables[fits[0].table.key] else { continue }
-            read(fits[0], 0, nil, false, isPlaced: table.hasOneCluster, &out)
+            read(fits[0], 0, nil, false, isPlaced: table.hasOneCluster, isOfTable: live.hasNothingRemoved, &out)
         }
     }
 }

@@ -2,6 +2,11 @@
 ///
 /// A column's leaf counts when it, with all that only it has, is claimed for these objects; a collection, or a text that has a node of its own, when
 /// that is claimed for its object.
+///
+/// Whose the objects are is as sure as the way to their cluster. It is *proven* in the version before the newest; *witnessed* where a leaf of a column
+/// is also that of a cluster of the table that is known already, with the same keys; and *contradicted* where a leaf was written over, is
+/// none of its column, or holds a value that the column cannot hold: then the rest may be of something else, too. What of a contradicted cluster
+/// has no witness is lost, or, where nothing has, of no known table.
 final class RowReader {
     /// The values of an object, in the order of the columns.
     struct Values {
@@ -22,9 +27,14 @@ final class RowReader {
     private let keysRole: Int
     /// By column index; nil: cannot be believed.
     private var believed: [Int: Bool] = [:]
+    private let isProven: Bool
+    /// Columns whose leaves are those of a cluster that is known.
+    private var witnesses: Set<Int> = []
+    var isWitnessed: Bool { !witnesses.isEmpty }
+    private(set) var isContradicted = false
 
-    init(_ rows: FoundRows, _ leaf: Int) {
-        (self.rows, self.leaf) = (rows, leaf)
+    init(_ rows: FoundRows, _ leaf: Int, isProven: Bool = false) {
+        (self.rows, self.leaf, self.isProven) = (rows, leaf, isProven)
         (keys, column) = rows.nodes(leaf)
         var hasher = Hasher()
         for row in 0..<rows.leaves[leaf].count { hasher.combine(rows.key(leaf, row)) }
@@ -54,6 +64,7 @@ final class RowReader {
         if let keys { claims.note(keys.ref, role(.keys)) }
         for c in rows.table.columns {
             guard let ref = column(c), let n = try? store.node(ref) else { continue }
+            claims.makeSure(ref)
             if hasSubtrees(c, n) {
                 claims.note(ref, role(.column, c.index, keysRole))
             } else {
@@ -62,15 +73,36 @@ final class RowReader {
         }
     }
     /// Claims a cluster, and the leaves of its columns as far as they can be had; false when the cluster cannot.
-    func claim(_ claims: inout Claims) -> Bool {
+    func claim(_ claims: inout Claims, _ name: @escaping (TableKey) -> Name?) -> Bool {
         guard let n = try? store.node(rows.leaves[leaf].ref), claims.claim(n, role(.cluster, 0, n.ref.offset)) else { return false }
         if let keys, !claims.claim(keys, role(.keys)) { return false }
         for c in rows.table.columns {
-            guard let ref = column(c), let n = try? store.node(ref) else { continue }
+            guard let ref = column(c), let n = try? store.node(ref) else {
+                if rows.hasLeaf(c, leaf) { isContradicted = true }
+                continue
+            }
             let mine = role(.column, c.index, keysRole)
-            believed[c.index] = hasSubtrees(c, n) ? claims.claim(n, mine) : claims.claimTree(ref, mine)
+            if n.count > 0, claims.isSure(ref, as: mine) { witnesses.insert(c.index) }
+            let isOwn = hasSubtrees(c, n) ? claims.claim(n, mine) : claims.claimTree(ref, mine)
+            believed[c.index] = isOwn && (isProven || !contradicts(c, n, name))
+            if believed[c.index] == false { isContradicted = true }
         }
+        // A witness stands for the table and for its own leaf, not for others in a place that was written to since.
+        if isContradicted, isWitnessed, !isProven { for c in believed.keys where !witnesses.contains(c) { believed[c] = false } }
         return true
+    }
+    /// Makes the leaves witnesses for older clusters that have them, too.
+    func makeSure(_ claims: inout Claims) {
+        for c in rows.table.columns where believed[c.index] ?? false { if let ref = column(c) { claims.makeSure(ref) } }
+    }
+    /// Whether a leaf holds what its column cannot. What hangs on it is looked at when it is read.
+    private func contradicts(_ c: Column, _ n: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
+        if c.isBacklink { return false }
+        if hasSubtrees(c, n) { return c.shape != nil && (0..<n.count).contains { (try? n.slot($0))?.isTagged ?? true } }
+        if c.leafKind == .string, !StringLeaf.endsInZeros(store, n) { return true }
+        return (0..<rows.leaves[leaf].count).contains { row in
+            rows.value(leaf, row, c).flatMap { Self.text($0, c, store, name, isStrict: true) } == nil
+        }
     }
 
     // MARK: Values
@@ -87,14 +119,18 @@ final class RowReader {
             var text: [UInt8]?
             if believed[c.index] ?? false, let ref = column(c), let n = try? store.node(ref), let v = rows.value(leaf, row, c) {
                 let mine = !hasSubtrees(c, n) || mayRead(n, row, c, key, isPlaced ? live : nil, &claims)
-                if mine { text = Self.text(v, c, store, name) }
+                if mine { text = Self.text(v, c, store, name, isStrict: !isProven) }
             }
             values.fields.append(Values.Field(column: c.key, name: c.name, json: text))
         }
         return values
     }
-    static func text(_ v: Mixed, _ c: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?) -> [UInt8]? {
+    /// - Parameter isStrict: nil also for what the column cannot hold.
+    static func text(
+        _ v: Mixed, _ c: Column, _ store: NodeStore, _ name: @escaping (TableKey) -> Name?, isStrict: Bool = false
+    ) -> [UInt8]? {
         var writer = ValueText(store, name: name), out = JSONText()
+        writer.isStrict = isStrict
         writer.write(v, c, &out)
         return writer.isBroken ? nil : out.bytes
     }
@@ -154,6 +190,11 @@ final class RemainingTable {
         guard !liveHashes(name).contains(values.hash), loose.insert(values.hash).inserted else { return nil }
         guard !deleted.values.contains(where: { agree($0, values) }) else { return nil }
         return (.unplaced, nil)
+    }
+    /// Whether values that may be of this table, or of another one with such columns, tell anything new.
+    func isNew(_ values: RowReader.Values, _ name: @escaping (TableKey) -> Name?) -> Bool {
+        guard values.fields.contains(where: { $0.json != nil }), !liveHashes(name).contains(values.hash) else { return false }
+        return loose.insert(values.hash).inserted
     }
     private func classify(_ values: RowReader.Values, _ key: ObjKey, _ name: @escaping (TableKey) -> Name?) -> Kind? {
         if let present = present(key, name) {

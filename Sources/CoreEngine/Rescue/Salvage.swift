@@ -77,7 +77,8 @@ package final class Salvage {
 
     /// Puts the objects together in a write transaction that is never committed, and writes what that sees to a new file.
     private func write(_ out: String, _ encryption: Encryption?, _ interruption: Interruption) throws(RealmError) {
-        let scratch = FileSystem.temporary(out, ".tmp_salvage_\(Platform.processId)")
+        let own = "\(Platform.processId)", scratch = FileSystem.temporary(out, Self.scratchSuffix + own)
+        Self.removeAbandoned(out, except: own)
         defer { for suffix in ["", ".lock"] { _ = try? FileSystem.remove(scratch + suffix) } }
         let database = try Database.open(path: scratch, access: .readWrite(create: true), durability: .memoryOnly)
         let transaction = try Transaction(database)
@@ -94,6 +95,13 @@ package final class Salvage {
         try transaction.writeCopy(to: out, encryption)
         (report.pages, report.pageCount) = try source.damagedPages()
         finishReport()
+    }
+    private static let scratchSuffix = ".tmp_salvage_"
+    /// Removes what processes that died left of their attempts at the same new file: named by the process, and no session has the lock file.
+    private static func removeAbandoned(_ out: String, except own: String) {
+        FileSystem.removeAbandoned(FileSystem.temporary(out, scratchSuffix), lock: ".lock") { process in
+            !process.isEmpty && process != own && process.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 }
+        }
     }
     private func fill(_ group: Group) throws(RealmError) {
         try makeTables(group)

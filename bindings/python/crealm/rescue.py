@@ -190,6 +190,7 @@ class Remain(NamedTuple):
     size: int  # Bytes of that node.
     values: Dict[str, Any]  # By property, as JSON has them: see docs/salvage.md.
     lost: List[str]  # Properties whose values were written over.
+    resembles: Optional[str] = None  # Where class_name is None: the class by whose columns the values were read. It may be another.
 
 
 def recover_deleted(

@@ -174,3 +174,11 @@ def test_on_the_command_line(tmp_path):
         db.compact()
     code, said, _ = quiet(["show", path, "--previous"])
     assert code == 1 and "no version before the newest one" in said
+
+
+def test_an_empty_file_is_called_empty(tmp_path):
+    path = tmp_path / "empty.realm"
+    path.write_bytes(b"")
+    with pytest.raises(crealm.Error, match="no version before the newest one: the file is empty"):
+        crealm.open(path, mode="immutable", slot="previous")
+    assert path.read_bytes() == b""

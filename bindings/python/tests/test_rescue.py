@@ -1,7 +1,9 @@
 """What damaged files still hold, and what deleted objects left. The campaigns against a perfect reader are in Tests/Rescue."""
 
+import fcntl
 import json
 import os
+import random
 from typing import Any, Optional
 
 import pytest
@@ -188,6 +190,19 @@ def test_pages_that_do_not_authenticate_are_named(tmp_path):
         assert found.damaged_pages == [0] and found.damaged_page_count == 1 and not found.whole
 
 
+def test_what_a_killed_salvage_left_is_removed_by_the_next(people, tmp_path):
+    out = tmp_path / "out.realm"
+    for name in ("99999", "88888", "notes"):
+        (tmp_path / f"out.realm.tmp_salvage_{name}").write_bytes(b"left")
+        (tmp_path / f"out.realm.tmp_salvage_{name}.lock").write_bytes(b"left")
+    (tmp_path / "other.realm.tmp_salvage_99999").write_bytes(b"left")
+    with open(tmp_path / "out.realm.tmp_salvage_88888.lock", "rb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_SH)
+        assert crealm.salvage(people, out).whole
+    left = {path.name for path in tmp_path.iterdir() if "tmp_salvage" in path.name}
+    assert left == {"other.realm.tmp_salvage_99999"} | {f"out.realm.tmp_salvage_{name}{end}" for name in ("88888", "notes") for end in ("", ".lock")}
+
+
 def test_progress_can_end_it(people, tmp_path):
     def stop(activity, done, total):
         return False
@@ -214,6 +229,35 @@ def test_deleted_objects_are_found_and_living_ones_are_not(people):
     assert former and former[0].values["name"] == "person 5" * 20
     assert [one.values for one in found if one.class_name == "Part" and one.kind == "deleted"] == [{"size": 4}]
     assert all(one.offset > 0 and one.size > 0 for one in found)
+
+
+@pytest.mark.parametrize("seed", [5, 11, 30, 34, 50, 72, 98])
+def test_remains_of_a_removed_class_are_not_those_of_one_with_the_same_columns(tmp_path, seed):
+    """Not even where nothing but their columns says whose they are."""
+    rng = random.Random(seed)
+    path = tmp_path / "twins.realm"
+    one, two = (type(name, (crealm.Model,), {"__annotations__": {"name": str, "count": int, "tags": list[str]}}) for name in ("One", "Two"))
+    had = {"One": set(), "Two": set()}
+    with crealm.open(path, schema=[one, two]) as db:
+        for step in range(rng.randrange(1, 8)):
+            with db.write():
+                for model in (one, two):
+                    if rng.random() < 0.6:
+                        for i in range(rng.choice([2, 30, 300])):
+                            name = f"{model.__name__} {step} {i}"
+                            had[model.__name__].add(name)
+                            db.add(model(name=name, count=i, tags=[name]))
+                    elif rng.random() < 0.3:
+                        db[model.__name__].delete_all()
+    with crealm.open(path, schema=[one], schema_version=2, migrate=lambda old, new, *rest: new.remove_class("Two")) as db:
+        for step in range(rng.randrange(12)):
+            with db.write():
+                had["One"].add(f"One x {step}")
+                db.add(one(name=f"One x {step}", count=step))
+    found = crealm.recover_deleted(path)
+    assert all("name" not in r.values or r.values["name"] in had[r.class_name] for r in found if r.class_name in had)
+    unknown = [r for r in found if r.resembles is not None]
+    assert unknown and all(r.class_name is None and r.key is None and r.kind == "unplaced" and not r.proven for r in unknown)
 
 
 def test_nothing_remains_after_a_compaction(people):

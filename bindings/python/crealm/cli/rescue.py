@@ -49,7 +49,7 @@ def run_recover_deleted(options: argparse.Namespace) -> int:
         for one in found:
             print(json_text(_told(one)))
     elif found:
-        rows = [[one.kind, one.class_name or "", _text(one.key), _text(one.version), str(one.offset), _values(one)] for one in found]
+        rows = [[one.kind, one.class_name or (f"{one.resembles}?" if one.resembles else ""), _text(one.key), _text(one.version), str(one.offset), _values(one)] for one in found]
         print_table([["kind", "class", "key", "version", "offset", "values (unproven)"], *rows], width=3 * WIDTH)
     else:
         print("nothing found in free space")
