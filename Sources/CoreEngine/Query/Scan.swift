@@ -130,10 +130,8 @@ final class ClusterScan {
             depth += 1
             return false
         }
-        let cluster = try ClusterLeaf(store, n)
+        (keys, count) = try ClusterLeaf.rows(store, of: n)
         leaf = n
-        keys = cluster.keys
-        count = cluster.count
         offset = base
         return count > 0
     }

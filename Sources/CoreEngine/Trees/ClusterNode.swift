@@ -13,20 +13,22 @@ struct ClusterLeaf {
         node = ClusterTree.noNode
         count = 0
     }
-    @inline(__always) init(_ s: NodeStore, _ n: Node) throws(RealmError) {
-        let first = try n.slot(0)
+    @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
         node = n
+        (keys, count) = try Self.rows(s, of: n)
+    }
+    /// The keys of a leaf, and how many rows it has. The store is borrowed: an initializer counts a reference to it otherwise, for each leaf.
+    @inline(__always) static func rows(_ s: borrowing NodeStore, of n: Node) throws(RealmError) -> (keys: Node?, count: Int) {
+        let first = try n.slot(0)
         if first.isTagged {
             guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
-            count = Int(first.integer)
-        } else {
-            let k = try s.integers(first.ref)
-            // A narrow array would lose the unsigned keys that it may be about to receive.
-            guard k.width >= 8 || k.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: n.ref.offset) }
-            guard k.count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
-            keys = k
-            count = k.count
+            return (nil, Int(first.integer))
         }
+        let k = try s.integers(first.ref)
+        // A narrow array would lose the unsigned keys that it may be about to receive.
+        guard k.width >= 8 || k.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: n.ref.offset) }
+        guard k.count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
+        return (k, k.count)
     }
     var ref: Ref { node.ref }
 
@@ -133,7 +135,7 @@ struct ClusterInner {
     /// Levels below this node.
     let depth: Int
 
-    @inline(__always) init(_ s: NodeStore, _ n: Node) throws(RealmError) {
+    @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
         let d = try n.slot(1), first = try n.child(0)
         guard d.isTagged, d.integer >= 1, d.integer < 8 else { throw .corrupt("inner cluster of impossible depth", at: n.ref.offset) }
         guard n.count > 3 else { throw .corrupt("inner cluster without children", at: n.ref.offset) }
