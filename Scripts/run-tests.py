@@ -58,6 +58,7 @@ def all_parts(fixtures):
         "the ABI check itself": ["Scripts/test_abi_check.sh"],
         "format of Swift files": ["Scripts/lint.sh"],
         "header against exports": ["Scripts/check-abi.sh", LIBRARY, emitted],
+        "machine code of the hot loops": ["Scripts/check_hot_loops.py", LIBRARY],
         "promises of the last release": ["Scripts/abi_releases.py", "check", LIBRARY],
     }
     skipped = []

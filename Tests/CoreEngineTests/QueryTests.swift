@@ -252,22 +252,25 @@ private func parts(_ c: Condition) -> [Condition] {
             }
             if let n = try c.lookupCount(table) { #expect(n == matching.count, "\(what)") }
             let counting = ClusterScan(table), mask = counting.scratch()
-            var tallied = 0
-            while try counting.next() {
-                if let n = try c.tally(counting) {
-                    tallied += n
-                    byTally += 1
-                } else {
+            if let n = try c.tally(counting, limit: .max) {
+                #expect(n == matching.count, "\(what)")
+                for limit in [0, 1, matching.count / 2, matching.count] {
+                    let some = try c.tally(ClusterScan(table), limit: limit) ?? -1
+                    #expect(some >= min(limit, matching.count) && some <= matching.count, "\(what), at least \(limit) of \(matching.count): \(some)")
+                }
+                byTally += 1
+            } else {
+                let marked = try counting.sum(until: .max) { () throws(RealmError) in
                     mask.fill(counting.count)
                     try c.narrow(counting, mask)
-                    tallied += mask.count(counting.count)
+                    return mask.count(counting.count)
                 }
+                #expect(marked == matching.count, "\(what)")
             }
-            #expect(tallied == matching.count, "\(what)")
             // A mask that has rows out keeps them out.
             let again = ClusterScan(table), half = again.scratch()
             var inHalf: [ObjKey] = []
-            while try again.next() {
+            while try again.advance() {
                 half.fill(again.count)
                 for row in stride(from: 0, to: again.count, by: 2) { half[row] = 0 }
                 try c.narrow(again, half)

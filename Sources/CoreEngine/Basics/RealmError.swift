@@ -1,6 +1,6 @@
 /// What went wrong, with the number that the C API reports for it.
 ///
-/// The engine throws this one type everywhere (typed throws, no boxing). "Not found" is an optional, not an error.
+/// The engine throws this one type everywhere (typed throws). "Not found" is an optional, not an error.
 public struct RealmError: Error, Sendable, CustomStringConvertible {
     /// Numbers of the C API (`realm_errno_e`).
     public enum Code: Int32, Sendable {
@@ -58,28 +58,42 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
     }
 
     /// The number.
-    public let code: Code
+    public var code: Code { content.code }
     /// What went wrong, in words.
-    public let message: String
+    public var message: String { content.message }
     /// The file concerned, for errors of file access.
-    public var path: String?
+    public var path: String? { content.path }
     /// The byte of the file that contradicts the format; 0 when it is unknown, and for other errors.
-    private(set) var offset = 0
+    var offset: Int { content.offset }
+
+    /// An error is one word, and goes back in a register: nearly every function may throw, and what throws it stands in all of them.
+    private let content: Content
+    private final class Content: Sendable {
+        let code: Code
+        let message: String
+        let path: String?
+        let offset: Int
+
+        init(_ code: Code, _ message: String, path: String?, offset: Int) {
+            self.code = code
+            self.message = message
+            self.path = path
+            self.offset = offset
+        }
+    }
 
     /// An error of one's own, as for functions of a configuration.
-    public init(_ code: Code, _ message: String, path: String? = nil) {
-        self.code = code
-        self.message = message
-        self.path = path
+    @inline(never) public init(_ code: Code, _ message: String, path: String? = nil) { self.init(code, message, path: path, offset: 0) }
+    private init(_ code: Code, _ message: String, path: String?, offset: Int) {
+        content = Content(code, message, path: path, offset: offset)
     }
 
     public var description: String { "error \(code.rawValue): \(message)" }
 
     /// A byte of the file contradicts the format.
     @inline(never) static func corrupt(_ what: StaticString, at ref: Int = 0) -> RealmError {
-        var error = RealmError(.invalidDatabase, ref == 0 ? "Corrupt Realm file: \(what)" : "Corrupt Realm file: \(what) (at byte \(ref))")
-        error.offset = ref
-        return error
+        let text = ref == 0 ? "Corrupt Realm file: \(what)" : "Corrupt Realm file: \(what) (at byte \(ref))"
+        return RealmError(.invalidDatabase, text, path: nil, offset: ref)
     }
 
     /// Whether it says of the file's content that it is wrong. Any other error says nothing of it: the content may be good, and could not be seen.
@@ -92,9 +106,5 @@ public struct RealmError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    func with(path: String) -> RealmError {
-        var copy = self
-        if copy.path == nil { copy.path = path }
-        return copy
-    }
+    func with(path: String) -> RealmError { self.path == nil ? RealmError(code, message, path: path, offset: offset) : self }
 }

@@ -94,7 +94,7 @@ final class ColumnStream {
         switch rows {
         case .all(let scan, var next):
             if next == scan.count {
-                guard try scan.next() else { return 0 }
+                guard try scan.advance() else { return 0 }
                 next = 0
             }
             let n = try block.append(scan, next, min(most, scan.count - next))

@@ -61,6 +61,19 @@ struct NodeHeader: Equatable {
         }
     }
 
+    /// The same, padded, for what is known to be of width type `.bits`.
+    @inline(__always) var roundedSizeOfBits: Int { ((count &* width &+ 63) >> 6) << 3 }
+    /// The same for any width type but the unused one, without branches.
+    @inline(__always) var roundedPayloadSize: Int {
+        let ofBits = roundedSizeOfBits, ofBytes = Format.padded(count &* (flags & 0x10 != 0 ? 1 : width))
+        return flags & 0x18 == 0 ? ofBits : ofBytes
+    }
+    /// Whether there is such a node: the width type is not the unused one, and an array of refs is one of bits. Elements of arrays of refs are read
+    /// by bit width: another width type would make the checked size mean something else.
+    @inline(__always) var isSound: Bool {
+        flags & (Self.hasRefsFlag | Self.innerFlag) == 0 ? flags & 0x18 != 0x18 : flags & (Self.hasRefsFlag | 0x18) == Self.hasRefsFlag
+    }
+
     /// Code for a width of 0, 1, 2, 4 … 64.
     @inline(__always) static func widthCode(_ width: Int) -> UInt8 {
         width == 0 ? 0 : UInt8(truncatingIfNeeded: width.trailingZeroBitCount &+ 1)

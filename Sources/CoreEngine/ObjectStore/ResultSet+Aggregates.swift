@@ -22,7 +22,7 @@ extension ResultSet {
             if isWholeTable {
                 let scan = ClusterScan(t)
                 var total = Aggregator(kind, type)
-                while try scan.next() { try total.add(scan, column, f.kind) }
+                while try scan.advance() { try total.add(scan, column, f.kind) }
                 return total.result
             }
             try update()

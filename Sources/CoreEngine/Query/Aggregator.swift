@@ -18,23 +18,16 @@ struct Aggregator {
     }
     /// Adds the rows of the scan's present cluster.
     mutating func add(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
-        let ref = try scan.columnLeaf(column)
-        let store = scan.store
         rows += scan.count
         switch leaf {
-        case .int:
-            let n = try store.integers(ref)
-            guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: ref.offset) }
-            scan.learn(column, n.payloadSize)
-            addIntegers(n, scan)
-        case .double where kind == .sum || kind == .average:
-            let n = try FloatLeaf.node(store, ref, width: 8)
-            guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: ref.offset) }
-            scan.learn(column, n.payloadSize)
-            addDoubles(n, scan.count)
-        default:
-            for row in 0..<scan.count { values.append(try leaf.get(store, ref, row)) }
+        case .int: addIntegers(try scan.integers(column), scan)
+        case .double where kind == .sum || kind == .average: addDoubles(try scan.numbers(column, width: 8), scan.count)
+        default: try addOthers(scan, column, leaf)
         }
+    }
+    @inline(never) private mutating func addOthers(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
+        let ref = try scan.columnLeaf(column)
+        for row in 0..<scan.count { values.append(try leaf.get(scan.store, ref, row)) }
     }
     private mutating func addIntegers(_ n: Node, _ scan: ClusterScan) {
         let isSum = kind == .sum || kind == .average

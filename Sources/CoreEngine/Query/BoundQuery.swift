@@ -167,17 +167,12 @@ package final class BoundQuery {
             return n
         }
         if let n = try condition.lookupCount(t) { return n }
-        var n = 0
         let scan = ClusterScan(t), mask = scan.scratch()
-        while n < limit, try scan.next() {
-            if let hits = try condition.tally(scan) {
-                n += hits
-                continue
-            }
+        if let n = try condition.tally(scan, limit: limit) { return n }
+        return try scan.sum(until: limit) { () throws(RealmError) in
             mask.fill(scan.count)
             try condition.narrow(scan, mask)
-            n += mask.count(scan.count)
+            return mask.count(scan.count)
         }
-        return n
     }
 }

@@ -120,17 +120,12 @@ enum ColumnTest {
 
     /// - Returns: whether the leaf is of a form that the test knows; if not, nothing was changed.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ mask: RowMask) throws(RealmError) -> Bool {
-        let ref = try scan.columnLeaf(column), store = scan.store, count = scan.count
-        @inline(__always) func checked(_ n: Node, _ needed: Int) throws(RealmError) -> Node {
-            guard n.count >= needed else { throw .corrupt("leaf is too short", at: ref.offset) }
-            scan.learn(column, n.payloadSize)
-            return n
-        }
+        let count = scan.count
         switch self {
         case .integers(let low, let high, let negated):
-            LeafLoops.within(try checked(try store.integers(ref), count), 0, count, low, high, negated: negated, mask, scan.unpacked)
+            LeafLoops.within(try scan.integers(column), 0, count, low, high, negated: negated, mask, scan.unpacked)
         case .nullableIntegers(let low, let high, let negated):
-            let n = try checked(try store.integers(ref), count + 1)
+            let n = try scan.integers(column, more: 1)
             let null = n.get(0)
             if null < low || null > high {
                 LeafLoops.within(n, 1, count, low, high, negated: negated, mask, scan.unpacked)
@@ -143,36 +138,34 @@ enum ColumnTest {
                 mask.keep(hits, count, negated: negated)
             }
         case .nullInteger(let negated):
-            let n = try checked(try store.integers(ref), count + 1)
+            let n = try scan.integers(column, more: 1)
             LeafLoops.within(n, 1, count, n.get(0), n.get(0), negated: negated, mask, scan.unpacked)
         case .doubles(let low, let high, let negated):
-            LeafLoops.doubles(try checked(try FloatLeaf.node(store, ref, width: 8), count), count, low, high, negated: negated, mask)
+            LeafLoops.doubles(try scan.numbers(column, width: 8), count, low, high, negated: negated, mask)
         case .doublesOrNaN(let high, let empty):
-            LeafLoops.doublesOrNaN(try checked(try FloatLeaf.node(store, ref, width: 8), count), count, high, empty: empty, mask)
+            LeafLoops.doublesOrNaN(try scan.numbers(column, width: 8), count, high, empty: empty, mask)
         case .floats(let low, let high, let negated):
-            LeafLoops.floats(try checked(try FloatLeaf.node(store, ref, width: 4), count), count, low, high, negated: negated, mask)
+            LeafLoops.floats(try scan.numbers(column, width: 4), count, low, high, negated: negated, mask)
         case .neither(let a, let b):
-            LeafLoops.neither(try checked(try store.integers(ref), count), count, a, b, mask, scan.unpacked)
-        case .text(let test): return try test.narrow(scan, column, ref, mask)
+            LeafLoops.neither(try scan.integers(column), count, a, b, mask, scan.unpacked)
+        case .text(let test): return try test.narrow(scan, column, try scan.columnLeaf(column), mask)
         }
         return true
     }
-    /// Number of rows that the test accepts, where counting needs no marks.
-    func tally(_ scan: ClusterScan, _ column: ColKey) throws(RealmError) -> Int? {
-        let store = scan.store, count = scan.count, hits: Int
+    /// Number of rows that the test accepts, at least `limit` if there are more; nil, and nothing was read, where rows must be marked for that.
+    func tally(_ scan: ClusterScan, _ column: ColKey, limit: Int) throws(RealmError) -> Int? {
         switch self {
         case .integers(let low, let high, let negated):
-            let n = try store.integers(try scan.columnLeaf(column))
-            guard n.count >= count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
-            scan.learn(column, n.payloadSize)
-            hits = LeafLoops.count(n, 0, count, low, high, scan.unpacked)
-            return negated ? count - hits : hits
+            return try scan.sum(until: limit) { () throws(RealmError) in
+                let hits = LeafLoops.count(try scan.integers(column), 0, scan.count, low, high, scan.unpacked)
+                return negated ? scan.count - hits : hits
+            }
         case .doubles(let low, let high, let negated):
-            let n = try FloatLeaf.node(store, try scan.columnLeaf(column), width: 8)
-            guard n.count >= count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
-            scan.learn(column, count &* 8)
-            hits = LeafLoops.count(n.payload.assumingMemoryBound(to: Double.self), count, low, high)
-            return negated ? count - hits : hits
+            return try scan.sum(until: limit) { () throws(RealmError) in
+                let n = try scan.numbers(column, width: 8)
+                let hits = LeafLoops.count(n.payload.assumingMemoryBound(to: Double.self), scan.count, low, high)
+                return negated ? scan.count - hits : hits
+            }
         default: return nil
         }
     }

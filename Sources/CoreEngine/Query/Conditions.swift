@@ -1,4 +1,4 @@
-/// What a row must meet. `matches` tests one row; `narrow` (in `Scan.swift`) a whole cluster.
+/// What a row must meet. `matches` tests one row; `narrow` (in `ClusterScan.swift`) a whole cluster.
 ///
 /// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to that run.
 class Condition {
@@ -26,8 +26,9 @@ class Condition {
     }
     /// The test of one property that says as much, when there is one; after `prepare`.
     var leafTest: (column: ColKey, test: ColumnTest)? { nil }
-    /// Number of matching rows of the present cluster, when they can be counted without marking them.
-    func tally(_ scan: ClusterScan) throws(RealmError) -> Int? { nil }
+    /// Number of matching rows of a scan that has not begun, at least `limit` if there are more; nil, and nothing was read, where rows must be
+    /// marked for that.
+    func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { nil }
     /// Number of rows that match, when an index answers without a scan; nil: scan.
     func lookupCount(_ table: Table) throws(RealmError) -> Int? { try lookup(table)?.count }
     /// Keys of the rows that match, ascending, when an index answers without a scan; nil: scan.

@@ -42,10 +42,7 @@ final class DirectCondition: Condition {
         if let test, try test.narrow(scan, column, mask) { return }
         try super.narrow(scan, mask)
     }
-    override func tally(_ scan: ClusterScan) throws(RealmError) -> Int? {
-        guard let test else { return nil }
-        return try test.tally(scan, column)
-    }
+    override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? { try test?.tally(scan, column, limit: limit) }
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int {
         switch type {
@@ -185,20 +182,18 @@ final class InCondition: Condition {
     }
     override func narrow(_ scan: ClusterScan, _ mask: RowMask) throws(RealmError) {
         guard kind == .int, let few else { return try super.narrow(scan, mask) }
-        let n = try scan.table.store.integers(try scan.columnLeaf(column))
-        guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        let n = try scan.integers(column)
         let found = scan.scratch()
         defer { scan.release(1) }
         found.clear(scan.count)
         LeafLoops.among(n, 0, scan.count, few, found, scan.unpacked)
         mask.keep(found, scan.count, negated: false)
     }
-    override func tally(_ scan: ClusterScan) throws(RealmError) -> Int? {
+    override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? {
         guard kind == .int, let few else { return nil }
-        let n = try scan.store.integers(try scan.columnLeaf(column))
-        guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
-        scan.learn(column, n.payloadSize)
-        return LeafLoops.count(n, scan.count, among: few, scan.unpacked)
+        return try scan.sum(until: limit) { () throws(RealmError) in
+            LeafLoops.count(try scan.integers(column), scan.count, among: few, scan.unpacked)
+        }
     }
     override func reads(_ found: inout RowReads, _ way: [KeyPath.Step]) { path.reads(&found, way) }
     override var cost: Int { 20 }
@@ -266,8 +261,8 @@ final class BetweenCondition: Condition {
         try low.narrow(scan, mask)
         try high.narrow(scan, mask)
     }
-    override func tally(_ scan: ClusterScan) throws(RealmError) -> Int? {
+    override func tally(_ scan: ClusterScan, limit: Int) throws(RealmError) -> Int? {
         guard let test else { return nil }
-        return try test.test.tally(scan, test.column)
+        return try test.test.tally(scan, test.column, limit: limit)
     }
 }

@@ -121,18 +121,21 @@ enum LeafLoops {
             return self.count(UnsafePointer(unpacked), count, low, high)
         }
     }
+    /// 1 for true: what `? 1 : 0` says, which the compiler makes a branch of, and then no vectors.
+    @inline(__always) private static func bit(_ condition: Bool) -> UInt8 { unsafeBitCast(condition, to: UInt8.self) }
     /// Sums of elements as wide as those of the leaf, each of so few that it cannot wrap.
     @inline(__always)
     private static func count<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ low: Int64, _ high: Int64) -> Int {
         if low > high || low > Int64(T.max) || high < Int64(T.min) { return 0 }
-        let a = T(clamping: low), b = T(clamping: high)
+        // Both bounds in one comparison without a branch: what lies below `low` wraps and becomes larger than any width of the range.
+        let a = T.Magnitude(truncatingIfNeeded: T(clamping: low)), width = T.Magnitude(truncatingIfNeeded: T(clamping: high)) &- a
+        let most = T.bitWidth == 8 ? 128 : 1 << 14
         var sum = 0, start = 0
         while start < count {
-            let end = min(start &+ 64, count)
-            var part: T = 0
-            // Both bounds always, joined by `&`: a single comparison would become a branch per element.
-            for i in start..<end { part = part &+ ((p[i] >= a ? 1 : 0) & (p[i] <= b ? 1 : 0)) }
-            sum &+= Int(part)
+            let end = min(start &+ most, count)
+            var part: T.Magnitude = 0
+            for i in start..<end { part = part &+ T.Magnitude(truncatingIfNeeded: bit(T.Magnitude(truncatingIfNeeded: p[i]) &- a <= width)) }
+            sum &+= Int(truncatingIfNeeded: part)
             start = end
         }
         return sum

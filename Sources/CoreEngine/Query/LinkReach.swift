@@ -27,8 +27,7 @@ final class LinkReach {
 
     /// Clears the rows whose link in `column` leads to no object that is in.
     func narrow(_ scan: ClusterScan, _ column: ColKey, _ mask: RowMask) throws(RealmError) {
-        let n = try scan.table.store.integers(try scan.columnLeaf(column))
-        guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        let n = try scan.integers(column)
         let limit = Int64(bits.count) &* 64, isNullIn: UInt8 = null ? 1 : 0
         bits.withUnsafeBufferPointer { b in
             @inline(__always) func follow(_ value: (Int) -> Int64) {

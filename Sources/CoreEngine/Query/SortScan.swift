@@ -22,10 +22,8 @@ enum SortScan {
         var hasNaN = false
         let scan = ClusterScan(t)
         try scan.run(condition) { (mask) throws(RealmError) in
-            let ref = try scan.columnLeaf(key.column)
             if kind == .double {
-                let n = try FloatLeaf.node(t.store, ref, width: 8)
-                guard n.count >= scan.count else { throw .corrupt("leaf is too short", at: ref.offset) }
+                let n = try scan.numbers(key.column, width: 8)
                 for row in 0..<scan.count where mask[row] != 0 {
                     var bits = FloatLeaf.double(n, row)
                     if bits == FloatLeaf.nullDouble {
@@ -40,8 +38,7 @@ enum SortScan {
                 }
                 return !hasNaN
             }
-            let n = try t.store.integers(ref), first = kind == .nullableInt ? 1 : 0
-            guard n.count >= scan.count + first else { throw .corrupt("leaf is too short", at: ref.offset) }
+            let first = kind == .nullableInt ? 1 : 0, n = try scan.integers(key.column, more: first)
             let null = first == 1 ? n.get(0) : 0
             for row in 0..<scan.count where mask[row] != 0 {
                 let v = n.get(row &+ first)

@@ -10,7 +10,7 @@ final class NodeStore {
     /// Refs below this lie in the file; it grows with the snapshot.
     private(set) var fileLimit: Int
     /// What the quick way of translation may reach in the file: all of it, or nothing where pages must be decrypted first.
-    private var mappedLimit: Int
+    private(set) var mappedLimit: Int
     private var pages: DecryptedPages?
     private var reader: DecryptedPages.Reader?
     /// What the quick look at a page needs; no reference, so that nothing is counted.
@@ -154,37 +154,8 @@ final class NodeStore {
 
     @inline(__always) func isInFile(_ ref: Ref) -> Bool { ref.offset < slabStart }
 
-    /// The node at `ref`, checked: aligned, inside the file (or slab), of a known width type, and whole.
-    @inline(__always) func node(_ ref: Ref) throws(RealmError) -> Node {
-        let at = ref.offset
-        let limit = at < slabStart ? mappedLimit : slabEnd
-        guard at & 7 == 0, at >= Format.headerSize, at <= limit &- 8 else { return try decrypted(ref) }
-        return try checked(ref, limit: limit)
-    }
-    @inline(__always) private func checked(_ ref: Ref, limit: Int) throws(RealmError) -> Node {
-        var size = 0
-        return try checked(ref, limit: limit, &size)
-    }
-    @inline(__always) private func checked(_ ref: Ref, limit: Int, _ size: inout Int) throws(RealmError) -> Node {
-        let at = ref.offset
-        let address = base + at
-        let header = NodeHeader(word: address.load(as: UInt64.self).littleEndian)
-        guard let payload = header.payloadSize, 8 &+ Format.padded(payload) <= limit &- at else {
-            throw .corrupt("node runs past the end of the file", at: at)
-        }
-        size = 8 &+ payload
-        // Elements of arrays of refs are read by bit width: another width type would make the checked size mean something else.
-        if header.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag) != 0 {
-            guard header.widthTypeBits == 0, header.hasRefs else { throw .corrupt("array of refs of an impossible width type", at: at) }
-        }
-        // All ones for a slab node, whose refs may lead anywhere.
-        let slabMask = Int64(slabStart &- 1 &- at) >> 63
-        return Node(
-            address: address, ref: ref, count: header.count, width: header.width, flags: header.flags,
-            refLimit: Int64(fileLimit) | slabMask & Int64.max)
-    }
     /// The way of encrypted files: first the pages of header and node.
-    @inline(never) private func decrypted(_ ref: Ref) throws(RealmError) -> Node {
+    @inline(never) func decrypted(_ ref: Ref) throws(RealmError) -> Node {
         let at = ref.offset
         if let source, at >= fileLimit, at < slabStart { return try source.node(ref) }
         guard let pageTimes, at < slabStart, at & 7 == 0, at >= Format.headerSize, at <= fileLimit &- 8 else {
@@ -223,27 +194,6 @@ final class NodeStore {
     func makeReadable(_ at: Int, _ count: Int) throws(RealmError) {
         if let pageTimes { try load(pageTimes.page(at), through: pageTimes.page(at + count - 1)) }
     }
-    /// The node at `ref`, which must hold refs.
-    @inline(__always) func refsNode(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try node(ref)
-        guard n.hasRefs && n.widthType == 0 else { throw .corrupt("a node without refs stands where one with refs is expected", at: ref.offset) }
-        return n
-    }
-    /// The node at `ref`, which must be a plain integer array.
-    @inline(__always) func integers(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try node(ref)
-        guard n.flags & (NodeHeader.hasRefsFlag | NodeHeader.innerFlag | 0x18) == 0 else {
-            throw .corrupt("not an integer array", at: ref.offset)
-        }
-        return n
-    }
-    /// The node at `ref`, which must be a blob.
-    @inline(__always) func blob(_ ref: Ref) throws(RealmError) -> Node {
-        let n = try node(ref)
-        guard n.widthType == 2 && !n.hasRefs else { throw .corrupt("not a blob", at: ref.offset) }
-        return n
-    }
-
     // MARK: Slab
 
     // Size classes: multiples of 16 up to 512, then four steps per doubling up to 128 MiB.

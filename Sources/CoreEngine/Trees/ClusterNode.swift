@@ -4,46 +4,53 @@
 ///     inner:  [ 0 (compact) | ref to offsets ] [ tagged depth ] [ tagged object count ] child … child
 struct ClusterLeaf {
     let node: Node
-    /// Keys relative to the leaf's offset; nil in the compact form, where they are 0 … count − 1.
-    private(set) var keys: Node?
-    private(set) var count: Int
+    /// Whether the keys, relative to the leaf's offset, are 0 … count − 1; otherwise they stand in `general`.
+    private(set) var isCompact = true
+    private var general = ClusterTree.noNode
+    private(set) var count = 0
 
     /// A place for a leaf to come.
-    init() {
-        node = ClusterTree.noNode
-        count = 0
-    }
+    init() { node = ClusterTree.noNode }
+    /// The store is borrowed: an initializer counts a reference to it otherwise, for each leaf.
     @inline(__always) init(_ s: borrowing NodeStore, _ n: Node) throws(RealmError) {
         node = n
-        (keys, count) = try Self.rows(s, of: n)
-    }
-    /// The keys of a leaf, and how many rows it has. The store is borrowed: an initializer counts a reference to it otherwise, for each leaf.
-    @inline(__always) static func rows(_ s: borrowing NodeStore, of n: Node) throws(RealmError) -> (keys: Node?, count: Int) {
         let first = try n.slot(0)
         if first.isTagged {
-            guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
-            return (nil, Int(first.integer))
+            count = try Self.readCount(first, of: n)
+        } else {
+            isCompact = false
+            general = try Self.readKeys(s, first, of: n)
+            count = general.count
         }
+    }
+    /// The number of rows of a leaf in compact form.
+    @inline(__always) static func readCount(_ first: RefOrTagged, of n: Node) throws(RealmError) -> Int {
+        guard first.integer <= UInt64(Format.clusterCapacity) else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
+        return Int(truncatingIfNeeded: first.integer)
+    }
+    /// The keys of a leaf in general form.
+    @inline(__always) static func readKeys(_ s: borrowing NodeStore, _ first: RefOrTagged, of n: Node) throws(RealmError) -> Node {
         let k = try s.integers(first.ref)
         // A narrow array would lose the unsigned keys that it may be about to receive.
         guard k.width >= 8 || k.count == 0 else { throw .corrupt("cluster keys of a wrong width", at: n.ref.offset) }
         guard k.count <= Format.clusterCapacity else { throw .corrupt("cluster with too many objects", at: n.ref.offset) }
-        return (k, k.count)
+        return k
     }
     var ref: Ref { node.ref }
+    /// The array of the keys; nil in the compact form.
+    var keys: Node? { isCompact ? nil : general }
 
-    @inline(__always) func key(_ row: Int) -> UInt64 { Self.key(row, keys) }
+    @inline(__always) func key(_ row: Int) -> UInt64 { isCompact ? UInt64(row) : general.getUnsigned(row) }
     /// The row with this key, or the one that it would be before.
-    @inline(__always) func position(_ key: UInt64) -> Int { keys?.lowerBoundUnsigned(key) ?? Int(min(key, UInt64(count))) }
+    @inline(__always) func position(_ key: UInt64) -> Int { isCompact ? Int(min(key, UInt64(count))) : general.lowerBoundUnsigned(key) }
     /// The row with this key; nil when there is none.
-    @inline(__always) func row(_ key: UInt64) -> Int? { Self.row(key, keys, count) }
-
-    // The same of a leaf that stands in a class: of its parts, because a call on the whole would copy it.
-    @inline(__always) static func key(_ row: Int, _ keys: Node?) -> UInt64 { keys?.getUnsigned(row) ?? UInt64(row) }
-    @inline(__always) static func row(_ key: UInt64, _ keys: Node?, _ count: Int) -> Int? {
-        guard let keys else { return key < UInt64(count) ? Int(key) : nil }
-        let i = keys.lowerBoundUnsigned(key)
-        return i < count && keys.getUnsigned(i) == key ? i : nil
+    @inline(__always) func row(_ key: UInt64) -> Int? {
+        if isCompact { return key < UInt64(count) ? Int(truncatingIfNeeded: key) : nil }
+        return generalRow(key)
+    }
+    private func generalRow(_ key: UInt64) -> Int? {
+        let i = general.lowerBoundUnsigned(key)
+        return i < count && general.getUnsigned(i) == key ? i : nil
     }
     @inline(__always) static func column(_ node: Node, _ c: Int) throws(RealmError) -> Ref {
         let slot = try node.slot(c &+ 1)
@@ -65,12 +72,14 @@ struct ClusterLeaf {
     }
     @inline(__always) private mutating func setKeys(_ s: NodeStore, _ k: Node) {
         s.setSlot(node, 0, k.ref)
-        keys = k
+        isCompact = false
+        general = k
         count = k.count
     }
     /// Adds a key that is larger than all others; false, and nothing happens, when it is not, or when it would end the compact form.
     @inline(__always) mutating func append(_ s: NodeStore, _ key: UInt64) throws(RealmError) -> Bool {
-        if var k = keys {
+        if !isCompact {
+            var k = general
             guard count > 0, key > k.getUnsigned(count &- 1) else { return false }
             try s.insertUnsigned(&k, count, key)
             setKeys(s, k)
@@ -81,19 +90,19 @@ struct ClusterLeaf {
         return true
     }
     mutating func insert(_ s: NodeStore, _ key: UInt64, at position: Int) throws(RealmError) {
-        if keys == nil && key == UInt64(count) { return setCompact(s, count + 1) }
+        if isCompact && key == UInt64(count) { return setCompact(s, count + 1) }
         var k = try generalKeys(s)
         try s.insertUnsigned(&k, position, key)
         setKeys(s, k)
     }
     mutating func erase(_ s: NodeStore, row: Int) throws(RealmError) {
-        if keys == nil && row == count - 1 { return setCompact(s, row) }
+        if isCompact && row == count - 1 { return setCompact(s, row) }
         var k = try generalKeys(s)
         try s.eraseUnsigned(&k, row)
         setKeys(s, k)
     }
     mutating func keep(_ s: NodeStore, _ rows: KeptRows) throws(RealmError) {
-        if keys == nil && (rows.count == 0 || rows[rows.count - 1] == rows.count - 1) { return setCompact(s, rows.count) }
+        if isCompact && (rows.count == 0 || rows[rows.count - 1] == rows.count - 1) { return setCompact(s, rows.count) }
         var k = try generalKeys(s)
         try s.keepUnsigned(&k, rows)
         setKeys(s, k)
@@ -121,7 +130,7 @@ struct ClusterLeaf {
     }
     /// The keys in general form.
     mutating func generalKeys(_ s: NodeStore) throws(RealmError) -> Node {
-        if let keys { return keys }
+        if !isCompact { return general }
         let k = try s.makeUnsigned((0..<UInt64(count)).map { $0 })
         setKeys(s, k)
         return k
@@ -131,7 +140,7 @@ struct ClusterLeaf {
 struct ClusterInner {
     private(set) var node: Node
     /// Where the children start, relative to this node; nil in the compact form, where they are as far apart as their depth says.
-    private var offsets: Node?
+    private(set) var offsets: Node?
     /// Levels below this node.
     let depth: Int
 
@@ -149,8 +158,10 @@ struct ClusterInner {
     }
     var ref: Ref { node.ref }
 
+    /// The slot of the first child.
+    @inline(__always) static var firstChild: Int { 3 }
     /// Number of children.
-    @inline(__always) var count: Int { node.count &- 3 }
+    @inline(__always) var count: Int { node.count &- Self.firstChild }
     @inline(__always) func child(_ i: Int) throws(RealmError) -> Ref { try node.child(i &+ 3) }
     @inline(__always) func offset(_ i: Int) -> UInt64 { offsets?.getUnsigned(i) ?? UInt64(i) << UInt64(8 &* depth) }
     /// The child where `key` belongs: the last that starts at or before it.

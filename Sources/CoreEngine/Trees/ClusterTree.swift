@@ -170,10 +170,8 @@ final class ClusterTree {
     @inline(__always) func keyNear(_ index: Int) -> ObjKey? {
         cursor.holds(index: index) ? keyInCursor(index &- cursor.firstIndex) : nil
     }
-    @inline(__always) private func rowInCursor(_ key: UInt64) -> Int? { ClusterLeaf.row(key &- cursor.offset, cursor.leaf.keys, cursor.leaf.count) }
-    @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey {
-        ObjKey(Int64(bitPattern: ClusterLeaf.key(row, cursor.leaf.keys) &+ cursor.offset))
-    }
+    @inline(__always) private func rowInCursor(_ key: UInt64) -> Int? { cursor.leaf.row(key &- cursor.offset) }
+    @inline(__always) private func keyInCursor(_ row: Int) -> ObjKey { ObjKey(Int64(bitPattern: cursor.leaf.key(row) &+ cursor.offset)) }
     /// Calls `body` for each key in order until it returns false. The tree must not change meanwhile.
     func forEachKey(_ body: (ObjKey) throws(RealmError) -> Bool) throws(RealmError) {
         let total = try count()

@@ -13,6 +13,7 @@ struct OpenedColumn {
     private var form = Form.none
     /// The leaf; for medium strings the end offsets.
     private(set) var node = ClusterTree.noNode
+    /// The other parts of medium strings; of no meaning for other forms, as `blobRoom`.
     private var blob = ClusterTree.noNode
     private var nulls = ClusterTree.noNode
     /// Rows that there is room for, 0 in a node of the file: rows are only added, and changed, below it.
@@ -24,25 +25,23 @@ struct OpenedColumn {
 
     /// - Returns: false for forms that are not kept open.
     mutating func open(_ kind: LeafKind, _ leaf: Ref, _ s: NodeStore) throws(RealmError) -> Bool {
-        self = OpenedColumn(initial: initial)
+        form = .none
         switch kind {
-        case .int: form = .int
-        case .bool: form = .bool
-        case .link: form = .link
-        case .double: form = .double
-        case .float: form = .float
-        case .slot: form = .slot
+        case .int: try take(.int, s.integers(leaf), s)
+        case .bool: try take(.bool, s.integers(leaf), s)
+        case .link: try take(.link, s.integers(leaf), s)
+        case .double: try take(.double, FloatLeaf.node(s, leaf, width: 8), s)
+        case .float: try take(.float, FloatLeaf.node(s, leaf, width: 4), s)
+        case .slot: try take(.slot, s.refsNode(leaf), s)
         case .string: return try openString(leaf, s)
         default: return false
         }
-        switch form {
-        case .double: node = try FloatLeaf.node(s, leaf, width: 8)
-        case .float: node = try FloatLeaf.node(s, leaf, width: 4)
-        case .slot: node = try s.refsNode(leaf)
-        default: node = try s.integers(leaf)
-        }
-        room = Self.room(node, s)
         return true
+    }
+    @inline(__always) private mutating func take(_ form: Form, _ leaf: Node, _ s: NodeStore) throws(RealmError) {
+        self.form = form
+        node = leaf
+        room = Self.room(leaf, s)
     }
     private mutating func openString(_ leaf: Ref, _ s: NodeStore) throws(RealmError) -> Bool {
         let n = try s.node(leaf)
@@ -56,11 +55,10 @@ struct OpenedColumn {
             return true
         }
         guard n.widthType == 1 else { return false }
-        (form, node) = (.smallString, n)
-        room = Self.room(n, s)
+        try take(.smallString, n, s)
         return true
     }
-    private static func room(_ n: Node, _ s: NodeStore) -> Int {
+    @inline(__always) private static func room(_ n: Node, _ s: NodeStore) -> Int {
         guard n.ref.offset >= s.slabStart else { return 0 }
         let bits = n.widthType == 0 ? n.width : n.width &* 8
         return bits == 0 ? Format.clusterCapacity : s.capacity(n) &* 8 / bits
@@ -68,8 +66,8 @@ struct OpenedColumn {
 
     /// Whether a leaf opened anew is the same, for the assertions of debug builds.
     func isSame(as other: OpenedColumn) -> Bool {
-        form == other.form && node.isSame(as: other.node) && blob.isSame(as: other.blob) && nulls.isSame(as: other.nulls) && room == other.room
-            && blobRoom == other.blobRoom
+        guard form == other.form, node.isSame(as: other.node), room == other.room else { return false }
+        return form != .mediumString || blob.isSame(as: other.blob) && nulls.isSame(as: other.nulls) && blobRoom == other.blobRoom
     }
 
     // MARK: Reading

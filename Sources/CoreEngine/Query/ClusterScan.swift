@@ -1,0 +1,229 @@
+/// A walk over the clusters of a table in key order. Conditions see one cluster at a time.
+///
+/// The nodes of a cluster are scattered over the file: while one is worked on, the next ones are asked for, the farther the nearer to
+/// the top of their tree. A cluster has 256 rows and is done in a tenth of a microsecond, so what each one costs counts: the way from one to
+/// the next is a look into a copy of their parent's children, checked as a whole when the parent is entered.
+final class ClusterScan {
+    let table: Table
+    let store: NodeStore
+    /// Rows of the present cluster.
+    private(set) var count = 0
+    private(set) var leaf = ClusterTree.noNode
+    /// Its keys, unless they are 0 … count − 1.
+    private var keys = ClusterTree.noNode
+    private var isCompact = true
+    /// Where its keys start.
+    private var offset: UInt64 = 0
+
+    /// The innermost inner node, where it has no more children than a node may have: copies of them, 64 bits wide, refs checked.
+    private let children: UnsafeMutablePointer<Int64>
+    /// Where its children start, if they are not 256 keys apart, and where it starts itself.
+    private var starts = ClusterTree.noNode
+    private var startsAreEven = true
+    private var parentBase: UInt64 = 0
+    private var next = 0
+    private var end = 0
+    /// Inner nodes from the root to the parent.
+    private struct Level {
+        let inner: ClusterInner
+        var base: UInt64
+        /// The next child.
+        var next: Int
+    }
+    private let levels: UnsafeMutablePointer<Level>
+    private var depth = -1
+
+    /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and how many cache
+    /// lines their leaves last spanned: for texts of the offsets and of the bytes.
+    private var touched: UInt64 = 0
+    private var texts: UInt64 = 0
+    private let lines: UnsafeMutablePointer<(UInt8, UInt8)>
+    /// Masks in use and those given back.
+    private var masks: [RowMask] = []
+    private var used = 0
+    /// Room for the elements of a leaf, a byte each.
+    let unpacked: UnsafeMutablePointer<Int8>
+
+    init(_ table: Table) {
+        self.table = table
+        store = table.store
+        unpacked = .allocate(capacity: Format.clusterCapacity + 8)
+        children = .allocate(capacity: ClusterInner.firstChild + Format.clusterCapacity)
+        levels = .allocate(capacity: Trees.maxDepth)
+        lines = .allocate(capacity: 64)
+        lines.initialize(repeating: (16, 16), count: 64)
+    }
+    deinit {
+        for m in masks { m.bytes.deallocate() }
+        unpacked.deallocate()
+        children.deallocate()
+        levels.deallocate()
+        lines.deallocate()
+    }
+
+    @inline(__always) func key(_ row: Int) -> ObjKey {
+        ObjKey(Int64(bitPattern: (isCompact ? UInt64(row) : keys.getUnsigned(row)) &+ offset))
+    }
+    /// A mask of undefined contents; given back in reverse order.
+    func scratch() -> RowMask {
+        if used == masks.count { masks.append(RowMask(bytes: .allocate(capacity: Format.clusterCapacity))) }
+        used += 1
+        return masks[used - 1]
+    }
+    func release(_ n: Int) { used -= n }
+
+    /// Runs `body` with the mask of matching rows of each cluster in key order, until it returns false.
+    func run(_ condition: Condition, _ body: (RowMask) throws(RealmError) -> Bool) throws(RealmError) {
+        let mask = scratch()
+        while try advance() {
+            mask.fill(count)
+            try condition.narrow(self, mask)
+            if try !body(mask) { return }
+        }
+    }
+    /// The sum of what `body` says of each cluster, until it has reached `limit`.
+    @inline(__always) func sum(until limit: Int, _ body: () throws(RealmError) -> Int) throws(RealmError) -> Int {
+        var n = 0
+        while n < limit, try advance() { n &+= try body() }
+        return n
+    }
+    /// Moves on to the next cluster that has rows, the first time to the first; false after the last.
+    func advance() throws(RealmError) -> Bool {
+        while true {
+            while next < end {
+                try store.test()
+                let i = next
+                next = i &+ 1
+                if touched != 0 { announce(i) }
+                let n = try store.refsNode(RefOrTagged(raw: children[i]).ref)
+                guard !n.isInner else { throw .corrupt("an inner cluster stands where a leaf is expected", at: n.ref.offset) }
+                let child = i &- ClusterInner.firstChild
+                try open(n, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
+                if count > 0 { return true }
+            }
+            switch try climb() {
+            case .rows: return true
+            case .children: continue
+            case .nothing: return false
+            }
+        }
+    }
+    @inline(__always) private func open(_ n: Node, _ base: UInt64) throws(RealmError) {
+        let first = try n.slot(0)
+        isCompact = first.isTagged
+        if isCompact {
+            count = try ClusterLeaf.readCount(first, of: n)
+        } else {
+            keys = try ClusterLeaf.readKeys(store, first, of: n)
+            count = keys.count
+        }
+        leaf = n
+        offset = base
+    }
+
+    /// What was come to.
+    private enum Find {
+        /// A cluster with rows, the children of a parent, or the end.
+        case rows, children, nothing
+    }
+    /// Up and down through the tree, to the next cluster with rows or the next parent of clusters.
+    @inline(never) private func climb() throws(RealmError) -> Find {
+        (next, end) = (0, 0)
+        if depth < 0 {
+            depth = 0
+            if let found = try enter(table.rows.root, 0) { return found }
+        }
+        while depth > 0 {
+            try store.test()
+            let l = levels + (depth &- 1)
+            let i = l.pointee.next
+            guard i < l.pointee.inner.count else {
+                depth &-= 1
+                continue
+            }
+            l.pointee.next = i &+ 1
+            if let found = try enter(try l.pointee.inner.child(i), l.pointee.base &+ l.pointee.inner.offset(i)) { return found }
+        }
+        return .nothing
+    }
+    /// Opens a cluster, or goes down into an inner node. - Returns: nil: the search goes on, there or behind it.
+    private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
+        let n = try store.refsNode(ref)
+        guard n.isInner else {
+            try open(n, base)
+            return count > 0 ? .rows : nil
+        }
+        let inner = try ClusterInner(store, n)
+        if inner.depth == 1, inner.count <= Format.clusterCapacity {
+            guard n.widen(to: children) else { throw .corrupt("ref beyond the end of the file", at: n.ref.offset) }
+            parentBase = base
+            startsAreEven = inner.offsets == nil
+            starts = inner.offsets ?? ClusterTree.noNode
+            (next, end) = (ClusterInner.firstChild, ClusterInner.firstChild + inner.count)
+            return .children
+        }
+        guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
+        (levels + depth).initialize(to: Level(inner: inner, base: base, next: 0))
+        depth += 1
+        return nil
+    }
+    /// Asks for what the clusters after the one in slot `i` of the parent need.
+    @inline(__always) private func announce(_ i: Int) {
+        let head = i &+ 6, leaves = i &+ 3
+        if head < end { Platform.prefetch(store.base + Int(truncatingIfNeeded: children[head]), lines: 2) }
+        if leaves < end, let next = store.refsAtHand(RefOrTagged(raw: children[leaves]).ref) {
+            var rest = touched
+            while rest != 0 {
+                let column = rest.trailingZeroBitCount
+                rest &= rest &- 1
+                guard column &+ 1 < next.count else { break }
+                let isText = texts >> UInt64(column) & 1 != 0
+                Platform.prefetch(store.base + Int(truncatingIfNeeded: next.get(column &+ 1)), lines: isText ? 1 : Int(lines[column].0))
+            }
+        }
+        if texts != 0 { announceTexts(i &+ 1) }
+    }
+    /// Asks for the parts of the texts of the cluster in slot `i`.
+    @inline(never) private func announceTexts(_ i: Int) {
+        guard i < end, let next = store.refsAtHand(RefOrTagged(raw: children[i]).ref) else { return }
+        var rest = texts
+        while rest != 0 {
+            let column = rest.trailingZeroBitCount
+            rest &= rest &- 1
+            guard column &+ 1 < next.count, let leaf = store.refsAtHand(RefOrTagged(raw: next.get(column &+ 1)).ref) else { continue }
+            guard !leaf.context, leaf.count > 2 else { continue }
+            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(0)), lines: Int(lines[column].0))
+            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(1)), lines: Int(lines[column].1))
+            Platform.prefetch(store.base + Int(truncatingIfNeeded: leaf.get(2)), lines: 1)
+        }
+    }
+    /// Says how many bytes the present leaf of a column has.
+    @inline(__always) func learn(_ column: ColKey, _ bytes: Int) {
+        lines[column.index & 63].0 = UInt8(truncatingIfNeeded: min(bytes >> 6 &+ 1, 40))
+    }
+    /// The same for a text in three nodes.
+    @inline(__always) func learn(_ column: ColKey, offsets: Int, text: Int) {
+        texts |= 1 << UInt64(column.index & 63)
+        lines[column.index & 63] = (
+            UInt8(truncatingIfNeeded: min(offsets >> 6 &+ 1, 24)), UInt8(truncatingIfNeeded: min(text >> 6 &+ 1, 48))
+        )
+    }
+    /// The leaf of a column in the present cluster.
+    @inline(__always) func columnLeaf(_ column: ColKey) throws(RealmError) -> Ref {
+        touched |= 1 << UInt64(column.index & 63)
+        return try ClusterLeaf.column(leaf, column.index)
+    }
+    /// The leaf of a column of integers, with an element for each row and `more`.
+    @inline(__always) func integers(_ column: ColKey, more: Int = 0) throws(RealmError) -> Node {
+        try checked(column, try store.integers(try columnLeaf(column)), more: more)
+    }
+    /// The leaf of a column of floats (`width` 4) or doubles (8).
+    @inline(__always) func numbers(_ column: ColKey, width: Int) throws(RealmError) -> Node {
+        try checked(column, try FloatLeaf.node(store, try columnLeaf(column), width: width), more: 0)
+    }
+    @inline(__always) private func checked(_ column: ColKey, _ n: Node, more: Int) throws(RealmError) -> Node {
+        guard n.count >= count &+ more else { throw .corrupt("leaf is too short", at: n.ref.offset) }
+        learn(column, n.payloadSize)
+        return n
+    }
+}
