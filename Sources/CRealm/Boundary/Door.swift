@@ -187,8 +187,9 @@ final class ObjectHandle: Handle, Confined {
     @inline(__always) static func make(_ box: RealmBox, _ table: TableKey, _ named: BornKey) -> OpaquePointer {
         if let u = ObjectPool.current?.pop() {
             u._withUnsafeGuaranteedRef { h in
-                h.ownedBox = .passRetained(box)
+                // One reference is counted; passing it on would count another one for the way.
                 h.realm = box.realm
+                h.ownedBox = Unmanaged.passUnretained(box).retain()
                 h.table = table
                 h.named = named
                 h.generation = ForkGuard.generation

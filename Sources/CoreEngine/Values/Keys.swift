@@ -4,7 +4,7 @@ public struct TableKey: Hashable, Sendable {
     public let raw: UInt32
     @inlinable @inline(__always) package init(_ raw: UInt32) { self.raw = raw }
     /// Names no table.
-    public static let null = TableKey(0x7FFF_FFFF)
+    @inlinable public static var null: TableKey { TableKey(0x7FFF_FFFF) }
     @inline(__always) package var index: Int { Int(raw & 0xFFFF) }
     /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == 0x7FFF_FFFF }
@@ -18,7 +18,7 @@ public struct TableKey: Hashable, Sendable {
 @usableFromInline package struct ColKey: Hashable, Sendable {
     @usableFromInline package let raw: Int64
     @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
-    package static let null = ColKey(.max)
+    @inlinable package static var null: ColKey { ColKey(.max) }
     init(index: Int, type: ColumnType, attributes: ColumnAttributes, tag: UInt32) {
         raw = Int64(index) | Int64(type.rawValue) << 16 | Int64(attributes.rawValue & 0xFF) << 22 | Int64(tag) << 30
     }
@@ -34,7 +34,7 @@ public struct ObjKey: Hashable, Sendable, Comparable, BitwiseCopyable {
     public let raw: Int64
     @inlinable @inline(__always) package init(_ raw: Int64) { self.raw = raw }
     /// Names no object.
-    public static let null = ObjKey(-1)
+    @inlinable public static var null: ObjKey { ObjKey(-1) }
     /// Whether it names none.
     @inline(__always) public var isNull: Bool { raw == -1 }
     @inlinable @inline(__always) package var isUnresolved: Bool { raw < -1 }
