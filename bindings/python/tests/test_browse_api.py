@@ -288,7 +288,7 @@ def test_the_file_as_a_whole(crowd):
         assert overview["format"] == 24 and overview["size"] == crowd.stat().st_size and overview["way"] == "snapshot"
         space = asking.get("crowd.realm", "space")
         assert space["total"] == sum(part["bytes"] for part in space["parts"]) > 0
-        assert asking.get("crowd.realm", "check") == {"version": overview["version"], "sound": True, "total": 0, "faults": []}
+        assert asking.get("crowd.realm", "check") == {"version": overview["version"], "state": overview["state"], "sound": True, "total": 0, "faults": []}
         assert asking.get("crowd.realm", "versions")["versions"] == []
         declared = asking.get("crowd.realm", "schema")["classes"]
         assert [(one["name"], one["count"]["v"]) for one in declared] == [("Big", 1), ("Person", 5000)]

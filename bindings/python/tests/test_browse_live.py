@@ -173,3 +173,97 @@ def test_the_log_has_an_address(file):
     with Asking(file) as asking:
         assert asking.get(file.name, "log") == {"log": [], "sizes": []}
         assert asking.client.get(addresses.path(["nothing", "events"]) + ".json").status_code == 404
+
+
+def test_who_does_not_listen_is_told_the_last_version(file, monkeypatch):
+    """However many events a watcher leaves waiting, the newest version is among them."""
+    monkeypatch.setattr("crealm.browse.live._WAITING", 3)
+
+    async def watched():
+        watch = Watch(File(str(file)), _run)
+        events = watch.events()
+        await next_of(events)
+        for number in range(10):
+            watch._tell({"event": "version", "data": {"version": number, "classes": {}}})
+        found = [(await next_of(events))[1]["version"] for _ in range(3)]
+        await events.aclose()
+        watch._file.close()
+        return found
+
+    assert asyncio.run(watched()) == [7, 8, 9]
+
+
+def test_a_look_that_fails_is_made_again(file, monkeypatch):
+    """Also where it fails in a way that nobody thought of."""
+    async def watched():
+        watch = Watch(File(str(file)), _run)
+        events = watch.events()
+        await next_of(events)
+        news, failed = watch._news, []
+
+        def failing(last):
+            if len(failed) < 3:
+                failed.append(1)
+                raise MemoryError if len(failed) == 2 else OSError("no more files")
+            return news(last)
+
+        monkeypatch.setattr(watch, "_news", failing)
+        written = await asyncio.to_thread(change, file, 1)
+        found = await next_of(events)
+        await events.aclose()
+        watch._file.close()
+        return written, found, failed
+
+    written, found, failed = asyncio.run(watched())
+    assert found[1]["version"] >= written and found[1]["classes"]["Person"]["inserted"] == 1 and len(failed) == 3
+
+
+def test_a_look_that_nobody_waits_for_hides_nothing(file):
+    """The last watcher leaves while a look goes on, and another one comes before that has ended: it is told the version that is there."""
+    async def watched():
+        begun, end = asyncio.Event(), asyncio.Event()
+        watch = Watch(File(str(file)), _run)
+        events = watch.events()
+        await next_of(events)
+        news, loop = watch._news, asyncio.get_running_loop()
+
+        def slow(last):
+            loop.call_soon_threadsafe(begun.set)
+            asyncio.run_coroutine_threadsafe(end.wait(), loop).result(20)
+            return news(last)
+
+        watch._news = slow
+        await asyncio.wait_for(begun.wait(), 20)
+        await events.aclose()
+        written = await asyncio.to_thread(change, file, 1)
+        watch._news = news
+        end.set()
+        later = watch.events()
+        found = await next_of(later)
+        await later.aclose()
+        watch._file.close()
+        return written, found
+
+    written, found = asyncio.run(watched())
+    assert found[0] == "version" and found[1]["version"] >= written
+
+
+def test_a_file_in_the_place_of_another_is_told(file, tmp_path):
+    """Also where both have the same version."""
+    other = tmp_path / "other.realm"
+    with crealm.open(other, schema=[PERSON]) as db, db.write():
+        db.add_many("Person", ({"id": i} for i in range(3)))
+
+    async def watched():
+        watch = Watch(File(str(file)), _run)
+        events = watch.events()
+        first = await next_of(events)
+        other.replace(file)
+        found = await next_of(events)
+        await events.aclose()
+        watch._file.close()
+        return first, found
+
+    first, found = asyncio.run(watched())
+    assert first[1]["version"] == found[1]["version"] and first[1]["state"] != found[1]["state"]
+    assert found[1]["classes"]["Person"]["count"] == 3

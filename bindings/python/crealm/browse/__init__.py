@@ -15,6 +15,8 @@ The rooms; each uses those above it:
 
     addresses   names of the file as parts of addresses, and back
     cells       values as JSON that loses nothing
+    work        the threads, and how work on them is ended
+    answers     answers about one snapshot, kept as they were sent
     files       the files that are open, and their snapshots
     places      objects and values by their addresses
     marks       what a page has seen of a value

@@ -25,8 +25,9 @@
 
 with `.json` behind the path; what may be sent with POST is in `posts`. Without it some give files: /FILE/class/CLASS?download=csv (json, ndjson;
 parquet, arrow and sqlite of a whole class) the objects, …/PROPERTY?raw= a text or bytes as they are, /FILE/schema?raw=python (swift,
-typescript, kotlin, json) the classes as declarations. Names are encoded as `addresses` says, values are `cells`. Every answer about a file has "version", the number of the snapshot that it is about. An error is
-{"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
+typescript, kotlin, json) the classes as declarations. Names are encoded as `addresses` says, values are `cells`. Every answer about
+a file has "version", the number of the snapshot that it is about, and "state": a short text that is another one when the file has other content. An
+error is {"error": {"kind", "message", …}} with a status of 400 and above; see `queries.described` for its place in a query.
 """
 
 from __future__ import annotations
@@ -136,16 +137,28 @@ def status_of(error: Error) -> int:
     return next(status for kind, status in _STATUS if isinstance(error, kind))
 
 
-def answer(ask: Ask) -> Json:
-    """What an address shows. Errors of the package where it cannot be shown."""
+def answer(ask: Ask) -> bytes:
+    """What an address shows, as text of JSON. Errors of the package where it cannot be shown."""
     if not ask.parts:
-        return {"files": [_entry(name, file) for name, file in ask.files]}
+        return encoded({"files": [_entry(name, file) for name, file in ask.files]})
     file = ask.file
     make = _route(ask.parts[1:])
     with file.snapshot() as snapshot:
-        found = make(ask, snapshot)
         problem = file.problem
-        return {"version": snapshot.version, **({} if problem is None else {"problem": described(problem)}), **found}
+        if problem is not None or make not in _LASTING:
+            return _told(ask, snapshot, make, problem)
+        key = (tuple(ask.parts[1:]), tuple((name, tuple(given)) for name, given in sorted(ask.options.items())))
+        return snapshot.answers.get(key, lambda: _told(ask, snapshot, make, None), ask.job)
+
+
+def _told(ask: Ask, snapshot: Snapshot, make: Answer, problem: Optional[Error]) -> bytes:
+    facts: Json = {"version": snapshot.version, "state": snapshot.state}
+    return encoded({**facts, **({} if problem is None else {"problem": described(problem)}), **make(ask, snapshot)})
+
+
+def encoded(value: Any) -> bytes:
+    """JSON as it is sent."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def failure(error: Error) -> Json:
@@ -526,3 +539,7 @@ def compare(ask: Ask, snapshot: Snapshot) -> Json:
         raise NoSuchPage("There is nothing at this address")
     with ask._replace(parts=[other]).file.snapshot() as there:
         return {"with": other, **compared(there.database, snapshot.database, ask.job)}
+
+
+# What is told of a snapshot alone, and so may be told again.
+_LASTING = frozenset({objects, one_object, links, value, facets, explain, schema, drawing})

@@ -20,6 +20,7 @@ Whether a file has changed is told from its mark: what the system knows of it, a
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import threading
 import time
@@ -32,6 +33,7 @@ from ..errors import CorruptFileError, DataError, Error, FileNotFound, Permissio
 from ..examining import FileInfo, file_info
 from ..opening import needs_upgrade
 from ..opening import open as open_database
+from .answers import Answers
 
 WAYS = {"snapshot": "snapshot", "shared": "r", "immutable": "immutable"}
 SMALL = 256 << 20
@@ -82,6 +84,8 @@ class Snapshot:
         self.mark = mark  # Of the file, and when that was looked at: before it was opened, so that a later commit shows.
         self.seen_at = seen_at
         self.version = database.version
+        self.state = _digest(mark, self.version)
+        self.answers = Answers()
         self.kept: Dict[Any, Any] = {}
         self.lock = threading.Lock()  # Of `kept`.
         self.users = 0  # These two are the file's to change.
@@ -372,6 +376,11 @@ class Files:
     def close(self) -> None:
         for file in self._files.values():
             file.close()
+
+
+def _digest(mark: Mark, version: int) -> str:
+    """A short text that is another one when the file has other content. Versions alone do not tell that: another file may have been put in its place."""
+    return hashlib.blake2b(repr((mark.inode, mark.header, version)).encode(), digest_size=8).hexdigest()
 
 
 def _is_same(snapshot: Snapshot, mark: Mark) -> bool:

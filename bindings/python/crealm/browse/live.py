@@ -6,7 +6,7 @@ themselves, which ask for what they show again. All watchers share one look. Who
 since its page was made.
 
     event: version
-    data: {"version": 18, "before": 17, "time": 1714979289.12, "classes": {"Person": {"inserted": 2, "deleted": 0, "count": 1202}}}
+    data: {"version": 18, "state": "…", "before": 17, "time": 1714979289.12, "classes": {"Person": {"inserted": 2, "deleted": 0, "count": 1202}}}
 
     event: problem
     data: {"kind": "FileNotFound", "message": "The file is gone"}
@@ -18,7 +18,7 @@ import asyncio
 import json
 import time
 from collections import deque
-from typing import Any, AsyncIterator, Awaitable, Callable, Deque, Dict, List, Optional, Set
+from typing import Any, AsyncIterator, Awaitable, Callable, Deque, Dict, Optional, Set, Tuple
 
 from ..database import Database
 from ..errors import Error
@@ -28,6 +28,7 @@ from .queries import described
 _PERIOD = 0.3  # Seconds between two looks.
 _ALIVE = 15.0  # Seconds after which a watcher hears that the connection is there.
 _KEPT = 200  # Entries of the log.
+_WAITING = 64  # Events that wait for one watcher.
 _MOST_KEYS = 2_000_000  # Of one class; of larger ones only the counts are compared.
 
 Event = Dict[str, Any]
@@ -37,8 +38,8 @@ Run = Callable[[Callable[[], Any]], Awaitable[Any]]
 class Summary:
     """What is kept of a version to compare the next one with."""
 
-    def __init__(self, database: Database) -> None:
-        self.version = database.version
+    def __init__(self, database: Database, state: str = "") -> None:
+        self.version, self.state = database.version, state
         self.counts: Dict[str, int] = {}
         self.keys: Dict[str, Any] = {}
         for name in database.classes:
@@ -76,7 +77,6 @@ class Watch:
         self._file, self._run = file, run
         self._listeners: Set["asyncio.Queue[Event]"] = set()
         self._task: Optional["asyncio.Task[None]"] = None
-        self._last: Optional[Summary] = None
         self._problem: Optional[str] = None
         self._newest: Optional[Event] = None  # What who comes later is told first.
         self.log: Deque[Event] = deque(maxlen=_KEPT)
@@ -84,7 +84,7 @@ class Watch:
 
     async def events(self) -> AsyncIterator[str]:
         """What a watcher is sent, for ever."""
-        queue: "asyncio.Queue[Event]" = asyncio.Queue(64)
+        queue: "asyncio.Queue[Event]" = asyncio.Queue(_WAITING)
         self._listeners.add(queue)
         if self._task is None or self._task.done():
             self._task = asyncio.create_task(self._look())
@@ -106,48 +106,52 @@ class Watch:
                 self._task = None
 
     async def _look(self) -> None:
-        self._last = self._newest = None
+        """What the last look found is known to this task alone: one that was ended while it looked tells and changes nothing any more."""
+        last: Optional[Summary] = None
+        self._newest = None
         while True:
-            for event in await self._told():
-                if event["event"] == "version":
-                    self._newest = {**event, "data": {**event["data"], "before": None}}  # What changed is for who saw the version before.
-                    self._newest["data"].pop("classes", None)
-                for queue in list(self._listeners):
-                    if not queue.full():  # Who does not listen misses what is told; the next event tells the newest version again.
-                        queue.put_nowait(event)
+            try:
+                last, event = await self._run(lambda: self._news(last))
+            except Exception:  # It took too long, was ended, or failed in a way that nobody thought of: the next look says the same.
+                event = None
+            if event is not None:
+                self._tell(event)
             await asyncio.sleep(_PERIOD)
 
-    async def _told(self) -> List[Event]:
-        try:
-            found: List[Event] = await self._run(self._news)
-            return found
-        except Error:
-            return []  # It took too long, or was ended: the next look says the same.
+    def _tell(self, event: Event) -> None:
+        if event["event"] == "version":
+            self._newest = {**event, "data": {**event["data"], "before": None}}  # What changed is for who saw the version before.
+            self._newest["data"].pop("classes", None)
+        for queue in list(self._listeners):
+            if queue.full():  # Who does not listen misses what was told first, never what was told last.
+                queue.get_nowait()
+            queue.put_nowait(event)
 
-    def _news(self) -> List[Event]:
+    def _news(self, last: Optional[Summary]) -> Tuple[Optional[Summary], Optional[Event]]:
+        """What is there now, and what is to be told of it."""
         try:
-            return self._changes()
+            return self._changes(last)
         except Error as error:
             said = described(error)
             if said["message"] == self._problem:
-                return []
+                return last, None
             self._problem = said["message"]
-            return [{"event": "problem", "data": said}]
+            return last, {"event": "problem", "data": said}
 
-    def _changes(self) -> List[Event]:
+    def _changes(self, before: Optional[Summary]) -> Tuple[Optional[Summary], Optional[Event]]:
         with self._file.snapshot() as snapshot:
             problem = self._file.problem
             if problem is not None:
                 raise problem
             self._problem = None
-            if self._last is not None and self._last.version == snapshot.version:
-                return []
-            before, self._last = self._last, Summary(snapshot.database)
-            data: Dict[str, Any] = {"version": snapshot.version, "time": time.time(), "before": None if before is None else before.version}
+            if before is not None and before.state == snapshot.state:
+                return before, None
+            now = Summary(snapshot.database, snapshot.state)
+            data: Dict[str, Any] = {
+                "version": snapshot.version, "state": snapshot.state, "time": time.time(), "before": None if before is None else before.version}
             if not self.sizes or self.sizes[-1]["version"] != snapshot.version:  # Else nobody watched for a while, and nothing was written.
                 self.sizes.append({"version": snapshot.version, "time": data["time"], "size": snapshot.mark.size})
-            if before is None:
-                return [{"event": "version", "data": data}]
-            data["classes"] = compared(before, self._last)
-            self.log.append(data)
-            return [{"event": "version", "data": data}]
+            if before is not None:
+                data["classes"] = compared(before, now)
+                self.log.append(data)
+            return now, {"event": "version", "data": data}

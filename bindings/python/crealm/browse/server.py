@@ -211,8 +211,8 @@ def _parsed(body: bytes) -> Any:
 
 
 def _json(value: Any, status: int) -> Response:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return Response(text.encode("utf-8", "replace"), status, media_type="application/json")
+    """value: what is sent, or its text where that is known."""
+    return Response(value if isinstance(value, bytes) else api.encoded(value), status, media_type="application/json")
 
 
 # ------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ import * as compare from "./compare.js";
 import * as keys from "./keys.js";
 import { trouble, turnBack } from "./edit.js";
 import { heard } from "./events.js";
+import { Follower, seen } from "./following.js";
 
 const main = document.getElementById("main");
 const side = document.getElementById("side");
@@ -58,8 +59,6 @@ async function nothing() {
 
 /** What a view may do with the page around it. */
 const page = {
-  /** What the log of this page has: the newest first. */
-  heard: [],
   /** Goes to an address. replaces: it takes the place of the one that is shown. */
   go(href, replaces = false) {
     history[replaces ? "replaceState" : "pushState"](null, "", href);
@@ -77,9 +76,19 @@ const page = {
     page.schemas.clear();
     await show();
   },
-  /** Shows the same address anew, unless somebody is typing there. */
+  /** Shows the same address anew. */
   again() {
-    if (!main.querySelector("form.change")) show();
+    return page.whenFree(show, main);
+  },
+  /** Fills an element: now, or, where somebody is typing in it, once the form is gone. Neither what is typed is lost, nor what is told meanwhile. */
+  async whenFree(fill, element) {
+    if (!hasForm(element)) return fill();
+    if (!late.has(element)) freed(element, turn);
+    late.set(element, fill);
+  },
+  /** How many times something was told of the file: an answer that was asked for before the last of them may be too old. */
+  get news() {
+    return follower.count;
   },
   schemas: new Map(), // Of files, by name and version.
   /** The classes of a file, once for each version of it. */
@@ -100,7 +109,7 @@ const page = {
 };
 
 async function show() {
-  const mine = (turn += 1);
+  const mine = (turn += 1), news = follower.count;
   view?.close?.();
   view = null;
   side.classList.remove("open");
@@ -125,6 +134,7 @@ async function show() {
     put(main, made.element);
     document.title = [...way.map(([text]) => text).reverse(), "CRealm"].join(" · ");
     made.shown?.();
+    if (news !== follower.count && at.length) follower.told({}); // It was told while the view was made, which may be of the version before.
   } catch (error) {
     if (mine === turn) failed(error);
   } finally {
@@ -132,9 +142,35 @@ async function show() {
   }
 }
 
-/** Shows what went wrong instead of the view. */
+const late = new WeakMap(); // What fills elements in which somebody is typing.
+
+function hasForm(element) {
+  return element.querySelector("form.change") !== null;
+}
+
+/** Fills an element when nobody is typing in it any more, if it is still shown then. */
+function freed(element, mine) {
+  const observer = new MutationObserver(() => {
+    if (hasForm(element)) return;
+    observer.disconnect();
+    const fill = late.get(element);
+    late.delete(element);
+    if (mine === turn) Promise.resolve(fill()).catch(failed);
+  });
+  observer.observe(element, { childList: true, subtree: true });
+}
+
+const AGAIN = 2000; // Milliseconds until a page asks again that was not answered.
+
+/** Shows what went wrong instead of the view. With the next version it is tried again; at once, where that may help. */
 function failed(error) {
   if (error.name === "AbortError") return;
+  view?.close?.();
+  view = { renew: show };
+  if (!(error instanceof Refusal) || error.status >= 500) {
+    const mine = turn;
+    setTimeout(() => mine === turn && overview && follower.told({}), AGAIN);
+  }
   const at = parts(location.pathname);
   if (error instanceof Refusal && error.status === 423) {
     put(main, keys.form(at[0], error.error, () => { overview = null; show(); }));
@@ -202,40 +238,35 @@ function listen(file) {
   };
 }
 
-let moving = null; // The version that is being asked for; what comes meanwhile waits.
-let waiting = null; // The newest news that came meanwhile: one of them is enough.
+const follower = new Follower(
+  (news) => refreshed(news.file, news), (first, then) => ({ ...then, classes: { ...first.classes, ...then.classes } }), seen,
+);
 
 /** Another version: the side, and what is shown, are asked for again. */
 async function moved(file, news) {
-  if (overview === null || overview.name !== file || overview.version === news.version) return;
-  if (news.classes) page.heard.unshift(news);
-  if (moving) {
-    waiting = { file, news: { ...news, classes: { ...waiting?.news.classes, ...news.classes } } };
-    return;
-  }
-  moving = refreshed(file, news);
-  try {
-    await moving;
-  } finally {
-    moving = null;
-  }
-  const next = waiting;
-  waiting = null;
-  if (next) await moved(next.file, next.news);
+  if (overview !== null && overview.name === file && overview.state !== news.state) await follower.told({ ...news, file });
 }
 
 async function refreshed(file, news) {
-  const found = await ask([file]);
-  if (overview?.name !== file) return; // Another file is shown by now.
-  if (found.shape !== overview.shape) page.schemas.delete(file);
+  const name = overview?.name;
+  if (name === undefined || (file !== undefined && file !== name)) return; // Another file is shown by now.
+  const found = await ask([name]);
+  if (overview?.name !== name) return;
+  if (found.shape !== overview.shape) page.schemas.delete(name);
   overview = found;
   fillSide(parts(location.pathname), news.classes);
   drawTools();
   say(`Version ${overview.version}`);
-  await view?.renew?.(news);
+  try {
+    await view?.renew?.({ ...news, version: overview.version });
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500) throw error; // It is tried again.
+    failed(error);
+  }
 }
 
 window.addEventListener("pagehide", () => listen(undefined));
+window.addEventListener("pageshow", (event) => event.persisted && page.reload()); // It was kept, and heard nothing meanwhile.
 
 // The side
 
@@ -272,20 +303,33 @@ async function known(file) {
   }
 }
 
+const FLASH = 6000; // Milliseconds that what changed is marked.
+let drawn = { counts: new Map() }; // What is at the side: of which address and classes, and where their counts are.
+
 /** changes: what came and went in a class, to be marked. */
 function fillSide(at, changes = {}) {
-  const [name, kind, current] = at;
-  const entry = (one) => h(
-    "li", {},
-    h(
-      "a",
-      {
-        href: path(name, "class", one.name), class: "entry",
-        "aria-current": (kind === "class" || kind === "links") && current === one.name ? "page" : undefined,
-      },
-      isolated(one.name), countOf(one, Object.hasOwn(changes, one.name)),
-    ),
-  );
+  const key = JSON.stringify([at.slice(0, 3), overview.classes.map((one) => [one.name, one.embedded])]);
+  if (drawn.key !== key || !drawn.side?.isConnected) buildSide(at, key);
+  for (const one of overview.classes) {
+    const holder = drawn.counts.get(one.name), isChanged = Object.hasOwn(changes, one.name);
+    if (!isChanged && JSON.stringify(one.count) === holder.told) continue; // Most of them are what they were.
+    holder.told = JSON.stringify(one.count);
+    const count = countOf(one, isChanged);
+    put(holder.element, count);
+    if (isChanged) setTimeout(() => count.classList.remove("changed"), FLASH);
+  }
+}
+
+function buildSide(at, key) {
+  const [name, kind, current] = at, counts = new Map();
+  const entry = (one) => {
+    const element = h("span", {});
+    counts.set(one.name, { element, told: null });
+    const isCurrent = (kind === "class" || kind === "links") && current === one.name;
+    return h("li", {}, h(
+      "a", { href: path(name, "class", one.name), class: "entry", "aria-current": isCurrent ? "page" : undefined }, isolated(one.name), element,
+    ));
+  };
   const group = (title, classes) => classes.length > 0 && [h("h2", {}, title), h("ul", { class: "classes" }, classes.map(entry))];
   const pages = [
     ["Overview", undefined], ["Schema", "schema"], ["Space", "space"], ["Check", "check"], ["Versions", "versions"],
@@ -295,14 +339,14 @@ function fillSide(at, changes = {}) {
     "input",
     { type: "search", placeholder: "Find a class", "aria-label": "Find a class", oninput: () => sift(filter.value) },
   );
-  const wanted = side.querySelector("input")?.value ?? "";
+  const wanted = side.querySelector("input")?.value ?? "", title = h("h2", {}, "File");
   put(
     side,
     overview.classes.length > 12 && filter,
     group("Classes", overview.classes.filter((one) => !one.embedded)),
     group("Embedded", overview.classes.filter((one) => one.embedded)),
     !overview.classes.length && h("p", { class: "empty" }, "This file has no classes."),
-    h("h2", {}, "File"),
+    title,
     h(
       "ul", {},
       pages.map(([title, part]) => h(
@@ -311,6 +355,7 @@ function fillSide(at, changes = {}) {
       )),
     ),
   );
+  drawn = { key, counts, side: title };
   filter.value = wanted;
   sift(wanted);
   side.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });

@@ -15,12 +15,17 @@ export function panel(file, className, property, where, narrowed, closed) {
     onkeydown: (event) => { if (event.key === "Escape") closed(); },
   },
     h("header", {}, h("h2", {}, isolated(property)), close), body);
-  const controller = new AbortController();
-  ask([file, "facets", className, property], { where }, controller.signal).then(
-    (found) => { body.className = ""; put(body, content(found, new Place(file), narrowed)); },
-    (error) => { if (error.name !== "AbortError") put(body, error.message); });
+  let controller;
+  const renew = () => {
+    controller?.abort(); // What was asked before is not wanted any more.
+    controller = new AbortController();
+    ask([file, "facets", className, property], { where }, controller.signal).then(
+      (found) => { body.className = ""; put(body, content(found, new Place(file), narrowed)); },
+      (error) => { if (error.name !== "AbortError") put(body, error.message); });
+  };
+  renew();
   queueMicrotask(() => close.focus());
-  return { element, close: () => controller.abort() };
+  return { element, renew, close: () => controller.abort() };
 }
 
 function content(found, place, narrowed) {

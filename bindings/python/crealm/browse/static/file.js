@@ -34,7 +34,7 @@ export async function show([name], options, page) {
     upgrade(file, page),
     h("dl", { class: "facts" }, facts.map(([term, text, title]) => h("div", {}, h("dt", {}, term), h("dd", { title }, text)))),
     classes(file));
-  return { element };
+  return { element, renew: () => page.again() };
 }
 
 function upgrade(file, page) {

@@ -7,11 +7,12 @@ const ROW = 27; // Pixels; style.css has the same.
 const PAGE = 100; // Rows that are asked for at a time.
 const TALLEST = 8_000_000; // Pixels that web clients still lay out exactly; a longer table is scrolled by share.
 const KEPT = 60; // Pages in memory.
+const FLASH = 6000; // Milliseconds that what changed is marked.
 const WIDTHS = { least: 48, usual: 150, most: 900 };
 
 /**
  * columns: [{ name, title, sortable, numeric, type, width }]
- * source(first, count, signal): { total, version, rows: [{ id, href, place(column), cells }] }
+ * source(first, count, signal): { total, state, rows: [{ id, href, place(column), cells }] }
  * events: sorted(column, adds), counted(column), resized(widths), filled(answer), failed(error), changed(row, column), removed(row)
  */
 export class Grid {
@@ -22,13 +23,15 @@ export class Grid {
     this.order = order;
     this.widths = columns.map((column) => widths.get(column.name) ?? column.width ?? WIDTHS.usual);
     this.total = null;
-    this.version = null;
+    this.state = null; // Which state of the file is shown.
     this.top = 0; // The row at the upper edge; a part of it may be hidden.
     this.active = { row: 0, column: 0 };
     this.expected = 0; // Where the scrollbar was put to, so that what it tells then is no wish.
     this.pages = new Map();
     this.waiting = new Map();
     this.rows = new Map(); // Elements, by row.
+    this.shown = new WeakMap(); // What they show.
+    this.shadow = new Map(); // Pages of the version before, shown until the new ones are there.
     this.changed = new Map(); // Cells that are not what they were before the last commit, by row.
     this.build(label);
   }
@@ -63,12 +66,11 @@ export class Grid {
 
   /** Another version of the file: what is seen is asked for again, and shows what changed. */
   renew() {
-    this.before = new Map([...this.pages.values()].flat().map((row) => [row.id, row]));
     for (const controller of this.waiting.values()) controller.abort();
     this.waiting.clear();
-    const old = this.pages;
+    this.shadow = new Map([...this.shadow, ...this.pages].slice(-KEPT)); // Of two versions, one after the other, some pages may not have come.
     this.pages = new Map();
-    this.shadow = old; // Shown until the new ones are there.
+    this.before = null;
     this.draw();
   }
 
@@ -77,41 +79,54 @@ export class Grid {
     const controller = new AbortController();
     this.waiting.set(page, controller);
     try {
-      this.filled(page, await this.source(page * PAGE, PAGE, controller.signal));
+      const answer = await this.source(page * PAGE, PAGE, controller.signal);
+      if (this.waiting.get(page) === controller) this.filled(page, answer); // Else it came just when it was not wanted any more.
     } catch (error) {
-      if (error.name !== "AbortError") this.events.failed?.(error);
+      if (this.waiting.get(page) === controller && error.name !== "AbortError") this.events.failed?.(error);
     } finally {
       if (this.waiting.get(page) === controller) this.waiting.delete(page);
     }
   }
 
   filled(page, answer) {
-    if (this.version !== null && answer.version !== this.version && this.pages.size) this.renew();
-    this.version = answer.version;
+    if (this.state !== null && answer.state !== this.state && this.pages.size) this.renew();
+    this.state = answer.state;
     this.total = answer.total;
     this.pages.set(page, answer.rows);
     if (this.pages.size > KEPT) this.pages.delete(this.pages.keys().next().value);
     this.compare(page, answer.rows);
     this.canvas.style.height = `${Math.min(this.total * ROW, TALLEST)}px`;
     this.element.setAttribute("aria-rowcount", this.total + 1);
-    for (const row of [...this.rows.keys()]) if (Math.floor(row / PAGE) === page) this.drop(row);
+    for (const row of [...this.rows.keys()]) if (Math.floor(row / PAGE) === page) this.freshen(row);
     this.events.filled?.(answer);
     this.draw();
   }
 
+  /** Marks for a while which cells are not what they were. */
   compare(page, rows) {
-    if (!this.before) return;
+    if (!this.shadow.size) return;
+    this.before ??= new Map([...this.shadow.values()].flat().map((row) => [row.id, row]));
+    const found = [], isKnown = this.shadow.has(page);
     rows.forEach((row, index) => {
       const before = this.before.get(row.id);
-      const cells = row.cells.map((cell, column) => !before || JSON.stringify(cell) !== JSON.stringify(before.cells[column]));
-      if (cells.some(Boolean)) this.changed.set(page * PAGE + index, cells);
+      const cells = row.cells.map((cell, column) => (before ? !isSame(cell, before.cells[column]) : isKnown));
+      if (cells.some(Boolean)) found.push([page * PAGE + index, cells]);
       else this.changed.delete(page * PAGE + index);
     });
+    for (const [row, cells] of found) this.changed.set(row, cells);
+    if (found.length) setTimeout(() => found.forEach(([row, cells]) => this.unmark(row, cells)), FLASH);
+  }
+
+  /** An animation would be drawn sixty times in a second, in each page that shows the file. */
+  unmark(row, cells) {
+    if (this.changed.get(row) !== cells) return; // It changed again.
+    this.changed.delete(row);
+    for (const cell of this.rows.get(row)?.children ?? []) cell.classList.remove("changed");
   }
 
   row(index) {
     const page = Math.floor(index / PAGE);
-    return this.pages.get(page)?.[index % PAGE] ?? this.shadow?.get(page)?.[index % PAGE];
+    return this.pages.get(page)?.[index % PAGE] ?? this.shadow.get(page)?.[index % PAGE];
   }
 
   // Scrolling
@@ -174,7 +189,22 @@ export class Grid {
     const wanted = new Set();
     for (let page = Math.floor(first / PAGE); page <= Math.floor(Math.max(first, end - 1) / PAGE); page += 1) wanted.add(page);
     for (const [page, controller] of this.waiting) if (!wanted.has(page)) { controller.abort(); this.waiting.delete(page); }
-    if (this.total) for (const page of wanted) this.fetch(page);
+    for (const page of wanted) this.fetch(page);
+  }
+
+  /** Shows what a row has now. Only cells that are others are made anew. */
+  freshen(index) {
+    const element = this.rows.get(index), row = this.row(index), before = this.shown.get(element);
+    if (!row || before?.id !== row.id) {
+      this.drop(index);
+      return;
+    }
+    row.cells.forEach((cell, at) => {
+      const isMarked = this.changed.get(index)?.[at] ?? false, node = element.children[at];
+      if (!isSame(cell, before.cells[at])) node.replaceWith(this.cell(index, at, cell, row));
+      else if (!isMarked) node.classList.remove("changed");
+    });
+    this.shown.set(element, row);
   }
 
   drop(row) {
@@ -187,6 +217,7 @@ export class Grid {
     const cells = this.columns.map((column, at) => this.cell(index, at, row?.cells[at], row));
     const element = h("div", { class: row ? "row" : "row waits", role: "row", "aria-rowindex": index + 2 }, cells);
     this.rows.set(index, element);
+    if (row) this.shown.set(element, row);
     this.canvas.append(element);
     return element;
   }
@@ -329,6 +360,11 @@ export class Grid {
     const data = this.row(this.active.row)?.cells[this.active.column];
     if (data && !data.href) say(`${this.columns[this.active.column].name}: ${plain(data)}`);
   }
+}
+
+/** Whether two cells show the same. */
+function isSame(one, other) {
+  return one === other || JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** The element of a grid with nothing in it. */

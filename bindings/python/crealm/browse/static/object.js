@@ -9,11 +9,15 @@ import { tree } from "./tree.js";
 
 export async function show(at, options, page) {
   const holder = h("div", {});
+  let turn = 0;
   const fill = async () => {
-    if (!holder.querySelector("form.change")) put(holder, await made(at, page)); // What somebody types is left alone.
+    const mine = (turn += 1), element = await made(at, page);
+    if (mine !== turn) return; // It was asked for again.
+    if (holder.querySelector("form.change")) await page.whenFree(fill, holder); // Somebody began to type meanwhile.
+    else put(holder, element);
   };
   await fill();
-  return { element: holder, renew: () => fill().catch((error) => page.failed(error)) };
+  return { element: holder, renew: () => page.whenFree(fill, holder) };
 }
 
 async function made([file, , className, key], page) {

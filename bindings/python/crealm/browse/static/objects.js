@@ -78,6 +78,7 @@ class Objects {
   async renew() {
     await this.page.schema(this.file);
     this.grid?.renew();
+    this.facets?.renew();
   }
 
   // Asking
@@ -93,21 +94,24 @@ class Objects {
   /** A new table, once its first page is there: until then the old one stays. */
   async fill() {
     this.explaining?.abort();
-    const grid = this.makeGrid();
+    const grid = this.makeGrid(), news = this.page.news, mine = (this.filling = (this.filling ?? 0) + 1);
     this.element.classList.add("turning");
     try {
       const first = await ask([this.file, "class", this.name], { ...this.request(), from: 0, count: 100 });
+      if (mine !== this.filling) return grid.close(); // Somebody asked for something else meanwhile.
       this.box.accept();
       this.grid?.close();
       this.grid = grid;
       put(
         this.holder, grid.element,
-        !first.total && h("p", { class: "empty" }, this.where ? "No object meets this condition." : "There are no objects of this class."),
+        h("p", { class: "empty", hidden: true }, this.where ? "No object meets this condition." : "There are no objects of this class."),
       );
       grid.filled(0, this.paged(first));
       this.tell(first.total);
+      if (news !== this.page.news) grid.renew(); // The file changed while this was asked for.
     } catch (error) {
       grid.close();
+      if (mine !== this.filling) return;
       if (!(error instanceof Refusal) || error.status !== 400 || !this.where) throw error;
       this.box.refuse(error.error);
       if (!this.grid) put(this.holder, h("p", { class: "empty" }, "The condition cannot be understood."));
@@ -176,6 +180,7 @@ class Objects {
   }
 
   tellIfNew(answer) {
+    this.holder.lastElementChild.hidden = answer.total > 0;
     if (this.count.dataset.total !== undefined && Number(this.count.dataset.total) !== answer.total) this.tell(answer.total);
     this.count.dataset.total = answer.total;
   }
@@ -188,7 +193,7 @@ class Objects {
         cells: [{ t: "int", v: row.key, href: place.href, text: String(row.key) }, ...row.cells],
       };
     });
-    return { total: answer.total, version: answer.version, rows };
+    return { total: answer.total, state: answer.state, rows };
   }
 
   // Facets

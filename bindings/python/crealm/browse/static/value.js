@@ -1,7 +1,7 @@
 // One value: all elements of a collection as a table, all of a text, all bytes; and the objects that link to one.
 
 import { address } from "./address.js";
-import { ask } from "./api.js";
+import { ask, Refusal } from "./api.js";
 import { picture, Place } from "./cells.js";
 import { counted, grouped, h, isolated, put, sized } from "./dom.js";
 import { add, buttonsOf, dialogAt } from "./edit.js";
@@ -13,10 +13,9 @@ const LINE = 16; // Bytes.
 export async function show(at, options, page) {
   const place = new Place(at[0], ...at.slice(1));
   const found = await ask(at, { count: 100 });
-  const title = h(
-    "header", {}, h("h1", {}, isolated(at.slice(4).join(" › "))), h("p", { class: "faint" }, summary(found)), changers(at, found, page),
-  );
-  if (found.items) return collection(at, found, title, page);
+  const told = h("p", { class: "faint" }, summary(found));
+  const title = h("header", {}, h("h1", {}, isolated(at.slice(4).join(" › "))), told, changers(at, found, page));
+  if (found.items) return collection(at, found, title, page, (later) => put(told, summary(later)));
   if (found.text !== undefined) return long(at, found, title, place, (part) => part.text, "prose", page);
   if (found.hex !== undefined) return long(
     at, found, [title, picture(found.cell, place)], place, (part, from) => lines(part.hex, from), "dump",
@@ -44,7 +43,8 @@ function summary(found) {
   return found.object ? `Embedded ${found.object.class}` : found.cell.t;
 }
 
-function collection(at, first, title, page) {
+/** tell(found): the first lines say what a later answer has. */
+function collection(at, first, title, page, tell) {
   const isDictionary = first.cell.t === "dict";
   const rows = (found) => found.items.map((item) => ({
     id: item.place, place: () => new Place(at[0], ...at.slice(1), String(item.place)),
@@ -57,10 +57,13 @@ function collection(at, first, title, page) {
   if (first.edit) columns.push({
     name: "change", title: "", width: 130, render: (cell, row) => buttonsOf(page, at, cell.found, cell.item),
   });
-  const source = (from, count, signal) => ask(at, { from, count }, signal).then((found) => (
-    { total: found.total, version: found.version, rows: rows(found) }
-  ));
-  return table(columns, source, { total: first.total, version: first.version, rows: rows(first) }, title, "Elements", page);
+  const source = async (from, count, signal) => {
+    const found = await ask(at, { from, count }, signal);
+    if (!found.items) throw new Refusal(404, { kind: "NoSuchPage", message: "There is no collection here any more" });
+    tell(found);
+    return { total: found.total, state: found.state, rows: rows(found) };
+  };
+  return table(columns, source, { total: first.total, state: first.state, rows: rows(first) }, title, "Elements", page);
 }
 
 /** The objects whose property links to one. */
@@ -78,10 +81,10 @@ export async function showLinks(at, options, page) {
     ),
   );
   const more = (from, count, signal) => ask(at, { from, count }, signal).then((found) => (
-    { total: found.total, version: found.version, rows: rows(found) }
+    { total: found.total, state: found.state, rows: rows(found) }
   ));
   const columns = [{ name: "key", title: "#", width: 90, numeric: true }, { name: "object", title: source, width: 620 }];
-  return table(columns, more, { total: first.total, version: first.version, rows: rows(first) }, title, "Links", page);
+  return table(columns, more, { total: first.total, state: first.state, rows: rows(first) }, title, "Links", page);
 }
 
 function table(columns, source, first, title, label, page) {
