@@ -86,6 +86,8 @@ class Session:
             command.chmod(command.stat().st_mode | stat.S_IXUSR)
         package = str(Path(crealm.__file__).parents[1])
         self.environment = {**os.environ, "PATH": f"{bin}:{os.environ['PATH']}", "PYTHONPATH": package, "PYTHONUTF8": "1", "LC_ALL": "C.UTF-8"}
+        # Output is buffered, as where a reader sends it into a pipe.
+        self.environment.pop("PYTHONUNBUFFERED", None)
 
     def run(self, number):
         """Runs an example, after those before it that were not run yet; compares what it prints."""

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -48,6 +49,17 @@ def test_no_command_that_reads_changes_anything(tmp_path, name):
         assert state(folder) == before, command
     content = json.loads((out / "report/report.json").read_text())
     assert content["unchanged"] and content["before"] == content["after"] and content["export"]["files"][0]["size"] == (out / "more.json").stat().st_size
+
+
+def test_digests_stand_behind_the_output(tmp_path):
+    """Also where both channels go into one pipe, and Python keeps what is printed until the end."""
+    file = tmp_path / "one.realm"
+    crealm.open(file, schema=[crealm.ClassSchema("Thing", {"n": int})]).close()
+    command = [sys.executable, "-m", "crealm", "query", str(file), "Thing", "--json", "--evidence"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}
+    environment.pop("PYTHONUNBUFFERED", None)
+    printed = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment, check=True, timeout=600).stdout
+    assert re.match(r"\[\n\]\nsha256 before .*\nsha256 after  ", printed, re.S), printed
 
 
 @pytest.fixture

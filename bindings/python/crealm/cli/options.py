@@ -124,10 +124,12 @@ def _backup(path: str, format: Optional[int]) -> str:
 
 
 def told(options: argparse.Namespace, files: List[str], run: Callable[[], int]) -> int:
-    """run(), with --evidence told before and after it, also where it fails."""
+    """run(), and what --evidence tells behind what it prints, also where it fails."""
     evidence = Evidence(files if options.evidence else [])
     try:
         code = run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except BaseException:
         evidence.holds()
         raise
