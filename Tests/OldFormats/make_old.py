@@ -244,15 +244,23 @@ class Maker:
 
     # ---- Tables inside rows
 
-    def sub_columns(self):
-        """Some columns of single values: (type, attributes)."""
+    def sub_columns(self, counts=(0, 2, 3), depth=0):
+        """Some columns of a sub-table: (type, attributes), of a sub-table with its columns as well."""
         kinds = [INT, BOOL, STRING, BINARY, FLOAT, DOUBLE] + ([TIMESTAMP] if self.format > 4 else [OLDDATE])
-        return [(self.random.choice(kinds), NULLABLE * (self.random.random() < 0.4 and self.format > 2) | INDEXED * (self.random.random() < 0.2))
-                for _ in range(self.random.choice((0, 2, 3)))]
+        columns = []
+        for _ in range(self.random.choice(counts)):
+            if depth < 2 and self.random.random() < 0.15:
+                columns.append((TABLE, 0, self.sub_columns((0, 1, 1, 1, 2), depth + 1)))
+                continue
+            nullable = self.random.random() < 0.4 and self.format > 2
+            columns.append((self.random.choice(kinds), NULLABLE * nullable | INDEXED * (self.random.random() < 0.2)))
+        return columns
 
     def spec(self, columns, names=None):
         names = [f"c{i}".encode() for i in range(len(columns))] if names is None else names
-        return self.refs([self.ints([t for t, _ in columns]), self.small_names(names), self.ints([a for _, a in columns])])
+        subs = [self.spec(c[2]) for c in columns if c[0] == TABLE]
+        spec = [self.ints([c[0] for c in columns]), self.small_names(names), self.ints([c[1] for c in columns])]
+        return self.refs(spec + ([self.refs(subs)] if subs else []))
 
     def small_names(self, names):
         longest = max(map(len, names), default=0)
@@ -264,9 +272,9 @@ class Maker:
     def rows_of(self, columns, count):
         """A columns array; what stands for an index is some node."""
         slots = []
-        for kind, attributes in columns:
+        for kind, attributes, *sub in columns:
             nullable = bool(attributes & NULLABLE)
-            slots.append(self.column(kind, nullable, self.values(kind, nullable, count)))
+            slots.append(self.lists(sub[0], count) if sub else self.column(kind, nullable, self.values(kind, nullable, count)))
             if attributes & INDEXED:
                 slots.append(self.refs([self.ints([])], context=True))
         return self.refs(slots)
@@ -300,7 +308,7 @@ class Maker:
                 attrs |= INDEXED * (r.random() < 0.25 and kind in (INT, BOOL, STRING, ENUM, OLDDATE, TIMESTAMP))
                 columns.append(dict(type=kind, attrs=attrs, name=f"{'abcdefgh'[k]}é{kind}".encode()))
                 if kind == TABLE:
-                    columns[-1]["sub"] = self.sub_columns() if r.random() < 0.2 else [
+                    columns[-1]["sub"] = self.sub_columns((0, 1, 2, 3)) if r.random() < 0.2 else [
                         (r.choice(kinds), NULLABLE * (r.random() < 0.5 and self.format > 2) | INDEXED * (r.random() < 0.2 and self.format > 7))]
             classes.append(dict(name=f"class_C{i}".encode(), columns=columns, rows=r.choice((0, 1, self.rows, r.randint(0, 2 * self.rows)))))
         return classes

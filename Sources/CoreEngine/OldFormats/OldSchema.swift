@@ -1,9 +1,10 @@
 /// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format: old-formats §11, §12.
 struct OldSchema {
-    /// By table index; nil for the table of primary keys, which is none today.
+    /// By table index; nil for those that are set aside.
     private(set) var tables: [OldTable?] = []
-    /// The table of primary keys.
-    private(set) var keyTable: OldTable?
+    /// Tables of the file that are none today: that of primary keys, and that of the schema version where it tells none. Realm takes every
+    /// table `metadata` to have a row.
+    private(set) var setAside: [OldTable] = []
     private var names: [Name] = []
     /// Keys of primary key columns, by table index.
     private var primaryKeys: [Int: Int] = [:]
@@ -27,10 +28,8 @@ struct OldSchema {
             }
         }
         for case let table? in tables { try check(table, s) }
-        if let i = names.firstIndex(of: "pk"), let table = tables[i] {
-            try readPrimaryKeys(table, s)
-            (tables[i], keyTable) = (nil, table)
-        }
+        if let table = take("pk") { try readPrimaryKeys(table, s) }
+        takeEmptyMetadata()
     }
     private mutating func readDamaged(_ s: NodeStore, _ namesRef: Ref, _ tablesRef: Ref) throws(RealmError) {
         let refs = try s.refsNode(tablesRef), texts = try? s.node(namesRef)
@@ -45,9 +44,20 @@ struct OldSchema {
             names.append(name)
             tables.append(table)
         }
-        guard let i = names.firstIndex(of: "pk"), let table = tables[i] else { return }
-        try? readPrimaryKeys(table, s)
-        (tables[i], keyTable) = (nil, table)
+        if let table = take("pk") { try? readPrimaryKeys(table, s) }
+        takeEmptyMetadata()
+    }
+    /// Sets a table aside.
+    private mutating func take(_ name: Name) -> OldTable? {
+        guard let i = tableIndex(name), let table = tables[i] else { return nil }
+        tables[i] = nil
+        setAside.append(table)
+        return table
+    }
+    private mutating func takeEmptyMetadata() {
+        guard let i = tableIndex("metadata"), let table = tables[i] else { return }
+        let tells = table.count > 0 && table.columns.contains { $0.name == "version" && $0.form == .int }
+        if !tells { _ = take("metadata") }
     }
     /// All columns have as many rows, and lead to tables that there are.
     private func check(_ table: OldTable, _ s: NodeStore) throws(RealmError) {

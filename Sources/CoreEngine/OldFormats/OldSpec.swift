@@ -8,6 +8,8 @@ struct OldColumn {
         case hidden
         /// A sub-table of no or of several columns: its rows are shown as lists of Mixed values.
         case table
+        /// A sub-table of one column that is shown as a list of Mixed values: of sub-tables, or a list inside of a row.
+        case values
         /// The row numbers, or numbers, of one list. No column is of this form.
         case numbers
     }
@@ -77,7 +79,7 @@ enum OldSpec {
             switch self.types[types.get(i)] ?? .hidden {
             case .list:
                 c.elements = try read(s, try sparse.ref(), &budget, depth: depth + 1)
-                if c.form == .list, !isList(c.elements) { c.form = .table }
+                if c.form == .list, !isList(c.elements) { c.form = c.elements.count == 1 ? .values : .table }
             case .link, .linkList: c.table = try sparse.number()
             case .backlink:
                 c.table = try sparse.number()
@@ -94,7 +96,7 @@ enum OldSpec {
     private static func isList(_ columns: [OldColumn]) -> Bool {
         guard columns.count == 1 else { return false }
         switch columns[0].form {
-        case .list, .table, .link, .linkList, .backlink, .hidden: return false
+        case .list, .values, .table, .link, .linkList, .backlink, .hidden: return false
         default: return true
         }
     }
