@@ -274,7 +274,7 @@ class Maker:
         slots = []
         for kind, attributes, *sub in columns:
             nullable = bool(attributes & NULLABLE)
-            slots.append(self.lists(sub[0], count) if sub else self.column(kind, nullable, self.values(kind, nullable, count)))
+            slots.append(self.lists(sub[0], count, 5) if sub else self.column(kind, nullable, self.values(kind, nullable, count)))
             if attributes & INDEXED:
                 slots.append(self.refs([self.ints([])], context=True))
         return self.refs(slots)
@@ -282,11 +282,12 @@ class Maker:
     def table(self, columns, count):
         return self.refs([self.spec(columns), self.rows_of(columns, count if columns else 0)])
 
-    def lists(self, columns, count):
+    def lists(self, columns, count, longest=None):
         """A column of sub-tables."""
+        longest = longest or 3 * self.node
         r, out = self.random, []
         for _ in range(count):
-            n = r.choice((0, 0, 1, 2, 5, 5, r.choice((0, 3 * self.node))))
+            n = r.choice((0, 0, 1, 2, 5, 5, r.choice((0, longest))))
             out.append(0 if n == 0 and r.random() < 0.5 else self.rows_of(columns, n))
         return self.tree(out, self.refs)
 
@@ -306,7 +307,9 @@ class Maker:
                 kind = r.choice(kinds + [ENUM, LINK, LINKLIST, TABLE, MIXED])
                 attrs = NULLABLE * (self.format > 2 and r.random() < 0.4 and kind not in (LINKLIST, MIXED, TABLE))
                 attrs |= INDEXED * (r.random() < 0.25 and kind in (INT, BOOL, STRING, ENUM, OLDDATE, TIMESTAMP))
-                columns.append(dict(type=kind, attrs=attrs, name=f"{'abcdefgh'[k]}é{kind}".encode()))
+                names = [f"{'abcdefgh'[k]}é{kind}".encode()] * 20 + [b"", b"w\xc3\xa9" * 21, b"w" * 62]
+                names += [c["name"] for c in columns if not c.get("key") and c["name"] != b"!OID"][:1]
+                columns.append(dict(type=kind, attrs=attrs, name=r.choice(names)))
                 if kind == TABLE:
                     columns[-1]["sub"] = self.sub_columns((0, 1, 2, 3)) if r.random() < 0.2 else [
                         (r.choice(kinds), NULLABLE * (r.random() < 0.5 and self.format > 2) | INDEXED * (r.random() < 0.2 and self.format > 7))]

@@ -19,7 +19,7 @@ struct OldSchema {
         guard refs.count == texts.count, refs.count <= 0x1_0000 else { throw .corrupt("table names and tables do not match", at: namesRef.offset) }
         var rows = 0, budget = ColumnBudget(s)
         for i in 0..<refs.count {
-            let name = try s.name(texts, i), table = try OldTable(s, name, i, try refs.child(i), &budget)
+            let name = try s.name(texts, i).bounded(), table = try OldTable(s, name, i, try refs.child(i), &budget)
             names.append(name)
             tables.append(table)
             rows += table.count
@@ -36,7 +36,7 @@ struct OldSchema {
         guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: tablesRef.offset) }
         var rows = 0, budget = ColumnBudget(s)
         for i in 0..<refs.count {
-            let name = texts.flatMap { try? s.name($0, i) } ?? Name("class_lost_\(i)")
+            let name = texts.flatMap { try? s.name($0, i).bounded() } ?? Name("class_lost_\(i)")
             var table = (try? refs.child(i)).flatMap { try? OldTable(s, name, i, $0, &budget, isDamaged: true) }
             table?.takeCommonLength(s, tables: refs.count)
             if let t = table, t.count < 0 || rows + t.count > OldFormats.mostRows(s.fileSize) { table = nil }

@@ -219,6 +219,23 @@ def test_the_number_of_a_value_may_be_any(tmp_path, number):
             list(db["A"])[0].v
 
 
+def test_names_that_are_made_fit_and_differ(tmp_path):
+    """Columns may lack a name or share one; what tells them apart needs room, as do bytes that are no UTF-8."""
+    long = "é" * 31
+    given = [b"", b"a", b"a_2", b"a", long.encode(), long.encode(), b"\xff" * 63, b"col_0", b"a", b"a_8"]
+    made = ["col_0", "a", "a_2", "a_3", long, "é" * 30 + "_5", "\ufffd" * 21, "col_0_7", "a_8", "a_8_9"]
+    m = make_old.Maker(1, 0, 9, 1000)
+    spec = m.refs([m.ints([make_old.INT] * len(given)), m.small_names(given), m.ints([0] * len(given))])
+    table = m.refs([spec, m.refs([m.ints([i]) for i in range(len(given))])])
+    path = tmp_path / "names.realm"
+    path.write_bytes(m.finish([m.small_names([b"class_A", b"class_" + b"\xff" * 57]), m.refs([table, table])]))
+    for mode in "r", "rw", "r":
+        with crealm.open(path, mode=mode) as db:
+            assert sorted(db.schema) == ["A", "\ufffd" * 19]
+            shown = list(db["A"])[0]
+            assert [(name, getattr(shown, name)) for name in db.schema["A"].properties] == list(zip(made, range(len(given))))
+
+
 def test_lists_inside_of_rows_are_lists_of_values(tmp_path):
     """A sub-table of one column is a list of values wherever it is; one of several is a list of rows."""
     m = make_old.Maker(1, 0, 9, 1000)
