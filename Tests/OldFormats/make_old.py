@@ -244,15 +244,23 @@ class Maker:
 
     # ---- Tables inside rows
 
-    def sub_columns(self):
-        """Some columns of single values: (type, attributes)."""
+    def sub_columns(self, counts=(0, 2, 3), depth=0):
+        """Some columns of a sub-table: (type, attributes), of a sub-table with its columns as well."""
         kinds = [INT, BOOL, STRING, BINARY, FLOAT, DOUBLE] + ([TIMESTAMP] if self.format > 4 else [OLDDATE])
-        return [(self.random.choice(kinds), NULLABLE * (self.random.random() < 0.4 and self.format > 2) | INDEXED * (self.random.random() < 0.2))
-                for _ in range(self.random.choice((0, 2, 3)))]
+        columns = []
+        for _ in range(self.random.choice(counts)):
+            if depth < 2 and self.random.random() < 0.15:
+                columns.append((TABLE, 0, self.sub_columns((0, 1, 1, 1, 2), depth + 1)))
+                continue
+            nullable = self.random.random() < 0.4 and self.format > 2
+            columns.append((self.random.choice(kinds), NULLABLE * nullable | INDEXED * (self.random.random() < 0.2)))
+        return columns
 
     def spec(self, columns, names=None):
         names = [f"c{i}".encode() for i in range(len(columns))] if names is None else names
-        return self.refs([self.ints([t for t, _ in columns]), self.small_names(names), self.ints([a for _, a in columns])])
+        subs = [self.spec(c[2]) for c in columns if c[0] == TABLE]
+        spec = [self.ints([c[0] for c in columns]), self.small_names(names), self.ints([c[1] for c in columns])]
+        return self.refs(spec + ([self.refs(subs)] if subs else []))
 
     def small_names(self, names):
         longest = max(map(len, names), default=0)
@@ -264,9 +272,9 @@ class Maker:
     def rows_of(self, columns, count):
         """A columns array; what stands for an index is some node."""
         slots = []
-        for kind, attributes in columns:
+        for kind, attributes, *sub in columns:
             nullable = bool(attributes & NULLABLE)
-            slots.append(self.column(kind, nullable, self.values(kind, nullable, count)))
+            slots.append(self.lists(sub[0], count, 5) if sub else self.column(kind, nullable, self.values(kind, nullable, count)))
             if attributes & INDEXED:
                 slots.append(self.refs([self.ints([])], context=True))
         return self.refs(slots)
@@ -274,11 +282,12 @@ class Maker:
     def table(self, columns, count):
         return self.refs([self.spec(columns), self.rows_of(columns, count if columns else 0)])
 
-    def lists(self, columns, count):
+    def lists(self, columns, count, longest=None):
         """A column of sub-tables."""
+        longest = longest or 3 * self.node
         r, out = self.random, []
         for _ in range(count):
-            n = r.choice((0, 0, 1, 2, 5, 5, r.choice((0, 3 * self.node))))
+            n = r.choice((0, 0, 1, 2, 5, 5, r.choice((0, longest))))
             out.append(0 if n == 0 and r.random() < 0.5 else self.rows_of(columns, n))
         return self.tree(out, self.refs)
 
@@ -298,9 +307,11 @@ class Maker:
                 kind = r.choice(kinds + [ENUM, LINK, LINKLIST, TABLE, MIXED])
                 attrs = NULLABLE * (self.format > 2 and r.random() < 0.4 and kind not in (LINKLIST, MIXED, TABLE))
                 attrs |= INDEXED * (r.random() < 0.25 and kind in (INT, BOOL, STRING, ENUM, OLDDATE, TIMESTAMP))
-                columns.append(dict(type=kind, attrs=attrs, name=f"{'abcdefgh'[k]}é{kind}".encode()))
+                names = [f"{'abcdefgh'[k]}é{kind}".encode()] * 20 + [b"", b"w\xc3\xa9" * 21, b"w" * 62]
+                names += [c["name"] for c in columns if not c.get("key") and c["name"] != b"!OID"][:1]
+                columns.append(dict(type=kind, attrs=attrs, name=r.choice(names)))
                 if kind == TABLE:
-                    columns[-1]["sub"] = self.sub_columns() if r.random() < 0.2 else [
+                    columns[-1]["sub"] = self.sub_columns((0, 1, 2, 3)) if r.random() < 0.2 else [
                         (r.choice(kinds), NULLABLE * (r.random() < 0.5 and self.format > 2) | INDEXED * (r.random() < 0.2 and self.format > 7))]
             classes.append(dict(name=f"class_C{i}".encode(), columns=columns, rows=r.choice((0, 1, self.rows, r.randint(0, 2 * self.rows)))))
         return classes

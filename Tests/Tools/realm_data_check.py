@@ -1142,6 +1142,7 @@ def check(f):
     expected = {}
     for t in f.live_tables():
         objs, tombs = t.objects(), t.tombstones()
+        need(objs or not t.columns or t.name != "metadata", "table metadata without an object")
         stats["objects"] += len(objs)
         stats["tombstones"] += len(tombs)
         need(all(k >= 0 for k in objs), "negative live key")

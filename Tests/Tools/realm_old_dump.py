@@ -403,6 +403,13 @@ def read_mixed(image, ref):
     return out
 
 
+def cut(name, size):
+    """As much of a name as so many bytes hold, in whole characters."""
+    while len(name) > size or name[-1:] > b'\x7f' and not name.decode(errors='ignore').encode() == name:
+        name = name[:-1]
+    return name
+
+
 class Table:
     def __init__(self, image, index, name, ref):
         self.image, self.index, self.name = image, index, name
@@ -413,11 +420,15 @@ class Table:
         self.refs = image.ref_array(top[1], 'columns')
         self.public = [c for c in self.columns if c.type != BACKLINK]
         self.shown = [i for i, c in enumerate(self.public) if c.name not in INTERNAL_COLUMNS]
+        known = set()
         for i, c in enumerate(self.public):  # the names that the upgrade gives to nameless and duplicate columns
-            if not c.name:
-                c.name = b'col_%d' % i
-            elif any(d.name == c.name for d in self.public[:i]):
-                c.name = c.name.split(b'\0')[0] + b'_%d' % i
+            given, tries = c.name or b'col_%d' % i, 0
+            c.name = given
+            while c.name in known:
+                suffix = b'_%d' % i if tries == 0 else b'_%d_%d' % (i, tries)
+                c.name = cut(given, 63 - len(suffix)) + suffix
+                tries += 1
+            known.add(c.name)
         self.values = None
 
     def load(self):

@@ -207,7 +207,7 @@ extension Verifier {
         guard let schema = transaction.old?.schema else { return }
         let fields = try transaction.database.file.topFields(store, transaction.topRef, physicalSize: transaction.logicalSize)
         _ = try reading(Fault.Place()) { () throws(RealmError) in try checkNames(fields.names, Fault.Place()) }
-        for case let table? in schema.tables + [schema.keyTable] {
+        for case let table? in schema.tables + schema.setAside {
             let here = Fault.Place(table: table.name.after(Tables.classPrefix) ?? table.name)
             _ = try reading(here) { () throws(RealmError) in
                 try checkOldNames(try store.refsNode(table.top).child(0), here, depth: 0)
@@ -235,7 +235,7 @@ extension Verifier {
             case .binary: try checkPieces(n, here, endInZero: false)
             case .float where n.width != 4, .double where n.width != 8:
                 report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
-            case .linkList, .table, .list:
+            case .linkList, .table, .values, .list:
                 for i in rows where n.hasRefs {
                     if try n.slot(i).isTagged { report(.node, "a number where a list is expected", here, offset: n.ref.offset) }
                     guard c.form == .list, let element = c.elements.first else { continue }

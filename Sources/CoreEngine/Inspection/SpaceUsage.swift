@@ -45,7 +45,7 @@ final class SpaceUsage {
         let tables = try store.refsNode(top.tables)
         try count(tables.size, schema)
         if let old = transaction.old?.schema {
-            for case let table? in old.tables + [old.keyTable] { try walk(table) }
+            for case let table? in old.tables + old.setAside { try walk(table) }
         } else {
             for i in 0..<tables.count {
                 guard let root = try tables.slot(i).subtree else { continue }

@@ -9,7 +9,7 @@ extension OldColumn {
         case .binary: OldTree(s, root, leafCount: OldLeaf.binaryCount(s))
         case .float: OldTree(s, root, leafCount: OldLeaf.fixedCount(4))
         case .double: OldTree(s, root, leafCount: OldLeaf.fixedCount(8))
-        case .linkList, .backlink, .list, .table: OldTree(s, root, leafCount: OldLeaf.refCount)
+        case .linkList, .backlink, .list, .values, .table: OldTree(s, root, leafCount: OldLeaf.refCount)
         case .timestamp: OldTree(s, try part(s, 0), leafCount: OldLeaf.nullableCount)
         case .mixed: OldTree(s, try part(s, 0), leafCount: OldLeaf.integerCount)
         // Nobody sees its values.
@@ -39,7 +39,7 @@ extension OldColumn {
         case .dateTime, .timestamp: .timestamp
         case .float: .float
         case .double: .double
-        case .mixed, .table: .mixed
+        case .mixed, .values, .table: .mixed
         case .link, .linkList: .link
         case .backlink: .backlink
         case .list: elements[0].type
@@ -51,7 +51,7 @@ extension OldColumn {
         case .link, .mixed: .nullable
         case .linkList: .list
         case .list: isNullable || elements[0].attributes.contains(.nullable) ? [.list, .nullable] : .list
-        case .table: [.list, .nullable]
+        case .values, .table: [.list, .nullable]
         case .backlink, .hidden, .numbers: []
         default: isNullable ? .nullable : []
         }

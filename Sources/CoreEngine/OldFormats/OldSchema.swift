@@ -1,9 +1,10 @@
 /// Tables of an old file as tables of format 24: which there are, what their columns are called, their keys. Format: old-formats §11, §12.
 struct OldSchema {
-    /// By table index; nil for the table of primary keys, which is none today.
+    /// By table index; nil for those that are set aside.
     private(set) var tables: [OldTable?] = []
-    /// The table of primary keys.
-    private(set) var keyTable: OldTable?
+    /// Tables of the file that are none today: that of primary keys, and that of the schema version where it tells none. Realm takes every
+    /// table `metadata` to have a row.
+    private(set) var setAside: [OldTable] = []
     private var names: [Name] = []
     /// Keys of primary key columns, by table index.
     private var primaryKeys: [Int: Int] = [:]
@@ -18,7 +19,7 @@ struct OldSchema {
         guard refs.count == texts.count, refs.count <= 0x1_0000 else { throw .corrupt("table names and tables do not match", at: namesRef.offset) }
         var rows = 0, budget = ColumnBudget(s)
         for i in 0..<refs.count {
-            let name = try s.name(texts, i), table = try OldTable(s, name, i, try refs.child(i), &budget)
+            let name = try s.name(texts, i).bounded(), table = try OldTable(s, name, i, try refs.child(i), &budget)
             names.append(name)
             tables.append(table)
             rows += table.count
@@ -27,17 +28,15 @@ struct OldSchema {
             }
         }
         for case let table? in tables { try check(table, s) }
-        if let i = names.firstIndex(of: "pk"), let table = tables[i] {
-            try readPrimaryKeys(table, s)
-            (tables[i], keyTable) = (nil, table)
-        }
+        if let table = take("pk") { try readPrimaryKeys(table, s) }
+        takeEmptyMetadata()
     }
     private mutating func readDamaged(_ s: NodeStore, _ namesRef: Ref, _ tablesRef: Ref) throws(RealmError) {
         let refs = try s.refsNode(tablesRef), texts = try? s.node(namesRef)
         guard refs.count <= 0x1_0000 else { throw .corrupt("too many tables", at: tablesRef.offset) }
         var rows = 0, budget = ColumnBudget(s)
         for i in 0..<refs.count {
-            let name = texts.flatMap { try? s.name($0, i) } ?? Name("class_lost_\(i)")
+            let name = texts.flatMap { try? s.name($0, i).bounded() } ?? Name("class_lost_\(i)")
             var table = (try? refs.child(i)).flatMap { try? OldTable(s, name, i, $0, &budget, isDamaged: true) }
             table?.takeCommonLength(s, tables: refs.count)
             if let t = table, t.count < 0 || rows + t.count > OldFormats.mostRows(s.fileSize) { table = nil }
@@ -45,9 +44,20 @@ struct OldSchema {
             names.append(name)
             tables.append(table)
         }
-        guard let i = names.firstIndex(of: "pk"), let table = tables[i] else { return }
-        try? readPrimaryKeys(table, s)
-        (tables[i], keyTable) = (nil, table)
+        if let table = take("pk") { try? readPrimaryKeys(table, s) }
+        takeEmptyMetadata()
+    }
+    /// Sets a table aside.
+    private mutating func take(_ name: Name) -> OldTable? {
+        guard let i = tableIndex(name), let table = tables[i] else { return nil }
+        tables[i] = nil
+        setAside.append(table)
+        return table
+    }
+    private mutating func takeEmptyMetadata() {
+        guard let i = tableIndex("metadata"), let table = tables[i] else { return }
+        let tells = table.count > 0 && table.columns.contains { $0.name == "version" && $0.form == .int }
+        if !tells { _ = take("metadata") }
     }
     /// All columns have as many rows, and lead to tables that there are.
     private func check(_ table: OldTable, _ s: NodeStore) throws(RealmError) {

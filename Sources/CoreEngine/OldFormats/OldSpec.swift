@@ -8,6 +8,8 @@ struct OldColumn {
         case hidden
         /// A sub-table of no or of several columns: its rows are shown as lists of Mixed values.
         case table
+        /// A sub-table of one column that is shown as a list of Mixed values: of sub-tables, or a list inside of a row.
+        case values
         /// The row numbers, or numbers, of one list. No column is of this form.
         case numbers
     }
@@ -29,6 +31,16 @@ struct OldColumn {
     var elements: [OldColumn] = []
 
     static var numbers: OldColumn { OldColumn(form: .numbers, isNullable: false, isIndexed: false) }
+}
+
+extension Name {
+    /// Followed by `suffix`, and cut before it where it would be longer than the 63 bytes that names of columns and tables may have: bytes
+    /// that are no UTF-8 become longer when they are read.
+    func bounded(suffix: Name = "") -> Name {
+        var text = text
+        while !text.isEmpty, text.utf8.count + suffix.utf8.count > 63 { text.unicodeScalars.removeLast() }
+        return Name(text) + suffix
+    }
 }
 
 /// How many columns a file may have: each needs a root of its own, so that specs which share their nodes cannot multiply them.
@@ -70,14 +82,14 @@ enum OldSpec {
         for i in 0..<types.count {
             guard var form = self.types[types.get(i)] else { throw .corrupt("column of unknown type", at: types.ref.offset) }
             guard (i < names.count) == (form != .backlink) else { throw .corrupt("public columns after backlink columns", at: ref.offset) }
-            let name = i < names.count ? try s.name(names, i) : ""
+            let name = i < names.count ? try s.name(names, i).bounded() : ""
             if depth == 0, internalColumns.contains(name) { form = .hidden }
             let bits = attributes.get(i)
             var c = OldColumn(name: name, form: form, isNullable: bits & 16 != 0, isIndexed: bits & 1 != 0)
             switch self.types[types.get(i)] ?? .hidden {
             case .list:
                 c.elements = try read(s, try sparse.ref(), &budget, depth: depth + 1)
-                if c.form == .list, !isList(c.elements) { c.form = .table }
+                if c.form == .list, !isList(c.elements) { c.form = c.elements.count == 1 ? .values : .table }
             case .link, .linkList: c.table = try sparse.number()
             case .backlink:
                 c.table = try sparse.number()
@@ -94,7 +106,7 @@ enum OldSpec {
     private static func isList(_ columns: [OldColumn]) -> Bool {
         guard columns.count == 1 else { return false }
         switch columns[0].form {
-        case .list, .table, .link, .linkList, .backlink, .hidden: return false
+        case .list, .values, .table, .link, .linkList, .backlink, .hidden: return false
         default: return true
         }
     }
@@ -106,9 +118,13 @@ enum OldSpec {
     private static func rename(_ columns: inout [OldColumn]) {
         var known: Set<Name> = []
         for i in columns.indices where columns[i].form != .backlink {
-            if columns[i].name.isEmpty { columns[i].name = Name("col_\(i)") }
-            if known.contains(columns[i].name) { columns[i].name = Name("\(columns[i].name.text)_\(i)") }
-            known.insert(columns[i].name)
+            let given = columns[i].name.isEmpty ? Name("col_\(i)") : columns[i].name
+            var name = given, tries = 0
+            while !known.insert(name).inserted {
+                name = given.bounded(suffix: Name(tries == 0 ? "_\(i)" : "_\(i)_\(tries)"))
+                tries += 1
+            }
+            columns[i].name = name
         }
     }
 

@@ -4,6 +4,8 @@ struct OldTree {
     let root: Ref
     /// How many elements a leaf has.
     let leafCount: (Node) throws(RealmError) -> Int
+    /// More elements than any file has room for. Numbers of elements are foreign; those below this can be added without a thought.
+    private static let limit = 1 << 40
 
     /// A tree of integers, or of refs and tagged integers.
     init(_ store: NodeStore, _ root: Ref) {
@@ -53,7 +55,7 @@ struct OldTree {
     /// Shows one element.
     func at<R>(_ row: Int, _ body: (Node, Int) throws(RealmError) -> R) throws(RealmError) -> R {
         var found: R?
-        guard row >= 0 else { throw .corrupt("negative row number", at: root.offset) }
+        guard row >= 0, row < Self.limit else { throw .corrupt("element that no column has", at: root.offset) }
         try visit(row..<row + 1) { (n, here) throws(RealmError) in found = try body(n, here.lowerBound) }
         guard let found else { throw .corrupt("column with too few elements", at: root.offset) }
         return found
@@ -73,10 +75,10 @@ struct OldTree {
                 throw .corrupt("inner node of an impossible size", at: n.ref.offset)
             }
             let first = try n.slot(0), last = try n.slot(n.count - 1)
-            guard let number = last.number, number < 1 << 40 else { throw .corrupt("inner node without its total", at: n.ref.offset) }
+            guard let number = last.number, number < OldTree.limit else { throw .corrupt("inner node without its total", at: n.ref.offset) }
             total = Int(number)
             if let each = first.number {
-                guard each > 0, each < 1 << 40 else { throw .corrupt("inner node of children without elements", at: n.ref.offset) }
+                guard each > 0, each < OldTree.limit else { throw .corrupt("inner node of children without elements", at: n.ref.offset) }
                 perChild = Int(each)
                 ends = nil
             } else {

@@ -22,7 +22,7 @@ struct RowTranslation {
         case .linkList, .backlink:
             try refs(try c.tree(store), rows) { (slot) throws(RealmError) in try slot.subtree.map { (r) throws(RealmError) in try numbers(r) } ?? slot
             }
-        case .list, .table: try lists(c, rows)
+        case .list, .values, .table: try lists(c, rows)
         case .mixed: try mixed(rows) { (row) throws(RealmError) in try OldMixed.value(store, c, row, list) }
         case .hidden: .null
         }
@@ -185,10 +185,10 @@ struct RowTranslation {
         if c.form == .list, first.form == .int, !first.isNullable { return try numbers(first.root).ref }
         return try list(c, columns, count)
     }
-    /// A list of which each element is a list of one value.
+    /// A list of values of one type as one of Mixed values.
     private func asMixed(_ c: OldColumn) -> OldColumn {
         var c = c
-        c.form = .table
+        if c.form == .list { c.form = .values }
         return c
     }
     /// The elements `rows` of a list, as a leaf. - Parameter columns: the columns array of the sub-table; of links and numbers, their tree.
@@ -203,6 +203,7 @@ struct RowTranslation {
         if c.form == .numbers { return try integers(OldTree(store, columns, leafCount: OldLeaf.integerCount), rows) }
         try OldSpec.place(&elements, try store.refsNode(columns))
         if c.form == .list, let first = elements.first { return try leaf(first, rows) }
+        if c.form == .values, let first = elements.first { return try mixed(rows) { (row) throws(RealmError) in try value(first, row) } }
         // A row of several columns is a list of its values.
         return try mixed(rows) { (row) throws(RealmError) in .list(try rowList(elements, row)) }
     }
@@ -230,8 +231,7 @@ struct RowTranslation {
             let target = try c.tree(store).at(row) { (n, i) throws(RealmError) in n.get(i) }
             guard target > 0, let table = tableKey(c.table) else { return .null }
             return .typedLink(table, ObjKey(target - 1))
-        case .linkList, .list, .table:
-            // A list of values of one type becomes one of Mixed values.
+        case .linkList, .list, .values, .table:
             let slot = try c.tree(store).at(row) { (n, i) throws(RealmError) in try n.slot(i) }
             guard let ref = slot.subtree else { return .list(.null) }
             return .list(c.form == .linkList ? try list(c, ref, try OldTree(store, ref).count()) : try subTable(asMixed(c), ref))

@@ -199,6 +199,64 @@ def test_many_tables_that_share_a_spec_are_refused(tmp_path):
         crealm.open(path, mode="immutable")
 
 
+def one_column(m, kind, root, keys=None):
+    """The bytes of a file with one class of one column."""
+    spec = [m.ints([kind]), m.small_names([b"v"]), m.ints([0]), 0] + ([m.refs([keys])] if keys else [])
+    return m.finish([m.small_names([b"class_A"]), m.refs([m.refs([m.refs(spec), m.refs([root])])])])
+
+
+@pytest.mark.parametrize("number", [1, 2**40, 2**62, 2**63 - 2, 2**63 - 1, -1, 1 - 2**63])
+def test_the_number_of_a_value_may_be_any(tmp_path, number):
+    """Values of enumerated columns, and texts of Mixed values, are elements of another column."""
+    path = tmp_path / "numbers.realm"
+    m = make_old.Maker(1, 0, 9, 1000)
+    enumerated = one_column(m, make_old.ENUM, m.ints([number]), m.strings(False)([b"a"]))
+    m = make_old.Maker(1, 0, 9, 1000)
+    slots = [m.ints([2]), m.refs([m.tagged(number & 2**63 - 1)]), m.binaries(True)([b"a\0"])]
+    for data in enumerated, one_column(m, make_old.MIXED, m.refs(slots)):
+        path.write_bytes(data)
+        with crealm.open(path, mode="immutable") as db, pytest.raises(crealm.Error, match="column|value|leaf"):
+            list(db["A"])[0].v
+
+
+def test_names_that_are_made_fit_and_differ(tmp_path):
+    """Columns may lack a name or share one; what tells them apart needs room, as do bytes that are no UTF-8."""
+    long = "é" * 31
+    given = [b"", b"a", b"a_2", b"a", long.encode(), long.encode(), b"\xff" * 63, b"col_0", b"a", b"a_8"]
+    made = ["col_0", "a", "a_2", "a_3", long, "é" * 30 + "_5", "\ufffd" * 21, "col_0_7", "a_8", "a_8_9"]
+    m = make_old.Maker(1, 0, 9, 1000)
+    spec = m.refs([m.ints([make_old.INT] * len(given)), m.small_names(given), m.ints([0] * len(given))])
+    table = m.refs([spec, m.refs([m.ints([i]) for i in range(len(given))])])
+    path = tmp_path / "names.realm"
+    path.write_bytes(m.finish([m.small_names([b"class_A", b"class_" + b"\xff" * 57]), m.refs([table, table])]))
+    for mode in "r", "rw", "r":
+        with crealm.open(path, mode=mode) as db:
+            assert sorted(db.schema) == ["A", "\ufffd" * 19]
+            shown = list(db["A"])[0]
+            assert [(name, getattr(shown, name)) for name in db.schema["A"].properties] == list(zip(made, range(len(given))))
+
+
+def test_lists_inside_of_rows_are_lists_of_values(tmp_path):
+    """A sub-table of one column is a list of values wherever it is; one of several is a list of rows."""
+    m = make_old.Maker(1, 0, 9, 1000)
+    inner = m.spec([(make_old.INT, 0)])
+
+    def numbers(*values):
+        return m.refs([m.ints(values)])
+
+    rows = m.refs([m.refs([m.ints([7, 8]), m.refs([numbers(1, 2), 0])])])
+    lists = m.refs([m.refs([m.refs([numbers(3), numbers(4, 5)])])])
+    pair = m.refs([m.ints([make_old.INT, make_old.TABLE]), m.small_names([b"a", b"b"]), m.ints([0, 0]), m.refs([inner])])
+    lone = m.refs([m.ints([make_old.TABLE]), m.small_names([b"a"]), m.ints([0]), m.refs([inner])])
+    spec = [m.ints([make_old.TABLE] * 2), m.small_names([b"rows", b"lists"]), m.ints([0, 0]), m.refs([pair, lone])]
+    path = tmp_path / "lists.realm"
+    path.write_bytes(m.finish([m.small_names([b"class_A"]), m.refs([m.refs([m.refs(spec), m.refs([rows, lists])])])]))
+    for mode in "r", "rw", "r":
+        with crealm.open(path, mode=mode) as db:
+            shown = list(db["A"])[0]
+            assert [plain(shown.rows), plain(shown.lists)] == [[[7, [1, 2]], [8, []]], [[3], [4, 5]]]
+
+
 @pytest.mark.parametrize("taken", ["other", "empty", "folder", "link"])
 def test_a_backup_whose_name_is_taken_gets_another(old, taken):
     before = old.read_bytes()
