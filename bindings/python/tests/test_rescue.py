@@ -10,6 +10,7 @@ import pytest
 
 import crealm
 from crealm.cli import main
+from test_faults import File
 
 KEY = bytes(range(64))
 
@@ -125,6 +126,50 @@ def test_without_a_header_the_newest_top_is_found(people, tmp_path):
     found = crealm.salvage(people, tmp_path / "out.realm")
     assert not found.whole and found.roots[0]["origin"] == "scanned"
     assert contents(tmp_path / "out.realm") == wanted
+
+
+def test_values_that_contradict_each_other_are_counted(people, tmp_path, capsys):
+    file = File(people)
+    friends = file.leaf("Person", "friend")
+    assert [friends[i] for i in range(10)] == [0] * 9 + [2]
+    friends[9] = 3
+    file.save()
+    checked = crealm.check(people)
+    assert {fault.kind for fault in checked.faults if not fault.slot or fault.slot == checked.versions[0].slot} == {"link"}
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions == checked.versions[0].fault_count == 2 and not found.whole
+    assert all(one.lost == 0 and all(p.lost == p.lost_links == 0 for p in one.properties) for one in found.classes)
+    assert str(found).splitlines()[0] == "20 objects of 3 classes" and "2 contradictions between values: `crealm check` names them" in found.lines()
+    assert contents(tmp_path / "out.realm")[9][2] == 2
+    assert main(["salvage", str(people), str(tmp_path / "again.realm"), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["contradictions"] == 2
+
+
+def test_a_text_that_its_index_does_not_name_is_a_contradiction(people, tmp_path):
+    data = people.read_bytes()
+    at = data.rfind(b"person 3" * 20)
+    spoil(people, at + 3, b"X")
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions and not found.whole
+
+
+def test_what_is_made_anew_is_no_loss(people, tmp_path):
+    """A damaged index says nothing against the values."""
+    file = File(people)
+    index = file.index("Person", "name")
+    file.data[index.ref + 4] |= 0x18
+    file.save()
+    assert not crealm.check(people).is_sound
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.whole and found.contradictions == 0
+
+
+def test_without_a_version_nobody_knows_of_contradictions(people, tmp_path):
+    data = people.read_bytes()
+    for slot in (0, 1):
+        spoil(people, int.from_bytes(data[8 * slot : 8 * slot + 8], "little"), bytes(8))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions is None and not found.whole
 
 
 def test_a_lost_leaf_is_counted_and_the_rest_stays(people, tmp_path):
