@@ -10,7 +10,7 @@ import pytest
 
 import crealm
 from crealm.cli import main
-from test_faults import File
+from test_faults import File, Node
 
 KEY = bytes(range(64))
 
@@ -126,6 +126,24 @@ def test_without_a_header_the_newest_top_is_found(people, tmp_path):
     found = crealm.salvage(people, tmp_path / "out.realm")
     assert not found.whole and found.roots[0]["origin"] == "scanned"
     assert contents(tmp_path / "out.realm") == wanted
+
+
+@pytest.mark.parametrize("also_array", [False, True])
+def test_tables_to_which_no_top_leads_are_newer_than_an_older_top(people, tmp_path, also_array):
+    """Both tops of the header are lost, and those of older versions still lie in free space."""
+    for i in range(6):
+        with crealm.open(people, schema=[Person]) as db, db.write():
+            db[Person].get(i).name = f"changed {i}"
+            db[Person].get(8 - i % 2).tags.append(str(i))
+    wanted, data = contents(people), people.read_bytes()
+    tops = [int.from_bytes(data[8 * slot : 8 * slot + 8], "little") for slot in (0, 1)]
+    array = Node(bytearray(data), tops[data[23] & 1])[1]
+    for at in tops + [array] * also_array:
+        spoil(people, at, bytes(8))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert not found.whole and found.roots[0]["origin"] == "scanned" and found.roots[0]["top"] == 0
+    assert contents(tmp_path / "out.realm") == wanted
+    assert not found.lost_classes and all(one.names_known and not one.lost for one in found.classes)
 
 
 def test_values_that_contradict_each_other_are_counted(people, tmp_path, capsys):
