@@ -323,6 +323,62 @@ def test_remains_of_a_removed_class_are_not_those_of_one_with_the_same_columns(t
     assert unknown and all(r.class_name is None and r.key is None and r.kind == "unplaced" and not r.proven for r in unknown)
 
 
+class Numbers(crealm.Model):
+    name: str
+    numbers: list[int]
+
+
+BIG = [10**15 + i for i in range(3)]
+
+
+@pytest.fixture
+def remaining(tmp_path):
+    """A file from which an object with a list was deleted a few commits ago, and the byte where the list's node begins."""
+    path = tmp_path / "numbers.realm"
+    with crealm.open(path, schema=[Numbers, Person]) as db:
+        with db.write():
+            for i in range(5):
+                db.add(Numbers(name=f"object {i}", numbers=BIG if i == 3 else [i]))
+        for i in range(5):
+            with db.write():
+                db.add(Person(id=i))
+        with db.write():
+            db[Numbers][3].delete()
+        for i in range(3):
+            with db.write():
+                db[Person].get(i).name = "x" * 100
+    at = path.read_bytes().rfind(b"".join(n.to_bytes(8, "little") for n in BIG)) - 8
+    assert deleted_numbers(path).values == {"name": "object 3", "numbers": BIG} and not deleted_numbers(path).proven
+    return path, at
+
+
+def deleted_numbers(path):
+    return next(one for one in crealm.recover_deleted(path) if one.class_name == "Numbers" and one.kind == "deleted")
+
+
+def test_a_list_whose_node_has_no_elements_is_lost(remaining):
+    path, at = remaining
+    spoil(path, at + 4, bytes([0, 0, 0, 0]))
+    # Where one value was written over, nothing says any more whose the others are.
+    found = [one for one in crealm.recover_deleted(path) if one.resembles == "Numbers" or one.class_name == "Numbers"]
+    assert any(one.values.get("name") == "object 3" and one.lost == ["numbers"] for one in found)
+    assert not any(one.values.get("name") == "object 3" and "numbers" in one.values for one in found)
+
+
+def test_a_list_of_free_space_is_no_value(remaining):
+    """Where a later version put its lists of free space, there is no list of an object any more."""
+    path, at = remaining
+    data = bytearray(path.read_bytes())
+    newest = Node(data, live_top(path)[1])
+    heads = [Node(data, ref) for ref in range(24, len(data) - 128, 8) if data[ref : ref + 4] == b"AAAA" and data[ref + 4] & 0xC0 == 0x40]
+    heads = [n for n in heads if n.type == 0 and n.width in (16, 32, 64) and n.count == newest.count and n[2] & 1 and n[6] & 1 and n[0] % 8 == 0]
+    later = max((n for n in heads if n[6] < newest[6] - 2), key=lambda n: n[6])
+    for i in (3, 4, 5):
+        later[i] = at
+    path.write_bytes(data)
+    assert not any("numbers" in one.values and one.values["numbers"] == BIG for one in crealm.recover_deleted(path))
+
+
 def test_nothing_remains_after_a_compaction(people):
     with crealm.open(people, schema=[Person]) as db:
         with db.write():
