@@ -633,8 +633,8 @@ RLM_API bool crealm_get_space(const realm_t* realm, crealm_space_t** out_parts, 
  *              counts.
  *  target:     path, key or passphrase, and page cipher of the new file, which must not exist;
  *              nothing else of it counts.
- *  out_report: [optional]; receives what was found and lost, by class and property, as JSON: own;
- *              free with realm_free(). NULL after an error.
+ *  out_report: [optional]; receives what was found and lost, by class and property, and how many
+ *              values contradict each other, as JSON: own; free with realm_free(). NULL after an error.
  *  Returns:    true when there is a new file, be it with a part of the data only.
  *  Thread:     any.
  *  Errors:     INVALID_DATABASE when nothing was found, or the key is wrong; FILE_ALREADY_EXISTS for

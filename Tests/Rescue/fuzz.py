@@ -12,13 +12,12 @@ import pathlib
 import random
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
-TOOLS = HERE.parent / "Tools"
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "Fuzz")]
+from checkers import CHECKERS  # noqa: E402
 from damage import damage  # noqa: E402
 from process import Worker  # noqa: E402
 
@@ -78,10 +77,7 @@ def main():
                 refused += 1
             else:
                 written += 1
-                for tool in (["realm_storage_check.py"], ["realm_data_check.py", "--check"]):
-                    done = subprocess.run([sys.executable, TOOLS / tool[0], *tool[1:], out], capture_output=True, text=True)
-                    if done.returncode:
-                        problems.append(f"{tool[0]}: {(done.stdout + done.stderr).strip()[-300:]}")
+                problems += [f"the {checker} checker: {fault[-300:]}" for checker, sees in CHECKERS.items() if (fault := sees(out))]
             _, error = worker.call("deleted", str(damaged), secret)
             if error and not error.split(":")[0].endswith(("CorruptFileError", "WrongKeyError", "UnsupportedFormat", "NotSupportedError")):
                 problems.append(error)

@@ -50,9 +50,8 @@ def plain(file, value):
     return value if value is None or isinstance(value, (bool, int)) else repr(value)
 
 
-def contents(path):
-    """{class: {key: {property: value}}} of a file."""
-    file = reader.RealmFile(path)
+def contents(file):
+    """{class: {key: {property: value}}} of a file that the reader has open."""
     return {
         t.name: {key: {c.name: plain(file, row[c.key.value]) for c in t.columns} for key, row in t.objects().items()}
         for t in file.live_tables()

@@ -21,9 +21,10 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 TOOLS = HERE.parent / "Tools"
-sys.path.insert(0, str(HERE))
+sys.path[:0] = [str(HERE), str(HERE.parent / "Fuzz")]
+from checkers import complaint, storage_sees  # noqa: E402
 from damage import KINDS, PAGE_SIZES, SEALED_KINDS, damage, damage_sealed  # noqa: E402
-from model import Model, contents  # noqa: E402
+from model import Model, contents, reader  # noqa: E402
 from process import Worker  # noqa: E402
 
 LEAST_SHARE = 0.995
@@ -127,7 +128,8 @@ class Campaign:
             if cells:
                 self.miss(seed, name, kind, f"nothing found of {len(cells)} values: {error}", damaged)
             return
-        got = contents(str(out))
+        new = reader.RealmFile(str(out))
+        got = contents(new)
         why, found = judge(model, hurt, cells, got)
         for name, rows in model.strays(hurt, objects).items():
             left = [row for there in (name, name + "_salvaged") for row in got.get(there, {}).values()]
@@ -139,7 +141,7 @@ class Campaign:
             self.fail(seed, name, kind, why, damaged)
         elif found < len(cells):
             self.miss(seed, name, kind, f"{len(cells) - found} of {len(cells)} values not found", damaged)
-        self.check(seed, name, kind, out, damaged)
+        self.check(seed, name, kind, out, new, damaged)
 
     def miss(self, seed, name, kind, why, damaged):
         """Counts against the share, and is no failure by itself."""
@@ -149,11 +151,11 @@ class Campaign:
                 self.options.keep.mkdir(parents=True, exist_ok=True)
                 shutil.copy(damaged, self.options.keep / f"{seed}-{kind}-{name}")
 
-    def check(self, seed, name, kind, out, damaged):
-        for tool in (["realm_storage_check.py"], ["realm_data_check.py", "--check"]):
-            done = subprocess.run([sys.executable, TOOLS / tool[0], *tool[1:], out], capture_output=True, text=True)
-            if done.returncode:
-                self.fail(seed, name, kind, f"{tool[0]}: {(done.stdout + done.stderr).strip()[-300:]}", damaged)
+    def check(self, seed, name, kind, out, new, damaged):
+        faults = {"storage": storage_sees(out), "data": complaint(lambda: reader.check(new), reader.FormatError)}
+        for checker, fault in faults.items():
+            if fault:
+                self.fail(seed, name, kind, f"the {checker} checker: {fault[-300:]}", damaged)
         if self.options.reference:
             # What it prints may hold text that is not UTF-8.
             done = subprocess.run(

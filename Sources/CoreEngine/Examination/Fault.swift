@@ -72,6 +72,7 @@ package struct Faults {
     let limit: Int
     package private(set) var first: [Fault] = []
     package private(set) var count = 0
+    private var counts: [Fault.Kind: Int] = [:]
     /// Nodes that were reported as such: once each, from wherever they are reached.
     private var nodes: Swift.Set<Int> = []
     /// What was said of damage whose node is not known.
@@ -90,9 +91,12 @@ package struct Faults {
             guard offset == 0 ? unplaced.insert(Name(what)).inserted : nodes.insert(offset).inserted else { return }
         }
         count += 1
+        counts[kind, default: 0] += 1
         if first.count < limit { first.append(Fault(kind, what, place, offset: offset)) }
     }
 
+    /// How many are of one of these kinds.
+    package func count(of kinds: [Fault.Kind]) -> Int { kinds.reduce(0) { $0 + (counts[$1] ?? 0) } }
     /// One line for each fault that was kept, and one for the rest; nil when there is none.
     package var report: String? {
         guard count > 0 else { return nil }

@@ -81,17 +81,16 @@ package struct FileCheck {
             note(Fault.ofFile("\(facts.fileSize % 8) bytes behind the last word of the file", offset: facts.fileSize & ~7), nil)
         }
         let newest = try newestState(of: file)
-        if let newest { try check(newest, of: file, slot: slot(of: newest, header), isNewest: true, interruption) }
+        if let newest { try check(newest, of: file, slot: slot(of: newest, header), before: nil, interruption) }
         for slot in [header.liveSlot, 1 - header.liveSlot] where facts.slots[slot].state == .version {
             guard
                 let state = try RealmError.unlessDamaged({ () throws(RealmError) in try file.examine(header.selecting(slot: slot), readOnly: true) }),
                 state.topRef != newest?.topRef, state.version < newest?.version ?? .max, Format.isReadable(state.format)
             else { continue }
             if let newest, let proof = try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption) {
-                versions.append(Version(state: .reused, slot: slot, number: state.version, isNewest: false, faultCount: 1))
-                list([proof], of: 1, slot)
+                noteReuse(of: state, slot, proof)
             } else {
-                try check(state, of: file, slot: slot, isNewest: false, interruption)
+                try check(state, of: file, slot: slot, before: newest, interruption)
             }
         }
     }
@@ -111,9 +110,15 @@ package struct FileCheck {
     private func slot(of newest: DatabaseFile.State, _ header: FileHeader) -> Int? {
         newest.isStreaming || UInt64(newest.topRef.offset) == header.liveTopRef ? header.liveSlot : nil
     }
+    private mutating func noteReuse(of state: DatabaseFile.State, _ slot: Int?, _ proof: Fault) {
+        versions.append(Version(state: .reused, slot: slot, number: state.version, isNewest: false, faultCount: 1))
+        list([proof], of: 1, slot)
+    }
+    /// - Parameter newest: nil: it is the newest itself.
     private mutating func check(
-        _ state: DatabaseFile.State, of file: DatabaseFile, slot: Int?, isNewest: Bool, _ interruption: Interruption
+        _ state: DatabaseFile.State, of file: DatabaseFile, slot: Int?, before newest: DatabaseFile.State?, _ interruption: Interruption
     ) throws(RealmError) {
+        let isNewest = newest == nil
         var found = Faults(limit: limit)
         do throws(RealmError) {
             let transaction = try Transaction(try Database(file, fixedAt: state, .immutable))
@@ -123,6 +128,9 @@ package struct FileCheck {
             found = try Verifier(transaction, limit: limit).run()
         } catch {
             guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
+            if let proof = SlotReuse.byUpgrade(of: state, to: newest, error) {
+                return noteReuse(of: state, slot, Fault.ofFile(proof, offset: state.topRef.offset))
+            }
             found.add(error, Fault.Place())
         }
         versions.append(

@@ -13,7 +13,7 @@ extension Database {
             isSnapshot
             ? try PrivateCopy.take(of: try FileDescriptor(path: path, access: .readOnly), path: path, encryption)
             : try DatabaseFile(path: path, access: .readOnly, needsSlab: false, encryption: encryption)
-        let state = try previousState(of: file, interruption)
+        let (state, newest) = try previousState(of: file, interruption)
         let database = try Database(file, fixedAt: state, isSnapshot ? .snapshot : .immutable)
         do throws(RealmError) {
             let transaction = try Transaction(database)
@@ -24,11 +24,15 @@ extension Database {
             if let first = faults.first.first { throw RealmError(.invalidDatabase, first.message) }
         } catch {
             guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
-            throw gone(path, "version \(state.version) is not whole any more: \(error.message)")
+            let why = SlotReuse.byUpgrade(of: state, to: newest, error) ?? error.message
+            throw gone(path, "version \(state.version) is not whole any more: \(why)")
         }
         return database
     }
-    private static func previousState(of file: DatabaseFile, _ interruption: Interruption) throws(RealmError) -> DatabaseFile.State {
+    /// - Returns: the version, and the newest one as far as it can be read.
+    private static func previousState(
+        of file: DatabaseFile, _ interruption: Interruption
+    ) throws(RealmError) -> (DatabaseFile.State, newest: DatabaseFile.State?) {
         guard try file.dataSize() > 0 else { throw gone(file.path, "the file is empty") }
         // What the newest version is worth does not matter here.
         let newest = try RealmError.unlessDamaged { () throws(RealmError) in try file.newestState(readOnly: true).state }
@@ -46,7 +50,7 @@ extension Database {
             guard error.isDamage else { throw error }
             throw gone(file.path, "the other slot of its header leads to no version (\(error.message))")
         }
-        guard let newest else { return state }
+        guard let newest else { return (state, nil) }
         guard state.version < newest.version else {
             throw gone(file.path, "the other slot of its header leads to version \(state.version), which was not committed")
         }
@@ -54,7 +58,7 @@ extension Database {
             try SlotReuse.proof(that: state, isNotWholeBeside: newest, in: file, interruption)
         }
         if let proof { throw gone(file.path, "version \(state.version) was written over: \(proof.message)") }
-        return state
+        return (state, newest)
     }
     private static func gone(_ path: String, _ what: String) -> RealmError {
         RealmError(.versionGone, "The Realm file at path '\(path)' has no version before the newest one: \(what)", path: path)

@@ -51,4 +51,11 @@ enum SlotReuse {
         }
     }
     private static let forgetAfter = 1 << 16
+
+    /// What is wrong with an older version of formats 2 to 9 whose tables have the form of later ones: the upgrade wrote over it. nil where that is
+    /// not what reading it ended with.
+    static func byUpgrade(of older: DatabaseFile.State, to newer: DatabaseFile.State?, _ error: RealmError) -> String? {
+        guard let newer, error.code == .unsupportedFileFormat, OldFormats.isRead(older.format), newer.format > older.format else { return nil }
+        return "the upgrade from format \(older.format) to \(newer.format), which is finished, wrote over parts of this version"
+    }
 }

@@ -93,7 +93,7 @@ extension Verifier {
     func checkForm(_ ref: Ref, _ kind: LeafKind, _ here: Fault.Place) throws(RealmError) {
         switch kind {
         case .string: _ = try reading(here) { () throws(RealmError) in try checkTexts(try store.node(ref), here) }
-        case .binary: _ = try reading(here) { () throws(RealmError) in try checkPieces(try store.node(ref), here, endInZero: false) }
+        case .binary: _ = try reading(here) { () throws(RealmError) in try checkPieces(try store.node(ref), here) }
         case .bool:
             let n = try reading(here) { () throws(RealmError) in try store.integers(ref) }
             if let n, (0..<n.count).contains(where: { ![0, 1, 3].contains(n.get($0)) }) {
@@ -140,48 +140,10 @@ extension Verifier {
             report(.node, "a leaf of \(n.count) bytes for values of \(width)", here, offset: ref.offset)
         }
     }
-    /// Texts end in zeros: as many as the last byte of a short one says, one of a longer one. Format: logical §6.4.
-    func checkTexts(_ n: Node, _ here: Fault.Place) throws(RealmError) {
-        guard !n.hasRefs else { return try checkPieces(n, here, endInZero: true) }
-        guard n.widthType == 1, n.width > 0, n.width <= 64 else { return }
-        for i in 0..<n.count {
-            let slot = Bytes(start: n.payload + i * n.width, count: n.width), padding = Int(slot[n.width - 1])
-            // A null has whatever was there before it.
-            guard padding < n.width else {
-                if padding > n.width { return report(.value, "a padding of \(padding) bytes: element \(i)", here, offset: n.ref.offset) }
-                continue
-            }
-            if slot[(n.width - 1 - padding)..<(n.width - 1)].contains(where: { $0 != 0 }) {
-                return report(.value, "bytes behind the end of a text: element \(i)", here, offset: n.ref.offset)
-            }
-        }
-    }
-    /// Blobs, or parts of one: what they add up to, and that texts among them end in zero.
-    private func checkPieces(_ n: Node, _ here: Fault.Place, endInZero: Bool) throws(RealmError) {
-        guard n.hasRefs else { return }
-        if n.context {
-            for i in 0..<n.count {
-                guard endInZero, case let ref = try n.child(i), !ref.isNull, case let blob = try store.node(ref), blob.widthType == 2, blob.count > 0
-                else { continue }
-                if blob.blob[blob.count - 1] != 0 { report(.value, "a text without its end: element \(i)", here, offset: ref.offset) }
-            }
-            return
-        }
-        let ends = try store.integers(try n.child(0)), blob = try store.blob(try n.child(1))
-        let nulls = n.count > 2 ? try store.integers(try n.child(2)) : nil
-        if let nulls, nulls.count != ends.count { report(.node, "offsets and nulls of unequal length", here, offset: n.ref.offset) }
-        let last = ends.count == 0 ? 0 : ends.get(ends.count - 1)
-        if last != Int64(blob.count) { report(.node, "\(blob.count) bytes where the offsets tell of \(last)", here, offset: blob.ref.offset) }
-        var start: Int64 = 0
-        // Which of the flags says null differs between formats: an element without bytes is not looked at.
-        for i in 0..<ends.count {
-            let end = ends.get(i)
-            if endInZero, end > start, end <= Int64(blob.count), blob.blob[Int(end) - 1] != 0 {
-                return report(.value, "a text without its end: element \(i)", here, offset: blob.ref.offset)
-            }
-            if end < start { return report(.node, "offsets out of order: element \(i)", here, offset: ends.ref.offset) }
-            start = end
-        }
+    func checkTexts(_ n: Node, _ here: Fault.Place) throws(RealmError) { report(try LeafForm.texts(store, n), here) }
+    private func checkPieces(_ n: Node, _ here: Fault.Place) throws(RealmError) { report(try LeafForm.pieces(store, n, endInZero: false), here) }
+    private func report(_ found: [LeafForm.Fault], _ here: Fault.Place) {
+        for fault in found { report(fault.isValue ? .value : .node, fault.what, here, offset: fault.ref.offset) }
     }
 
     // MARK: Indexes
@@ -227,12 +189,16 @@ extension Verifier {
             if c.form == .float { try checkWidth(root, [4], here) }
             if c.form == .double { try checkWidth(root, [8], here) }
         }
+        if c.form == .timestamp {
+            let nanoseconds = OldTree(store, try column.part(store, 1), leafCount: OldLeaf.integerCount)
+            if try nanoseconds.count() != tree.count() { report(.node, "seconds and nanoseconds of unequal length", here, offset: root.offset) }
+        }
         try tree.visit(0..<(try tree.count())) { (n, rows) throws(RealmError) in
             try advance(0)
             if rows.count > Format.treeCapacity { report(.tree, "a leaf of \(rows.count) elements", here, offset: n.ref.offset) }
             switch c.form {
             case .string: try checkTexts(n, here)
-            case .binary: try checkPieces(n, here, endInZero: false)
+            case .binary: try checkPieces(n, here)
             case .float where n.width != 4, .double where n.width != 8:
                 report(.node, "numbers of \(n.width) bytes", here, offset: n.ref.offset)
             case .linkList, .table, .values, .list:

@@ -259,6 +259,7 @@ extension Verifier {
             let whole: Void? = try reading(here) { () throws(RealmError) in
                 let d = try ElementDictionary(store, root: root, keyType: keyType, format: group.format)
                 for i in 0..<d.count { try element(try d.value(i)) }
+                try checkOldDictionary(root, here, depth: 0)
             }
             return whole != nil
         }
@@ -291,6 +292,24 @@ extension Verifier {
         }
         if hasKeys && hasValues && keys != values { report(.tree, "\(keys) keys and \(values) values in a dictionary", here, offset: root.offset) }
         return hasKeys && hasValues
+    }
+
+    /// The leaves of a dictionary of formats before 23, which is a tree of clusters. Format: logical §7.
+    private func checkOldDictionary(_ ref: Ref, _ here: Fault.Place, depth: Int) throws(RealmError) {
+        let n = try store.refsNode(ref)
+        guard depth < Trees.maxDepth else { throw .corrupt("dictionary nested too deeply", at: ref.offset) }
+        guard !n.isInner else {
+            let inner = try ClusterInner(store, n)
+            for i in 0..<inner.count { try checkOldDictionary(try inner.child(i), here, depth: depth + 1) }
+            return
+        }
+        let leaf = try ClusterLeaf(store, n), keys = try leaf.column(0), values = try leaf.column(1)
+        for (kind, column) in [(LeafKind.string, keys), (.mixed, values)] where try kind.count(store, column) != leaf.count {
+            report(.tree, "a dictionary with keys and values that do not match", here, offset: column.offset)
+        }
+        try checkForm(keys, .string, here)
+        try checkPayloads(values, here)
+        try checkForm(values, .mixed, here)
     }
 
     /// Each payload of a leaf of Mixed values belongs to one value; nested collections have keys.

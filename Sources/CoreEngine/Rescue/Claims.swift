@@ -49,6 +49,24 @@ struct Claims {
         }
         return true
     }
+    /// Takes what is no value: of a top array its lists of free space, names, tables and history.
+    mutating func claimHead(_ ref: Ref) {
+        guard let top = try? store.refsNode(ref) else { return }
+        _ = claim(top, Self.noValue)
+        for i in 0...1 { if let part = (try? top.child(i)).flatMap({ try? store.node($0) }) { _ = claim(part, Self.noValue) } }
+        let lists = (3...5).compactMap { i in i < top.count ? (try? top.child(i)).flatMap { try? store.integers($0) } : nil }
+        // Where they do not fit together any more, something was written over them.
+        if lists.allSatisfy({ $0.count == lists[0].count }) { for list in lists { _ = claim(list, Self.noValue) } }
+        if top.count > 8, let history = try? top.child(8), !history.isNull { _ = claimTree(history, Self.noValue) }
+    }
+    /// The same of a table: its spec, its indexes, and what leads to the clusters.
+    mutating func claimTable(_ ref: Ref, _ inner: [Ref]) {
+        for node in inner { if let n = try? store.node(node) { _ = claim(n, Self.noValue) } }
+        guard let top = try? store.refsNode(ref) else { return }
+        _ = claim(top, Self.noValue)
+        for i in [0, 4, 7, 8, 10] where i < top.count { if let part = (try? top.slot(i))?.subtree { _ = claimTree(part, Self.noValue) } }
+    }
+    private static let noValue = 0
     /// Notes what a node in use with all below it is part of.
     mutating func noteTree(_ ref: Ref, _ role: Int, depth: Int = 0) {
         guard depth < Format.maxNodeDepth, roles[ref.offset] == nil, let n = try? store.node(ref) else { return }

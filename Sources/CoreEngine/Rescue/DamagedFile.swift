@@ -113,20 +113,38 @@ final class DamagedFile {
     /// The header of a file to which nothing was committed: what the record behind it leads to is the first version, if the header was lost.
     private var isHeaderEmpty: Bool { (try? header()).map { $0.topRefs == (0, 0) } ?? false }
     /// The version behind that of the header, where a scan found it; the newest, where the header is that of an empty file.
-    func addNewer(_ tops: [NodeScan.Top]) {
+    func addNewer(_ scan: NodeScan) {
         if isHeaderEmpty {
-            guard let newest = roots.first, let top = tops.first, top.version > newest.version else { return }
+            guard let newest = roots.first, let top = scan.tops.first, top.version > newest.version else { return }
             roots = []
-            return addScanned(tops)
+            return addScanned(scan)
         }
-        guard let newest = roots.first, let top = tops.first(where: { $0.version == newest.version + 1 }),
+        guard let newest = roots.first, let top = scan.tops.first(where: { $0.version == newest.version + 1 }),
             let root = try? Self.root(store, .scanned, top.ref, format), !roots.contains(where: { $0.top == top.ref })
         else { return }
         roots.insert(root, at: 0)
     }
+    /// What a scan found: the newest arrays of tables that have no top array, if they are newer than those with one.
+    func addScanned(_ scan: NodeScan) {
+        let given = roots.count
+        addTops(scan.tops)
+        let tables = Set(scan.tops.compactMap { try? Self.root(store, .scanned, $0.ref, format).tables.offset })
+        let alone = scan.arrays.filter { !tables.contains($0.ref.offset) }
+        guard let newest = alone.newest() else { return }
+        if let first = roots.dropFirst(given).first, let array = scan.arrays.first(where: { $0.ref == first.tables }) {
+            guard newest.isNewer(than: array) else { return }
+            // Where more than a commit lies between them, the nodes of the older one may have been written over.
+            if !newest.mayFollow(array) { roots.removeSubrange(given...) }
+        }
+        let before = alone.filter { $0.ref != newest.ref && newest.isNewer(than: $0) && newest.mayFollow($0) }.newest()
+        let found = [newest, before].compactMap { $0 }.map {
+            Root(origin: .scanned, top: .null, version: 0, format: format, names: .null, tables: $0.ref)
+        }
+        roots.insert(contentsOf: found, at: given)
+    }
     /// Top arrays that a scan found: the newest, and the one before, over which the newest wrote nothing. Older ones may lead to nodes that were
     /// written over since.
-    func addScanned(_ tops: [NodeScan.Top]) {
+    private func addTops(_ tops: [NodeScan.Top]) {
         var newest: UInt64?
         for top in tops.prefix(16) {
             if let newest, top.version + 1 < newest { break }

@@ -151,6 +151,18 @@ struct FoundGroup {
         } catch { return .lost(name, reason: error.message) }
     }
 
+    /// Takes over names that are lost here and that a scan found. Only the first table in a place had no other name there.
+    mutating func takeNames(_ scan: NodeScan) {
+        for i in states.indices {
+            switch states[i] {
+            case .table(var table) where table.name == nil && table.key.raw >> 16 == 0:
+                table.name = scan.name(i)
+                states[i] = .table(table)
+            case .lost(nil, let reason): states[i] = .lost(scan.name(i), reason: reason)
+            default: break
+            }
+        }
+    }
     /// Whether a table is lost.
     var isDamaged: Bool { states.contains { if case .lost = $0 { true } else { false } } }
     func state(_ index: Int) -> State {

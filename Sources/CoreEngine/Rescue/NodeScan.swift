@@ -11,11 +11,23 @@ struct NodeScan {
         let ref: Ref
         let key: TableKey
         let contentVersion: UInt64
+
+        /// - Returns: nil for a node that is no top array of a table.
+        init?(_ store: NodeStore, _ n: Node) {
+            guard n.count >= 9, n.count <= 16, !n.isInner, let spec = try? n.child(0), let raw = (try? n.slot(3))?.number, raw <= 0x7FFF_FFFF,
+                let parts = try? store.refsNode(spec), parts.count == 6, !parts.isInner, let keys = try? parts.child(5),
+                (try? store.integers(keys)) != nil
+            else { return nil }
+            (ref, key, contentVersion) = (n.ref, TableKey(UInt32(raw)), (try? n.slot(6))?.number ?? 0)
+        }
     }
     private(set) var tops: [Top] = []
+    /// What has the form of a top array, whatever became of the nodes below.
+    private(set) var heads: [Top] = []
     private(set) var tables: [TableTop] = []
-    /// Arrays of names that look like those of tables.
-    private(set) var names: [Node] = []
+    private(set) var arrays: [TableArray] = []
+    /// Arrays that look like those of the names of tables, the longest there are.
+    private var names: [Node] = []
     /// What may be clusters with objects in them.
     private(set) var clusters: [Ref] = []
     private let store: NodeStore
@@ -26,30 +38,26 @@ struct NodeScan {
             if header.hasRefs { look(ref, header) } else if header.widthTypeBits == 1, header.width >= 8 { lookForNames(ref) }
         }
         tops.sort { $0.version > $1.version }
+        heads.sort { $0.version > $1.version }
     }
 
     private mutating func look(_ ref: Ref, _ header: NodeHeader) {
-        guard !header.isInner, header.count >= 2, let n = try? store.refsNode(ref) else { return }
+        guard !header.isInner, header.count >= 1, let n = try? store.refsNode(ref) else { return }
+        if let array = TableArray(store, n) { arrays.append(array) }
         if let leaf = try? ClusterLeaf(store, n), leaf.count > 0, (try? n.child(1)) != nil { clusters.append(ref) }
         guard header.count >= 3, header.count <= 16, let first = try? n.child(0), !first.isNull, let third = try? n.slot(2), !third.isNull else {
             return
         }
-        if third.isTagged { lookForTop(n) } else { lookForTable(n, spec: first) }
+        if third.isTagged { lookForTop(n) } else if let table = TableTop(store, n) { tables.append(table) }
     }
     private mutating func lookForTop(_ n: Node) {
-        guard [3, 5, 7, 9, 10, 11, 12].contains(n.count), let names = try? n.child(0), let tables = try? n.child(1),
-            let texts = try? store.node(names), texts.widthType == 1, !texts.hasRefs, let refs = try? store.refsNode(tables),
+        guard [3, 5, 7, 9, 10, 11, 12].contains(n.count), let names = try? n.child(0), let tables = try? n.child(1) else { return }
+        let version = n.count > 6 ? (try? n.slot(6))?.number ?? 0 : 1
+        heads.append(Top(ref: n.ref, version: version))
+        guard let texts = try? store.node(names), texts.widthType == 1, !texts.hasRefs, let refs = try? store.refsNode(tables),
             refs.count == texts.count, (3..<min(6, n.count)).allSatisfy({ (try? n.child($0)) != nil })
         else { return }
-        let version = n.count > 6 ? (try? n.slot(6))?.number ?? 0 : 1
         tops.append(Top(ref: n.ref, version: version))
-    }
-    private mutating func lookForTable(_ n: Node, spec: Ref) {
-        guard n.count >= 9, let raw = (try? n.slot(3))?.number, raw <= 0x7FFF_FFFF, let parts = try? store.refsNode(spec), parts.count == 6,
-            !parts.isInner, let keys = try? parts.child(5), (try? store.integers(keys)) != nil
-        else { return }
-        let version = (try? n.slot(6))?.number ?? 0
-        tables.append(TableTop(ref: n.ref, key: TableKey(UInt32(raw)), contentVersion: version))
     }
     private mutating func lookForNames(_ ref: Ref) {
         guard let n = try? store.node(ref), n.count > 0, n.count <= 0x1_0000 else { return }
@@ -58,7 +66,18 @@ struct NodeScan {
                 return
             }
         }
-        if names.allSatisfy({ $0.count < n.count }) { names = [n] }
+        let longest = names.first?.count ?? 0
+        if n.count > longest { names = [n] } else if n.count == longest { names.append(n) }
+    }
+    /// The name of the table in a place; nil where several were found.
+    func name(_ index: Int) -> Name? {
+        var found: Name?
+        for n in names {
+            guard index < n.count, let name = try? store.name(n, index), !name.isEmpty else { continue }
+            if let found, found != name { return nil }
+            found = name
+        }
+        return found
     }
 }
 
@@ -89,33 +108,34 @@ extension FoundGroup {
         self.init()
         let end = (scan.tables.map(\.key.index).max() ?? -1) + 1
         for index in 0..<end {
-            let found = scan.tables.filter { $0.key.index == index }.sorted { $0.contentVersion > $1.contentVersion }
-            let name = scan.names.first.flatMap { index < $0.count ? try? store.name($0, index) : nil }
-            let table = found.lazy.compactMap {
-                try? FoundTable(store, $0.ref, index: index, name: name.flatMap { $0.isEmpty ? nil : $0 }, format: format)
-            }.first
+            let found = scan.tables.filter { $0.key.index == index }.sorted { TableAge($0) > TableAge($1) }
+            let table = found.lazy.compactMap { try? FoundTable(store, $0.ref, index: index, name: scan.name(index), format: format) }.first
             append(table.map { .table($0) } ?? .none)
         }
     }
-    /// Of these, the tables that are one step ahead of an older version, where there is one such state only, and the others as that version has them.
-    init(_ newest: FoundGroup, behind older: FoundGroup, _ scan: NodeScan) {
+    /// An older version with the tables of which a scan found a newer state.
+    /// - Parameter isLast: the newest version is the one behind it. Then only what is one step ahead is taken, where there is one such state only.
+    /// - Returns: nil where there are none.
+    init?(_ newest: FoundGroup, behind older: FoundGroup, _ scan: NodeScan, isLast: Bool) {
         self.init()
+        var isNewer = false
         for index in 0..<max(newest.count, older.count) {
-            guard index < older.count else {
-                append(newest.state(index))
-                continue
-            }
-            let state = older.state(index)
-            guard case .table(let before) = state, case .table(let after) = newest.state(index), after.key == before.key,
-                after.contentVersion == before.contentVersion &+ 1,
-                scan.tables.filter({ $0.key == after.key && $0.contentVersion == after.contentVersion }).count == 1
-            else {
+            let state = newest.isAhead(of: older, index, scan, isLast: isLast) ? newest.state(index) : older.state(index)
+            guard case .table(var table) = state, let before = older.table(table.key), before.top != table.top else {
                 append(state)
                 continue
             }
-            var table = after
             table.name = before.name
             append(.table(table))
+            isNewer = true
         }
+        guard isNewer || count > older.count else { return nil }
+    }
+    private func isAhead(of older: FoundGroup, _ index: Int, _ scan: NodeScan, isLast: Bool) -> Bool {
+        guard index < older.count else { return true }
+        guard case .table(let before) = older.state(index), case .table(let after) = state(index) else { return false }
+        guard isLast else { return TableAge(after) > TableAge(before) }
+        guard after.key == before.key, after.contentVersion == before.contentVersion &+ 1 else { return false }
+        return scan.tables.count { $0.key == after.key && $0.contentVersion == after.contentVersion } == 1
     }
 }

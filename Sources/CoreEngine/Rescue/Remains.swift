@@ -49,8 +49,13 @@ package final class Remains {
     private func text() throws(RealmError) -> String {
         let states = olderStates()
         try readLive(states)
+        var heads = scan.heads[...]
         try found.array { (out) throws(RealmError) in
-            for state in states { try read(state, &out) }
+            for state in states {
+                while let head = heads.first, head.version >= state.version ?? 0 { claims.claimHead(heads.removeFirst().ref) }
+                try read(state, &out)
+            }
+            for head in heads { claims.claimHead(head.ref) }
             try readStrays(&out)
         }
         return found.text
@@ -109,6 +114,7 @@ package final class Remains {
         let key = state.table.key
         let rows = FoundRows(source.store, state.table, except: known[key] ?? [])
         known[key, default: []].formUnion(rows.inner.map(\.offset) + rows.leaves.map(\.ref.offset))
+        claims.claimTable(state.table.top, rows.inner)
         for i in rows.leaves.indices {
             try source.store.test(i, of: rows.leaves.count)
             read(rows, i, state.version, state.isProven, isPlaced: true, &out)

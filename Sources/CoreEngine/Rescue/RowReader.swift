@@ -99,7 +99,7 @@ final class RowReader {
     private func contradicts(_ c: Column, _ n: Node, _ name: @escaping (TableKey) -> Name?) -> Bool {
         if c.isBacklink { return false }
         if hasSubtrees(c, n) { return c.shape != nil && (0..<n.count).contains { (try? n.slot($0))?.isTagged ?? true } }
-        if c.leafKind == .string, !StringLeaf.endsInZeros(store, n) { return true }
+        if c.leafKind == .string, !LeafForm.areTexts(store, n.ref) { return true }
         return (0..<rows.leaves[leaf].count).contains { row in
             rows.value(leaf, row, c).flatMap { Self.text($0, c, store, name, isStrict: true) } == nil
         }
@@ -143,6 +143,7 @@ final class RowReader {
         {
             return true
         }
+        if !isProven, c.leafKind == .string, (try? LeafForm.endsInZero(store, child)) != true { return false }
         return claims.claimTree(child, role(.value, c.index, Int(truncatingIfNeeded: key.raw)))
     }
 }

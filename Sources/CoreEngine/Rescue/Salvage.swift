@@ -25,6 +25,7 @@ package final class Salvage {
         return try interruption.during(.copying) { () throws(RealmError) in
             let source = try DamagedFile(try FileSystem.canonical(try from.checkedPath()), try from.encryption(), interruption)
             let salvage = try Salvage(source)
+            if let root = source.roots.first { salvage.report.contradictions = try source.contradictions(of: root, interruption) }
             try salvage.write(out, encryption, interruption)
             return salvage.report
         }
@@ -47,23 +48,26 @@ package final class Salvage {
         let found = try NodeScan(source)
         // Where a root leads to the tables, other tops are of older versions.
         if groups.allSatisfy({ $0.reason != nil }) {
-            source.addScanned(found.tops)
+            source.addScanned(found)
         } else if !source.isHeaderSure {
-            source.addNewer(found.tops)
+            source.addNewer(found)
         }
-        readRoots()
         scan = found
+        readRoots()
         guard !found.tables.isEmpty else { return }
         let first = groups.firstIndex { $0.reason == nil } ?? groups.count
         let all = FoundGroup(source.store, found, format: source.format)
-        if first < groups.count, source.roots[first].origin == .previous {
-            // The newest version was committed: what is one step ahead of the version before is of it.
-            insert(FoundGroup(all, behind: groups[first], found), at: first)
+        if first < groups.count, source.roots[first].origin != .newest {
+            // Behind the version before there is one more, or the header would not name it: what is one step ahead is of it. Behind what a scan
+            // found there may be many.
+            let isLast = source.roots[first].origin == .previous
+            if let newer = FoundGroup(all, behind: groups[first], found, isLast: isLast) { insert(newer, at: first) }
         }
         insert(all, at: groups.count)
     }
     private func readRoots() {
         groups = source.roots.map { FoundGroup(source.store, $0) }
+        if let scan { for i in groups.indices { groups[i].takeNames(scan) } }
         origins = zip(source.roots, groups).map { (root, group) in
             SalvageReport.Root(origin: root.origin.rawValue, top: root.top.offset, version: root.version, reason: group.reason)
         }

@@ -48,14 +48,16 @@ package struct SalvageReport {
     var classes: [Class] = []
     /// Classes of which nothing but the name, or not even that, is left.
     var lostClasses: [(name: Name?, reason: String)] = []
+    /// Values of the newest version found that contradict each other; nil: no version could be checked.
+    var contradictions: Int?
     /// Pages of an encrypted file that do not authenticate.
     var pages: [Int] = []
     var pageCount = 0
 
-    /// Whether nothing was lost, and nothing is older than the newest version.
+    /// Whether the new file has all that the newest version had, and nothing in that speaks against it.
     var isWhole: Bool {
         guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil else { return false }
-        return lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
+        return contradictions == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
     }
 
     /// The same as JSON.
@@ -66,6 +68,7 @@ package struct SalvageReport {
             o.field("format") { $0.number(Int64(format)) }
             o.field("version") { $0.number(Int64(bitPattern: version)) }
             o.field("roots") { $0.array(roots) { $0.write($1) } }
+            o.field("contradictions") { $0.number(contradictions.map { Int64($0) }) }
             o.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
             o.field("damaged_page_count") { $0.number(Int64(pageCount)) }
             o.field("lost_classes") { a in

@@ -82,9 +82,7 @@ struct ValueText {
         if !root.isNull {
             let tree = FoundTree(store, kind, root, &visited)
             if tree.lost > 0 || tree.isBroken { isBroken = true }
-            if isStrict, kind == .string, !tree.leaves.allSatisfy({ (try? store.node($0.ref)).map { StringLeaf.endsInZeros(store, $0) } ?? false }) {
-                isBroken = true
-            }
+            if isStrict, kind == .string, !tree.leaves.allSatisfy({ LeafForm.areTexts(store, $0.ref) }) { isBroken = true }
             try? tree.eachElement { (_, v) throws(RealmError) in if let v { elements.append(v) } }
             if elements.count < tree.total { isBroken = true }
             // A node without elements has the form of many others: it does not say that this list was empty.
@@ -119,27 +117,7 @@ extension JSONText {
     fileprivate mutating func typed(_ type: String, _ text: String) { object { o in o.field(type) { $0.text(text) } } }
 }
 
-extension StringLeaf {
-    /// Whether the texts of a leaf end as they are written, in zeros. Of those that have nodes of their own nothing is said. Format: logical §6.4.
-    static func endsInZeros(_ s: NodeStore, _ n: Node) -> Bool {
-        if n.hasRefs { return n.context || haveEnds(s, n) }
-        guard n.widthType == 1 else { return n.widthType == 0 }
-        return (0..<n.count).allSatisfy { i in
-            let slot = Bytes(start: n.payload + i * n.width, count: n.width)
-            guard let padding = slot.last.map({ Int($0) }), padding < n.width else { return n.width == 0 || slot.last.map { Int($0) } == n.width }
-            return slot[(n.width - 1 - padding)..<(n.width - 1)].allSatisfy { $0 == 0 }
-        }
-    }
-    private static func haveEnds(_ s: NodeStore, _ n: Node) -> Bool {
-        guard n.count >= 3, let at = try? n.child(0), let ends = try? s.integers(at), let of = try? n.child(1), let blob = try? s.blob(of) else {
-            return false
-        }
-        var start: Int64 = 0
-        for i in 0..<ends.count {
-            let end = ends.get(i)
-            guard end >= start, end <= Int64(blob.count), end == start || blob.blob[Int(end) - 1] == 0 else { return false }
-            start = end
-        }
-        return start == Int64(blob.count)
-    }
+extension LeafForm {
+    /// Whether all texts of a leaf are written as texts are.
+    static func areTexts(_ s: NodeStore, _ ref: Ref) -> Bool { (try? texts(s, try s.node(ref)).isEmpty) ?? false }
 }

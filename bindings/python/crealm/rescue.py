@@ -48,11 +48,12 @@ class LostClass(NamedTuple):
 class Salvage(NamedTuple):
     """What `salvage` found and lost. As text: a line for each loss."""
 
-    whole: bool  # Nothing was lost, and nothing is older than the newest version.
+    whole: bool  # All that the newest version had is in the new file, and nothing in that speaks against it.
     format: int  # Of the damaged file.
     version: int  # Of the newest data found.
     classes: List[SalvagedClass]
     lost_classes: List[LostClass]
+    contradictions: Optional[int]  # Values that contradict each other, as a link and its backlink; None: no version could be checked.
     damaged_pages: List[int]  # Of an encrypted file: the first pages that do not authenticate.
     damaged_page_count: int
     roots: List[Dict[str, Any]]  # Where data was looked for: origin, top (offset), version, reason (None: it was used).
@@ -64,6 +65,8 @@ class Salvage(NamedTuple):
         """What was found and lost, for people."""
         total = sum(one.objects for one in self.classes)
         yield f"{total:,} objects of {len(self.classes)} classes" + (", nothing lost" if self.whole else "")
+        if self.contradictions:
+            yield f"{self.contradictions:,} contradictions between values: `crealm check` names them"
         for root in self.roots:
             if root["reason"]:
                 yield f"damaged: the {root['origin']} version, at byte {root['top']}: {root['reason']}"

@@ -213,6 +213,21 @@ def test_a_version_that_was_written_over(made):
     assert [v.state for v in found.versions[1:]] in (["reused"], ["faulty"], [])
 
 
+def test_a_version_that_an_upgrade_wrote_over_asks_for_nothing(made):
+    """Its tables have the new form already, and the upgrade is finished: no advice to go back to a backup."""
+    with crealm.open(made) as db, db.write():
+        db["T"].create(n=1, s="y")
+    data = bytearray(made.read_bytes())
+    data[20 + (1 - (data[23] & 1))] = 9
+    made.write_bytes(data)
+    found = crealm.check(made)
+    assert found.is_sound and [v.state for v in found.versions] == ["sound", "reused"]
+    assert [fault.message for fault in found.faults] and all("which is finished" in fault.message for fault in found.faults)
+    assert "backup" not in found.report
+    with pytest.raises(crealm.VersionGone, match="version .* the upgrade from format 9 to 24, which is finished"):
+        crealm.open(made, slot="previous")
+
+
 def test_what_cannot_be_read_is_neither_sound_nor_faulty(made):
     with crealm.open(made) as db:
         db.change_key(key=KEY)

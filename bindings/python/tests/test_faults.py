@@ -350,3 +350,26 @@ def test_a_limit_is_a_number(path, limit):
         with pytest.raises(TypeError):
             db.verify(limit)
         assert db.verify(-1) == db.verify(2**100) == []
+
+
+@pytest.mark.parametrize(
+    "name, at, byte, kind",
+    [
+        # Found by Tests/Fuzz/checkers.py: what the independent checkers see, in places where a reader does not look.
+        ("sdk/f22-dotnet-mixed-collections", 4090, 121, "node"),  # Payloads of a Mixed leaf, in a dictionary of format 22: a number for a ref.
+        ("sdk/f22-dotnet-mixed-collections", 4007, 2, "node"),  # Its texts: more ends than nulls.
+        ("old/f05-java-asset-file", 20261, 16, "node"),  # A million nanoseconds for ten seconds.
+        ("old/f09-studio-asset-file", 1637, 1, "node"),
+    ],
+)
+def test_bytes_that_no_reader_looks_at(tmp_path, name, at, byte, kind):
+    source = FIXTURES / f"{name}.realm"
+    if not source.exists():
+        pytest.skip("no files of Realm's SDKs")
+    data = bytearray(source.read_bytes())
+    assert data[at] != byte
+    data[at] = byte
+    path = tmp_path / "damaged.realm"
+    path.write_bytes(data)
+    found = crealm.check(path)
+    assert not found.is_sound and kind in {fault.kind for fault in found.faults}

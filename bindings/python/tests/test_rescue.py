@@ -10,6 +10,7 @@ import pytest
 
 import crealm
 from crealm.cli import main
+from test_faults import File, Node
 
 KEY = bytes(range(64))
 
@@ -125,6 +126,68 @@ def test_without_a_header_the_newest_top_is_found(people, tmp_path):
     found = crealm.salvage(people, tmp_path / "out.realm")
     assert not found.whole and found.roots[0]["origin"] == "scanned"
     assert contents(tmp_path / "out.realm") == wanted
+
+
+@pytest.mark.parametrize("also_array", [False, True])
+def test_tables_to_which_no_top_leads_are_newer_than_an_older_top(people, tmp_path, also_array):
+    """Both tops of the header are lost, and those of older versions still lie in free space."""
+    for i in range(6):
+        with crealm.open(people, schema=[Person]) as db, db.write():
+            db[Person].get(i).name = f"changed {i}"
+            db[Person].get(8 - i % 2).tags.append(str(i))
+    wanted, data = contents(people), people.read_bytes()
+    tops = [int.from_bytes(data[8 * slot : 8 * slot + 8], "little") for slot in (0, 1)]
+    array = Node(bytearray(data), tops[data[23] & 1])[1]
+    for at in tops + [array] * also_array:
+        spoil(people, at, bytes(8))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert not found.whole and found.roots[0]["origin"] == "scanned" and found.roots[0]["top"] == 0
+    assert contents(tmp_path / "out.realm") == wanted
+    assert not found.lost_classes and all(one.names_known and not one.lost for one in found.classes)
+
+
+def test_values_that_contradict_each_other_are_counted(people, tmp_path, capsys):
+    file = File(people)
+    friends = file.leaf("Person", "friend")
+    assert [friends[i] for i in range(10)] == [0] * 9 + [2]
+    friends[9] = 3
+    file.save()
+    checked = crealm.check(people)
+    assert {fault.kind for fault in checked.faults if not fault.slot or fault.slot == checked.versions[0].slot} == {"link"}
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions == checked.versions[0].fault_count == 2 and not found.whole
+    assert all(one.lost == 0 and all(p.lost == p.lost_links == 0 for p in one.properties) for one in found.classes)
+    assert str(found).splitlines()[0] == "20 objects of 3 classes" and "2 contradictions between values: `crealm check` names them" in found.lines()
+    assert contents(tmp_path / "out.realm")[9][2] == 2
+    assert main(["salvage", str(people), str(tmp_path / "again.realm"), "--json"]) == 3
+    assert json.loads(capsys.readouterr().out)["contradictions"] == 2
+
+
+def test_a_text_that_its_index_does_not_name_is_a_contradiction(people, tmp_path):
+    data = people.read_bytes()
+    at = data.rfind(b"person 3" * 20)
+    spoil(people, at + 3, b"X")
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions and not found.whole
+
+
+def test_what_is_made_anew_is_no_loss(people, tmp_path):
+    """A damaged index says nothing against the values."""
+    file = File(people)
+    index = file.index("Person", "name")
+    file.data[index.ref + 4] |= 0x18
+    file.save()
+    assert not crealm.check(people).is_sound
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.whole and found.contradictions == 0
+
+
+def test_without_a_version_nobody_knows_of_contradictions(people, tmp_path):
+    data = people.read_bytes()
+    for slot in (0, 1):
+        spoil(people, int.from_bytes(data[8 * slot : 8 * slot + 8], "little"), bytes(8))
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions is None and not found.whole
 
 
 def test_a_lost_leaf_is_counted_and_the_rest_stays(people, tmp_path):
@@ -258,6 +321,62 @@ def test_remains_of_a_removed_class_are_not_those_of_one_with_the_same_columns(t
     assert all("name" not in r.values or r.values["name"] in had[r.class_name] for r in found if r.class_name in had)
     unknown = [r for r in found if r.resembles is not None]
     assert unknown and all(r.class_name is None and r.key is None and r.kind == "unplaced" and not r.proven for r in unknown)
+
+
+class Numbers(crealm.Model):
+    name: str
+    numbers: list[int]
+
+
+BIG = [10**15 + i for i in range(3)]
+
+
+@pytest.fixture
+def remaining(tmp_path):
+    """A file from which an object with a list was deleted a few commits ago, and the byte where the list's node begins."""
+    path = tmp_path / "numbers.realm"
+    with crealm.open(path, schema=[Numbers, Person]) as db:
+        with db.write():
+            for i in range(5):
+                db.add(Numbers(name=f"object {i}", numbers=BIG if i == 3 else [i]))
+        for i in range(5):
+            with db.write():
+                db.add(Person(id=i))
+        with db.write():
+            db[Numbers][3].delete()
+        for i in range(3):
+            with db.write():
+                db[Person].get(i).name = "x" * 100
+    at = path.read_bytes().rfind(b"".join(n.to_bytes(8, "little") for n in BIG)) - 8
+    assert deleted_numbers(path).values == {"name": "object 3", "numbers": BIG} and not deleted_numbers(path).proven
+    return path, at
+
+
+def deleted_numbers(path):
+    return next(one for one in crealm.recover_deleted(path) if one.class_name == "Numbers" and one.kind == "deleted")
+
+
+def test_a_list_whose_node_has_no_elements_is_lost(remaining):
+    path, at = remaining
+    spoil(path, at + 4, bytes([0, 0, 0, 0]))
+    # Where one value was written over, nothing says any more whose the others are.
+    found = [one for one in crealm.recover_deleted(path) if one.resembles == "Numbers" or one.class_name == "Numbers"]
+    assert any(one.values.get("name") == "object 3" and one.lost == ["numbers"] for one in found)
+    assert not any(one.values.get("name") == "object 3" and "numbers" in one.values for one in found)
+
+
+def test_a_list_of_free_space_is_no_value(remaining):
+    """Where a later version put its lists of free space, there is no list of an object any more."""
+    path, at = remaining
+    data = bytearray(path.read_bytes())
+    newest = Node(data, live_top(path)[1])
+    heads = [Node(data, ref) for ref in range(24, len(data) - 128, 8) if data[ref : ref + 4] == b"AAAA" and data[ref + 4] & 0xC0 == 0x40]
+    heads = [n for n in heads if n.type == 0 and n.width in (16, 32, 64) and n.count == newest.count and n[2] & 1 and n[6] & 1 and n[0] % 8 == 0]
+    later = max((n for n in heads if n[6] < newest[6] - 2), key=lambda n: n[6])
+    for i in (3, 4, 5):
+        later[i] = at
+    path.write_bytes(data)
+    assert not any("numbers" in one.values and one.values["numbers"] == BIG for one in crealm.recover_deleted(path))
 
 
 def test_nothing_remains_after_a_compaction(people):

@@ -1,0 +1,68 @@
+/// How old a state of the table in one place is, among all that ever were in that place. Format: logical §1, §2.
+struct TableAge: Comparable {
+    /// One more for each table that was removed from there.
+    let tag: UInt32
+    /// One more with each commit that changed the table; 0 where there is none.
+    let version: UInt64
+
+    init(_ table: FoundTable) { (tag, version) = (table.key.raw >> 16, table.contentVersion) }
+    init(_ top: NodeScan.TableTop) { (tag, version) = (top.key.raw >> 16, top.contentVersion) }
+    /// A place without a table keeps the tag of the next one.
+    init(vacant tag: UInt64) { (self.tag, version) = (UInt32(truncatingIfNeeded: tag), 0) }
+
+    static func < (a: TableAge, b: TableAge) -> Bool { (a.tag, a.version) < (b.tag, b.version) }
+    /// Whether at most one commit lies between this state and an older one.
+    func follows(_ older: TableAge) -> Bool { self == older || tag == older.tag && version == older.version &+ 1 || tag == older.tag &+ 1 }
+}
+
+/// An array of table tops that a scan found: all tables of one version, be its top array lost or not.
+struct TableArray {
+    let ref: Ref
+    /// By place; nil where the table's top cannot be read.
+    let ages: [TableAge?]
+
+    /// - Returns: nil for what cannot be one: a table in another's place, or hardly any table.
+    init?(_ store: NodeStore, _ n: Node) {
+        guard n.count > 0, n.count <= 0x1_0000 else { return nil }
+        var ages: [TableAge?] = [], found = 0, others = 0
+        for i in 0..<n.count {
+            guard let slot = try? n.slot(i), !slot.isNull else { return nil }
+            if let tag = slot.number {
+                guard tag <= 0x7FFF else { return nil }
+                ages.append(TableAge(vacant: tag))
+            } else if let child = try? store.refsNode(slot.ref), let top = NodeScan.TableTop(store, child) {
+                guard top.key.index == i else { return nil }
+                ages.append(TableAge(top))
+                found += 1
+            } else {
+                ages.append(nil)
+                others += 1
+                guard others <= found + 2 else { return nil }
+            }
+        }
+        guard found > 0 else { return nil }
+        (ref, self.ages) = (n.ref, ages)
+    }
+
+    /// Whether one of its tables is newer than the other array's.
+    func isNewer(than other: TableArray) -> Bool { zip(ages, other.ages).contains { if let a = $0, let b = $1 { a > b } else { false } } }
+    /// Whether it may be of the version behind that of the other one.
+    func mayFollow(_ other: TableArray) -> Bool {
+        ages.count >= other.ages.count && zip(ages, other.ages).allSatisfy { if let a = $0, let b = $1 { a.follows(b) } else { true } }
+    }
+}
+
+extension [TableArray] {
+    /// The one with the most tables of which no newer state was found.
+    func newest() -> TableArray? {
+        var last: [TableAge] = []
+        for array in self {
+            for (i, age) in array.ages.enumerated() {
+                let age = age ?? TableAge(vacant: 0)
+                if i == last.count { last.append(age) } else { last[i] = Swift.max(last[i], age) }
+            }
+        }
+        let score = { (a: TableArray) in zip(a.ages, last).count { $0 == $1 } }
+        return self.max { (score($0), $0.ages.count) < (score($1), $1.ages.count) }
+    }
+}
