@@ -214,6 +214,28 @@ private actor Keeper {
     queued.close()
 }
 
+/// The main thread comes into a Realm of the main queue without asking the queue: not into one that another thread took over.
+@MainActor @Test func anotherThreadTakesARealmOfTheMainQueue() async throws {
+    let place = try Place(), realm = try Realm(configuration(place), queue: .main)
+    try realm.write { try realm.create("Thing", primaryKey: 1) }
+    #expect(!isRefused(realm))
+    let box = Unchecked(value: (realm, try ThreadSafeReference(realm)))
+    let failures = await withCheckedContinuation { done in
+        let thread = Thread {
+            do {
+                let taken = try box.value.1.takeRealm(to: ThreadScheduler.current)
+                done.resume(returning: try taken.objects("Thing").count == 1 && taken === box.value.0 ? [] : ["another Realm"])
+            } catch { done.resume(returning: ["\(error)"]) }
+            // The test looks while the thread is there.
+            Thread.sleep(forTimeInterval: 0.2)
+        }
+        thread.start()
+    }
+    #expect(failures == [])
+    #expect(isRefused(realm), "the main queue does not have it any more")
+    realm.close()
+}
+
 @Test func aThreadThatGetsTheNumberOfAnother() async throws {
     let place = try Place()
     let box = Unchecked(value: Holder())
