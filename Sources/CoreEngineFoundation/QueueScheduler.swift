@@ -32,6 +32,13 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
         /// The main queue is on the main thread for as long as the program has not given that up, and asking for the thread costs a fifth. What is
         /// run on that thread meanwhile by `sync` of another queue has the main queue stand still: it is alone, too.
         var isHere: Bool { (isMain && Self.isMainThread) || DispatchQueue.getSpecific(key: key) != nil }
+        /// The main thread, of the mark of the main queue, once it is known.
+        var sureThread: UInt {
+            guard isMain else { return 0 }
+            // Whoever asks on it makes it known.
+            _ = Self.isMainThread
+            return Self.mainThread.load(ordering: .relaxed)
+        }
         private static let mainThread = Atomic(UInt(0))
         private static var isMainThread: Bool {
             #if canImport(Darwin)
@@ -66,6 +73,7 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
     /// Runs `work` in a block of the queue.
     public func post(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }
     package var place: UInt { Self.place(mark) }
+    package var surelyThreadId: UInt { mark.sureThread }
     package var threadCheck: ThreadCheck? {
         { context in context.map { Unmanaged<QueueScheduler>.fromOpaque($0)._withUnsafeGuaranteedRef { $0.mark.isHere } } ?? false }
     }

@@ -214,6 +214,56 @@ private actor Keeper {
     queued.close()
 }
 
+/// A queue that is always on one thread, as the main queue usually is, and cannot say so of others.
+private final class OneThreadQueue: EngineScheduler {
+    private let owner = pthread_self()
+    var isOnThread: Bool { pthread_equal(pthread_self(), owner) != 0 }
+    var surelyThreadId: UInt { UInt(owner) }
+    var canDeliver: Bool { true }
+    func isSame(as other: any Scheduler) -> Bool { other === self }
+    func post(_ work: @escaping @Sendable () -> Void) {}
+}
+/// Who comes in without being asked stops doing so when another thread takes the Realm over.
+@Test func aThreadThatNeedsNoCheckLosesItsRealm() throws {
+    let place = try Place()
+    try onNewThread { () throws -> Void in
+        var c = configuration(place)
+        c.scheduler = OneThreadQueue()
+        let realm = try Realm(c)
+        try realm.write { try realm.create("Thing", primaryKey: 1) }
+        let things = try #require(realm.schema["Thing"]), column = try #require(things.properties.first?.key)
+        let key = try realm.inside { () throws(RealmError) in try realm.objectKey(things.key, at: 0) }
+        // The accessors of properties, which ask least.
+        for _ in 0..<3 { #expect(try realm.readInteger(things.key, key, column) == 1) }
+        let box = Unchecked(value: (realm, try ThreadSafeReference(realm)))
+        let taken = DispatchSemaphore(value: 0), looked = DispatchSemaphore(value: 0), ended = DispatchSemaphore(value: 0)
+        let thread = Thread {
+            do { #expect(try box.value.1.takeRealm(to: ThreadScheduler.current).objects("Thing").count == 1) } catch { Issue.record("\(error)") }
+            taken.signal()
+            looked.wait()
+            box.value.0.close()
+            ended.signal()
+        }
+        thread.start()
+        taken.wait()
+        #expect(throws: RealmError.self) { try realm.readInteger(things.key, key, column) }
+        #expect(isRefused(realm))
+        looked.signal()
+        ended.wait()
+    }
+}
+/// Runs `body` on a thread of its own, to its end.
+private func onNewThread(_ body: @escaping @Sendable () throws -> Void) throws {
+    let done = DispatchSemaphore(value: 0), told = Told()
+    let thread = Thread {
+        do { try body() } catch { told.add("\(error)") }
+        done.signal()
+    }
+    thread.start()
+    done.wait()
+    #expect(told.texts == [])
+}
+
 @Test func aThreadThatGetsTheNumberOfAnother() async throws {
     let place = try Place()
     let box = Unchecked(value: Holder())

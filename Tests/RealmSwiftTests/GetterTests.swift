@@ -35,6 +35,15 @@ struct GetterTests {
             (String(text.prefix { $0 != "\n" }), text)
         }
     }
+    /// The getters of the types that most properties have call the object at once: a witness between would double what an `Int` costs.
+    @Test func gettersCallTheObjectAtOnce() throws {
+        let all = try functions()
+        for (property, function) in [("number", "ObjectBaseC7integer"), ("text", "ObjectBaseC6string")] {
+            let found = all.filter { $0.name.contains("5ProbeC\(property.count)\(property)") && $0.name.contains("vg :") }
+            let body = try #require(found.first?.body)
+            #expect(body.contains(function) && !body.contains("_rlmGet"), "\(property): \(body)")
+        }
+    }
     @Test func accessorsAreInlined() throws {
         let all = try functions()
         // Setting a collection is a call of its own when the object is unmanaged, too: it takes the elements.

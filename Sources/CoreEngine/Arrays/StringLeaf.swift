@@ -32,14 +32,16 @@ enum StringLeaf {
         return try getSmall(n, i)
     }
     @inline(__always) static func getSmall(_ n: Node, _ i: Int) throws(RealmError) -> Bytes? {
+        guard let text = small(n, i) else { throw .corrupt("string padding exceeds its slot", at: n.ref.offset) }
+        return text
+    }
+    /// The text in a slot, which may be null; nil where the slot is not in order.
+    @inline(__always) static func small(_ n: Node, _ i: Int) -> Bytes?? {
         let w = n.width
-        if w == 0 { return nil }
+        if w == 0 { return .some(nil) }
         let slot = n.payload + i &* w
         let padding = Int(slot.load(fromByteOffset: w &- 1, as: UInt8.self))
-        if padding >= w {
-            guard padding == w else { throw .corrupt("string padding exceeds its slot", at: n.ref.offset) }
-            return nil
-        }
+        if padding >= w { return padding == w ? .some(nil) : nil }
         return Bytes(start: slot, count: w &- 1 &- padding)
     }
     @inline(__always) private static func getMedium(_ s: NodeStore, _ n: Node, _ i: Int) throws(RealmError) -> Bytes? {

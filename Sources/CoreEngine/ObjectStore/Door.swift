@@ -44,6 +44,37 @@ extension Realm {
         if isClosed, rest == 0 { endForGood() }
         return FaultGuard.hasFaults
     }
+
+    // MARK: Without a call
+
+    /// `enter` for the accessors of properties, in line: only where nothing is out of the ordinary. Each success is followed by `leaveQuickly`;
+    /// after a failure nothing has happened, and `enter` finds out more.
+    @inline(__always) func enterQuickly() -> Bool {
+        let me = Platform.threadId
+        // No thread has the number 0; that of a frozen Realm is 0.
+        guard me == sureThread.load(ordering: .relaxed) || me == thread.load(ordering: .relaxed) else { return false }
+        visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
+        Platform.keepOrder()
+        if standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults { return true }
+        retreat()
+        return false
+    }
+    /// - Returns: false when pages of any file were lost: what was read is not to be used.
+    @inline(__always) func leaveQuickly() -> Bool {
+        guard standing.load(ordering: .acquiring) == 0 else { return !leave() }
+        let rest = visits.load(ordering: .relaxed) &- 1
+        visits.store(rest, ordering: .releasing)
+        Platform.keepOrder()
+        if isClosed, rest == 0 { endForGood() }
+        return !FaultGuard.hasFaults
+    }
+    @inline(never) private func retreat() {
+        guard isInTransit else {
+            leave()
+            return
+        }
+        visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
+    }
     @inline(never) private func enterLooking(_ accessor: Accessor) throws(RealmError) {
         guard isInTransit else { return try refuse(accessor) }
         visits.store(visits.load(ordering: .relaxed) &- 1, ordering: .releasing)
@@ -103,8 +134,9 @@ extension Realm {
     package var isOnThread: Bool { isInTransit || isFrozen ? home.isOnThread : isOnFixedThread }
     /// The same, false for a Realm in transit whose scheduler does not stand for a thread.
     @inline(__always) private var isOnFixedThread: Bool {
-        let own = thread.load(ordering: .relaxed)
-        if own != 0 { return Platform.threadId == own }
+        let own = thread.load(ordering: .relaxed), me = Platform.threadId
+        if own != 0 { return me == own }
+        if me == sureThread.load(ordering: .relaxed) { return true }
         if isInTransit { return false }
         if let threadCheck { return threadCheck(threadCheckContext) }
         return home.isOnThread
@@ -152,6 +184,7 @@ extension Realm {
         let isMine = binding.with { b in
             guard b.scheduler === gone, !b.isMoving else { return false }
             thread.store(Platform.noThread, ordering: .relaxed)
+            sureThread.store(0, ordering: .relaxed)
             // Calls of the thread that were never left do not count; this one does.
             b.visits = 0
             visits.store(1, ordering: .relaxed)

@@ -68,7 +68,7 @@ extension Realm {
     @inline(__always) package func value(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
         guard let u = try readingTable(table) else { throw invalidated() }
         return try u.borrow { (t: Table) throws(RealmError) -> Mixed in
-            // Only single int, double and string columns are ever open; their facts need no further look once the key matches.
+            // Only single int, bool, double and string columns are read as they are opened; their facts need no further look once the key matches.
             if t.isColumn(column), let v = t.rows.openedValue(object, column.index) { return v }
             return try otherValue(t, object, column)
         }

@@ -46,6 +46,8 @@ public final class Realm: RealmOpening {
     var home: any EngineScheduler { binding.with { $0.scheduler } }
     /// The thread, where the scheduler stands for one; 0 where it must be asked.
     let thread: Atomic<UInt>
+    /// A thread that needs no check, beside `thread`; 0 for none.
+    let sureThread: Atomic<UInt>
     /// The check of the scheduler that it was opened with, where that has one.
     let threadCheck: ThreadCheck?
     let threadCheckContext: UnsafeMutableRawPointer?
@@ -167,6 +169,7 @@ public final class Realm: RealmOpening {
         let scheduler: any EngineScheduler = configuration.home ?? ThreadScheduler.current
         binding = Lock(initial: Binding(scheduler: scheduler))
         thread = Atomic(scheduler.threadId)
+        sureThread = Atomic(scheduler.surelyThreadId)
         threadCheck = scheduler.threadCheck
         threadCheckContext = scheduler.threadCheckContext
         isDynamic = configuration.schema == nil
@@ -250,6 +253,7 @@ public final class Realm: RealmOpening {
         facts = Lock(initial: Facts(configuration: c))
         binding = Lock(initial: Binding(scheduler: realm.home))
         thread = Atomic(realm.thread.load(ordering: .relaxed))
+        sureThread = Atomic(realm.sureThread.load(ordering: .relaxed))
         threadCheck = realm.threadCheck
         threadCheckContext = realm.threadCheckContext
         isDynamic = true
@@ -274,6 +278,7 @@ public final class Realm: RealmOpening {
         binding = Lock(initial: Binding(scheduler: scheduler))
         facts = Lock(initial: Facts(configuration: c, schema: realm.schema, schemaVersion: realm.schemaVersion))
         thread = Atomic(0)
+        sureThread = Atomic(0)
         threadCheck = nil
         threadCheckContext = nil
         isDynamic = realm.isDynamic

@@ -23,6 +23,8 @@ public protocol Scheduler: AnyObject, Sendable {
 package protocol EngineScheduler: Scheduler {
     /// The thread, where the scheduler stands for one as long as it lives; 0: ask `isOnThread`.
     var threadId: UInt { get }
+    /// A thread on which `isOnThread` always holds, though it may hold elsewhere, too; 0 where none is known.
+    var surelyThreadId: UInt { get }
     /// A C function that answers as `isOnThread` does, for calls that cannot afford more; nil: ask `isOnThread`. The Realm keeps the scheduler.
     var threadCheck: ThreadCheck? { get }
     var threadCheckContext: UnsafeMutableRawPointer? { get }
@@ -46,6 +48,7 @@ package typealias ThreadCheck = @convention(c) (UnsafeMutableRawPointer?) -> Boo
 
 extension EngineScheduler {
     package var threadId: UInt { 0 }
+    package var surelyThreadId: UInt { 0 }
     package var place: UInt { Self.place(self) }
     package var threadCheck: ThreadCheck? { nil }
     package var threadCheckContext: UnsafeMutableRawPointer? { nil }

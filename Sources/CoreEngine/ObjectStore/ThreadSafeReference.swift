@@ -115,6 +115,7 @@ extension Realm {
         let isOwn = isOnThread
         if isOwn {
             thread.store(0, ordering: .relaxed)
+            sureThread.store(0, ordering: .relaxed)
         } else {
             // The Realm's thread may be on its way in, and find out only then.
             binding.with { $0.isUncertain = true }

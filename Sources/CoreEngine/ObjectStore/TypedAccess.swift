@@ -8,13 +8,22 @@ extension Realm {
     }
     /// The integer in a property; nil when it holds none.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
-        try inside(.object) { () throws(RealmError) in
+        if let v = glance(table, column, { $0.rows.openedInteger(object, column.index) }) { return v }
+        return try inside(.object) { () throws(RealmError) in
             if case .int(let v) = try value(table, object, column) { v } else { nil }
+        }
+    }
+    /// The number in a property; nil when it holds none.
+    package func readDouble(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Double? {
+        if let v = glance(table, column, { $0.rows.openedDouble(object, column.index) }) { return v }
+        return try inside(.object) { () throws(RealmError) in
+            if case .double(let v) = try value(table, object, column) { v } else { nil }
         }
     }
     /// A text, copied; nil when the property holds none.
     package func readText(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> String? {
-        try inside(.object) { () throws(RealmError) in
+        if let v = glance(table, column, { $0.rows.openedText(object, column.index).map { String(decoding: $0, as: UTF8.self) } }) { return v }
+        return try inside(.object) { () throws(RealmError) in
             guard case .string(let bytes) = try value(table, object, column) else { return nil }
             return String(decoding: bytes, as: UTF8.self)
         }
@@ -28,6 +37,18 @@ extension Realm {
             case let v: try reading().group.copy(v)
             }
         }
+    }
+    /// What is found of a property in the leaves that are open already; nil where that is nothing, or anything is out of the ordinary: then the
+    /// property is read the general way, which says what is wrong.
+    @inline(__always) private func glance<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
+        guard enterQuickly() else { return nil }
+        var found: R?
+        if transaction.stage == .reading || transaction.stage == .writing,
+            let t = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
+        {
+            found = t._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
+        }
+        return leaveQuickly() ? found : nil
     }
     /// Stores a value; inside a write transaction.
     package func write(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {

@@ -46,6 +46,8 @@ enum Platform {
     /// Identifies the calling thread for as long as it runs.
     #if canImport(Darwin)
         static var threadId: UInt { UInt(bitPattern: pthread_self()) }
+    #elseif os(Linux) && arch(x86_64)
+        @inline(__always) static var threadId: UInt { UInt(hint_thread_id()) }
     #else
         static var threadId: UInt { UInt(pthread_self()) }
     #endif

@@ -57,6 +57,11 @@ final class Group {
         }
         return try table(key).map { Unmanaged.passUnretained($0) }
     }
+    /// The same, nil unless it was read before.
+    @inline(__always) func openTable(_ key: TableKey) -> Unmanaged<Table>? {
+        guard key.index < fastCount, let t = fast[key.index], t._withUnsafeGuaranteedRef({ $0.key == key }) else { return nil }
+        return t
+    }
 
     /// Moves to another snapshot. Tables whose ref is unchanged are kept, and the columns of those whose spec is: their nodes cannot have been
     /// reused, because the old snapshot was pinned until now.

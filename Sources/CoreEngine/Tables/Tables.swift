@@ -103,7 +103,7 @@ package struct BornKey: Hashable, Sendable {
     /// The key as it was made.
     package let made: ObjKey
     package let birth: Birth?
-    package init(_ key: ObjKey, _ birth: Birth?) {
+    @inlinable @inline(__always) package init(_ key: ObjKey, _ birth: Birth?) {
         made = key
         self.birth = birth
     }

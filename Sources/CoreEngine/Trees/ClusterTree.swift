@@ -182,12 +182,17 @@ final class ClusterTree {
         }
     }
     func allKeys() throws(RealmError) -> [ObjKey] {
-        var keys: [ObjKey] = []
-        try forEachKey { (k) throws(RealmError) in
-            keys.append(k)
-            return true
+        let total = try count()
+        var all: [ObjKey] = []
+        while all.count < total {
+            // Leaf by leaf: the first key of each leads the cursor there.
+            all.append(try key(at: all.count))
+            let leaf = cursor.leaf, offset = cursor.offset
+            let next = all.count &- cursor.firstIndex
+            guard next < leaf.count else { continue }
+            for row in next..<min(leaf.count, next &+ total &- all.count) { all.append(ObjKey(Int64(bitPattern: leaf.key(row) &+ offset))) }
         }
-        return keys
+        return all
     }
 
     // MARK: Values
@@ -258,6 +263,24 @@ final class ClusterTree {
         guard cursor.holds(k), column < openedCount, opened[column].generation == generation, let row = rowInCursor(k) else { return nil }
         return OpenedColumn.value(opened + column, row)
     }
+    /// The integer, number or text, under the same conditions; nil: use `get`.
+    @inline(__always) func openedInteger(_ key: ObjKey, _ column: Int) -> Int64? {
+        openedRow(key, column).flatMap { OpenedColumn.integer(opened + column, $0) }
+    }
+    @inline(__always) func openedDouble(_ key: ObjKey, _ column: Int) -> Double? {
+        openedRow(key, column).flatMap { OpenedColumn.double(opened + column, $0) }
+    }
+    @inline(__always) func openedText(_ key: ObjKey, _ column: Int) -> Bytes? {
+        openedRow(key, column).flatMap { OpenedColumn.text(opened + column, $0) }
+    }
+    @inline(__always) private func openedRow(_ key: ObjKey, _ column: Int) -> Int? {
+        let k = UInt64(bitPattern: key.raw)
+        guard cursor.holds(k), column < openedCount, opened[column].generation == generation else { return nil }
+        guard cursor.leaf.keys == nil else { return rowByKeys(k) }
+        let row = k &- cursor.offset
+        return row < UInt64(cursor.leaf.count) ? Int(row) : nil
+    }
+    @inline(never) private func rowByKeys(_ key: UInt64) -> Int? { rowInCursor(key) }
     /// As `get`, without moving the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         if cursor.holds(UInt64(bitPattern: key.raw)) { return try get(key, column) }

@@ -85,6 +85,32 @@ struct OpenedColumn {
             if o.pointee.nulls.get(row) != 0 { return .null }
             guard let text = MediumLeaf.text(o.pointee.node, o.pointee.blob, row) else { return nil }
             return .string(text)
+        case .smallString:
+            guard let text = StringLeaf.small(o.pointee.node, row) else { return nil }
+            return text.map { .string($0) } ?? .null
+        case .bool:
+            let v = o.pointee.node.get(row)
+            return v == 3 ? .null : .bool(v != 0)
+        default: return nil
+        }
+    }
+    /// The integer, number or text in a row, of the forms that most columns of them have; nil where it is to be read in another way, or is null.
+    @inline(__always) static func integer(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Int64? {
+        guard o.pointee.form == .int, row < o.pointee.node.count else { return nil }
+        return o.pointee.node.get(row)
+    }
+    @inline(__always) static func double(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Double? {
+        guard o.pointee.form == .double, row < o.pointee.node.count else { return nil }
+        let bits = FloatLeaf.double(o.pointee.node, row)
+        return bits == FloatLeaf.nullDouble ? nil : Double(bitPattern: bits)
+    }
+    @inline(__always) static func text(_ o: UnsafeMutablePointer<OpenedColumn>, _ row: Int) -> Bytes? {
+        guard row < o.pointee.node.count else { return nil }
+        switch o.pointee.form {
+        case .smallString: return StringLeaf.small(o.pointee.node, row) ?? nil
+        case .mediumString:
+            guard row < o.pointee.nulls.count, o.pointee.nulls.get(row) == 0 else { return nil }
+            return MediumLeaf.text(o.pointee.node, o.pointee.blob, row)
         default: return nil
         }
     }
@@ -96,9 +122,6 @@ struct OpenedColumn {
             let v = o.pointee.node.get(row)
             return v == 0 ? .null : .link(ObjKey(v &- 1))
         case .slot: return .slot(try o.pointee.node.slot(row))
-        case .smallString:
-            guard let b = try StringLeaf.getSmall(o.pointee.node, row) else { return .null }
-            return .string(b)
         default: return value(o, row)
         }
     }

@@ -57,7 +57,7 @@ public struct _Rows {
     @inlinable func showsObjects<Element>(of type: Element.Type) -> Bool { ObjectIdentifier(type) == elementClass }
     @usableFromInline func object(at i: Int) -> ObjectBase {
         guard let elements else { misuse("The rows are no objects") }
-        return elements.object(key(at: i), keeper)
+        return elements.object(key(at: i), .passUnretained(keeper))
     }
     @usableFromInline func value<Element: _RealmStorable>(at i: Int) -> Element { Element.element(stored(at: i)) }
     func element<Element: _RealmStorable>(_ i: Int, _ type: Element.Type) -> Element {
@@ -72,12 +72,14 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     @usableFromInline let values: [Element]
     @usableFromInline var place = 0
     @usableFromInline let hasObjects: Bool
-    /// Keeps the class.
+    /// Keeps the class, and is lent to each object.
     private let keeper: RealmKeeper?
+    private let lent: Unmanaged<RealmKeeper>?
     private let elements: Unmanaged<ManagedClass>?
 
     init(_ rows: _Rows) {
         keeper = rows.keeper
+        lent = .passUnretained(rows.keeper)
         if let elements = rows.elements, rows.showsObjects(of: Element.self) {
             self.elements = .passUnretained(elements)
             hasObjects = true
@@ -92,13 +94,14 @@ public struct RLMIterator<Element: RealmCollectionValue>: IteratorProtocol {
     }
     init(_ values: [Element]) {
         self.values = values
-        (keys, keeper, elements, hasObjects) = ([], nil, nil, false)
+        (keys, keeper, lent, elements, hasObjects) = ([], nil, nil, nil, false)
     }
     @usableFromInline mutating func nextObject() -> ObjectBase? {
-        guard let elements, place < keys.count else { return nil }
-        place += 1
-        let key = keys[place - 1]
-        return elements._withUnsafeGuaranteedRef { $0.object(key, keeper) }
+        let i = place
+        guard let elements, let lent, i < keys.count else { return nil }
+        place = i + 1
+        let key = keys[i]
+        return elements._withUnsafeGuaranteedRef { $0.object(key, lent) }
     }
     @inlinable public mutating func next() -> Element? {
         if hasObjects { return unsafeBitCast(nextObject(), to: Element?.self) }

@@ -49,11 +49,12 @@ final class ClassInfo: @unchecked Sendable {
     /// The model says `@Persisted` nowhere: its fields are told of their objects one by one.
     let isPlain: Bool
     /// Made from a file, without a model.
-    var isDynamic: Bool { type == DynamicObject.self }
+    let isDynamic: Bool
 
     /// What is known of a class without a model.
     init(dynamic name: String, isEmbedded: Bool, _ properties: [PropertyInfo]) {
         type = DynamicObject.self
+        isDynamic = true
         self.name = name
         self.isEmbedded = isEmbedded
         self.properties = properties
@@ -64,6 +65,7 @@ final class ClassInfo: @unchecked Sendable {
     }
     private init(_ type: ObjectBase.Type) {
         self.type = type
+        isDynamic = type == DynamicObject.self
         name = type.className()
         isEmbedded = type is EmbeddedObject.Type
         let prototype = type.init()

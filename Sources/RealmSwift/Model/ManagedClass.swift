@@ -33,14 +33,23 @@ final class ManagedClass: @unchecked Sendable {
     }
     deinit { columns.deallocate() }
     /// An instance for a row.
-    func object(_ key: ObjKey, _ keeper: RealmKeeper? = nil) -> ObjectBase {
+    func object(_ key: ObjKey) -> ObjectBase {
+        let keeper = RealmKeeper(core)
+        return withExtendedLifetime(keeper) { object(key, .passUnretained(keeper)) }
+    }
+    func object(_ named: BornKey) -> ObjectBase {
+        let keeper = RealmKeeper(core)
+        return withExtendedLifetime(keeper) { object(named, .passUnretained(keeper)) }
+    }
+    /// The same with a keeper that others have, too. It is lent.
+    @inline(__always) func object(_ key: ObjKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         // Outside of a write transaction no object is newer than its handle.
         let isWriting = engine._withUnsafeGuaranteedRef { $0.isWriting }
         return object(BornKey(key, isWriting ? core.birth(table, key) : nil), keeper)
     }
-    func object(_ named: BornKey, _ keeper: RealmKeeper? = nil) -> ObjectBase {
+    @inline(__always) private func object(_ named: BornKey, _ keeper: Unmanaged<RealmKeeper>) -> ObjectBase {
         let object = info.type.init()
-        object.show(self, named, keeper ?? RealmKeeper(core))
+        object.show(self, named, keeper)
         return object
     }
 }

@@ -9,10 +9,11 @@ open class ObjectBase {
     /// Which of the three. What accessors of properties test first: they are inlined into the program, and read this and nothing else.
     @exclusivity(unchecked)
     @usableFromInline final var _rlmState: UInt8 = 0
-    /// Of the Realm, which stays open for as long as its objects live; nil unless managed.
+    /// Of the Realm, which stays open for as long as its objects live; nil unless managed. Counted by hand, as is the next but two: what is nil
+    /// costs nothing then when an object is made and let go of, which is half of what a loop over objects does.
     @exclusivity(unchecked)
-    private final var keeper: RealmKeeper?
-    final var core: RealmCore? { keeper?.core }
+    private final var keeper: Unmanaged<RealmKeeper>?
+    final var core: RealmCore? { keeper?._withUnsafeGuaranteedRef { $0.core } }
     /// The engine's part of it.
     @exclusivity(unchecked)
     private final var engine: Unmanaged<EngineRealm>?
@@ -22,13 +23,30 @@ open class ObjectBase {
     final var managed: ManagedClass? { ofClass?.takeUnretainedValue() }
     /// Key of the row.
     @exclusivity(unchecked)
-    final var named = BornKey(.null, nil)
-    /// Of stand-ins.
-    final var recorder: _Recording?
+    private final var row: Int64 = -1
+    /// Of managed objects the write transaction that made the row, where that was open; of stand-ins the recorder.
+    @exclusivity(unchecked)
+    private final var companion: Unmanaged<AnyObject>?
+    final var named: BornKey { BornKey(ObjKey(row), companion?.takeUnretainedValue() as? Birth) }
+    /// The key for the engine; null once the object's making was undone.
+    @inline(__always) private final var key: ObjKey { companion == nil ? ObjKey(row) : named.key }
+    final var recorder: _Recording? {
+        get { companion?.takeUnretainedValue() as? _Recording }
+        set { accompany(newValue) }
+    }
     /// The class of an object without a model, which its Realm keeps.
     final unowned(unsafe) var dynamicClass: ClassInfo?
 
     public required init() {}
+    deinit {
+        keeper?.release()
+        companion?.release()
+    }
+    private final func accompany(_ other: AnyObject?) {
+        let old = companion
+        companion = other.map { .passRetained($0) }
+        old?.release()
+    }
 
     /// Instances of this class in a Realm.
     final var info: ClassInfo { dynamicClass ?? ClassInfo.of(type(of: self)) }
@@ -166,14 +184,24 @@ extension ObjectBase {
     final func column(_ index: Int16) -> ColKey { managed?.columns[Int(index)] ?? .null }
 
     /// A value without bytes.
-    @inline(__always) final func mixed(_ index: Int16) -> Mixed {
-        reading { (realm, table, columns) throws(EngineError) in try realm.read(table, named.key, columns[Int(index)]) }
+    @inline(__always) private final func mixed(_ index: Int16) -> Mixed {
+        reading { (realm, table, columns) throws(EngineError) in try realm.read(table, key, columns[Int(index)]) }
     }
-    final func integer(_ index: Int16) -> Int64 {
-        let v = reading { (realm, table, columns) throws(EngineError) in try realm.readInteger(table, named.key, columns[Int(index)]) }
-        guard let v else { misuse("'\(propertyText(index))' holds no integer") }
+    @usableFromInline final func integer(_ index: Int16) -> Int64 {
+        let v = reading { (realm, table, columns) throws(EngineError) in try realm.readInteger(table, key, columns[Int(index)]) }
+        guard let v else { holdsNo("integer", index) }
         return v
     }
+    @usableFromInline final func double(_ index: Int16) -> Double {
+        let v = reading { (realm, table, columns) throws(EngineError) in try realm.readDouble(table, key, columns[Int(index)]) }
+        guard let v else { holdsNo("Double", index) }
+        return v
+    }
+    @usableFromInline final func bool(_ index: Int16) -> Bool {
+        guard case .bool(let v) = mixed(index) else { holdsNo("Bool", index) }
+        return v
+    }
+    @inline(never) private func holdsNo(_ type: String, _ index: Int16) -> Never { misuse("'\(propertyText(index))' holds no \(type)") }
     /// Lends the engine's Realm and the keys of the class, without counting references.
     @inline(__always) private func reading<R>(_ body: (EngineRealm, TableKey, UnsafePointer<ColKey>) throws(EngineError) -> R) -> R {
         guard let realm = engine, let managed = ofClass else { misuse("The object is not managed") }
@@ -183,9 +211,9 @@ extension ObjectBase {
             }
         }
     }
-    final func string(_ index: Int16) -> String {
-        let text = reading { (realm, table, columns) throws(EngineError) in try realm.readText(table, named.key, columns[Int(index)]) }
-        guard let text else { misuse("'\(propertyText(index))' holds no text") }
+    @usableFromInline final func string(_ index: Int16) -> String {
+        let text = reading { (realm, table, columns) throws(EngineError) in try realm.readText(table, key, columns[Int(index)]) }
+        guard let text else { holdsNo("text", index) }
         return text
     }
     final func stored(_ index: Int16) -> _StoredValue {
@@ -205,7 +233,7 @@ extension ObjectBase {
     /// Stores a value whose bytes are good during the call.
     final func set(_ index: Int16, _ value: Mixed) {
         if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
-        reading { (realm, table, columns) throws(EngineError) in try realm.write(table, named.key, columns[Int(index)], value) }
+        reading { (realm, table, columns) throws(EngineError) in try realm.write(table, key, columns[Int(index)], value) }
     }
     private func verifyKeyMayChange() {
         guard let core, core.realm.isWriting, !core.isMigrating else { return }
@@ -219,28 +247,35 @@ extension ObjectBase {
     final func bind(_ managed: ManagedClass, _ named: BornKey) {
         let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
         for p in managed.info.properties { p.access.bind(base + p.offset, p.index) }
-        show(managed, named, RealmKeeper(managed.core))
+        let keeper = RealmKeeper(managed.core)
+        withExtendedLifetime(keeper) { show(managed, named, .passUnretained(keeper)) }
     }
     /// Makes a new instance show a row. Its wrappers get their numbers and nothing else, without a look at their types: that would be the most costly
     /// part of making an object.
-    final func show(_ managed: ManagedClass, _ named: BornKey, _ keeper: RealmKeeper) {
+    ///
+    /// - Parameter keeper: lent: the reference of the object is the only one that is counted.
+    @inline(__always) final func show(_ managed: ManagedClass, _ named: BornKey, _ keeper: Unmanaged<RealmKeeper>) {
         if managed.info.isDynamic {
             dynamicClass = managed.info
         } else {
             let base = UnsafeMutableRawPointer(Unmanaged.passUnretained(self).toOpaque())
             managed.info.number(base)
         }
-        self.keeper = keeper
+        let before = self.keeper
+        self.keeper = keeper.retain()
+        before?.release()
         engine = managed.engine
         ofClass = .passUnretained(managed)
-        self.named = named
+        row = named.made.raw
+        if let birth = named.birth { accompany(birth) }
         _rlmState = Self.managed
         if managed.info.isPlain { for p in managed.info.properties { p.access.attach(self, p) } }
     }
     /// An object without properties that shows the same row.
     final func shadow() -> ObjectBase {
         let other = ObjectBase()
-        (other.keeper, other.engine, other.ofClass, other.named) = (keeper, engine, ofClass, named)
+        (other.keeper, other.engine, other.ofClass, other.row) = (keeper?.retain(), engine, ofClass, row)
+        other.accompany(companion?.takeUnretainedValue())
         other.dynamicClass = managed?.info
         other._rlmState = Self.managed
         return other

@@ -34,7 +34,7 @@ extension _RealmInteger {
         default: nil
         }
     }
-    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self { Self(truncatingIfNeeded: object.integer(index)) }
+    @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self { Self(truncatingIfNeeded: object.integer(index)) }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) { object.set(index, .int(Int64(truncatingIfNeeded: value))) }
 }
 extension Int: _RealmInteger {}
@@ -60,10 +60,7 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey {
         default: nil
         }
     }
-    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Bool {
-        guard case .bool(let v) = object.mixed(index) else { misuse("'\(object.propertyText(index))' holds no Bool") }
-        return v
-    }
+    @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Bool { object.bool(index) }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Bool) { object.set(index, .bool(value)) }
 }
 extension Double: _Scalar {
@@ -88,10 +85,7 @@ extension Double: _Scalar {
         default: nil
         }
     }
-    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Double {
-        guard case .double(let v) = object.mixed(index) else { misuse("'\(object.propertyText(index))' holds no Double") }
-        return v
-    }
+    @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Double { object.double(index) }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Double) { object.set(index, .double(value)) }
 }
 extension Float: _Scalar {
@@ -118,7 +112,7 @@ extension String: _Scalar, _PrimaryKey, _Indexable {
         default: nil
         }
     }
-    public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> String { object.string(index) }
+    @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> String { object.string(index) }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: String) {
         var value = value
         value.withUTF8 { object.set(index, .string(UnsafeRawBufferPointer($0))) }
