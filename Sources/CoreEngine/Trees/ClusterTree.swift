@@ -276,11 +276,8 @@ final class ClusterTree {
     @inline(__always) private func openedRow(_ key: ObjKey, _ column: Int) -> Int? {
         let k = UInt64(bitPattern: key.raw)
         guard cursor.holds(k), column < openedCount, opened[column].generation == generation else { return nil }
-        guard cursor.leaf.keys == nil else { return rowByKeys(k) }
-        let row = k &- cursor.offset
-        return row < UInt64(cursor.leaf.count) ? Int(row) : nil
+        return rowInCursor(k)
     }
-    @inline(never) private func rowByKeys(_ key: UInt64) -> Int? { rowInCursor(key) }
     /// As `get`, without moving the cursor.
     func peek(_ key: ObjKey, _ column: Int) throws(RealmError) -> Mixed? {
         if cursor.holds(UInt64(bitPattern: key.raw)) { return try get(key, column) }
