@@ -11,8 +11,8 @@ struct ClusterCursor {
     var high: UInt64 = 0
     /// Index of the leaf's first object in the table; −1 when unknown.
     var firstIndex = -1
-    /// The leaf's parent and its place there, for walking on.
-    var parent: ClusterInner?
+    /// The leaf's parent, if it has one, and its place there, for walking on.
+    var parent = ClusterTree.noNode
     var childIndex = 0
     /// Inner nodes from the leaf up to the root, when `pathCount` ≥ 0: an append bumps their object counts.
     private var path: (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) = (nil, nil, nil, nil)
@@ -35,7 +35,7 @@ struct ClusterCursor {
         high = .max
         offset = 0
         firstIndex = -1
-        parent = nil
+        parent = ClusterTree.noNode
         pathCount = -1
     }
     /// Down to child `i`.
@@ -43,7 +43,6 @@ struct ClusterCursor {
         if i &+ 1 < inner.count { high = offset &+ inner.offset(i &+ 1) &- 1 }
         offset &+= inner.offset(i)
         low = offset
-        parent = inner
         childIndex = i
     }
     /// Moves to the leaf where `key` belongs. With `writable`, the nodes on the way are copied to the slab, and `root` becomes the new root.
@@ -54,11 +53,12 @@ struct ClusterCursor {
             n = try store.writableRefs(n)
             root = n.ref
         }
-        var inSlab = true
+        var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
             inSlab = inSlab && !store.isInFile(n.ref)
             if !n.isInner {
                 leaf = try ClusterLeaf(store, n)
+                parent = above
                 isWritable = inSlab
                 isValid = true
                 return
@@ -66,6 +66,7 @@ struct ClusterCursor {
             let inner = try ClusterInner(store, n)
             let i = try inner.find(key &- offset)
             enter(inner, i)
+            above = n
             n = try store.refsNode(try inner.child(i))
             if writable {
                 let w = try store.writableRefs(n)
@@ -83,7 +84,7 @@ struct ClusterCursor {
         start()
         var remaining = index
         var ref = root
-        var inSlab = true
+        var inSlab = true, above = ClusterTree.noNode
         for _ in 0..<Trees.maxDepth {
             let n = try store.refsNode(ref)
             inSlab = inSlab && !store.isInFile(n.ref)
@@ -91,6 +92,7 @@ struct ClusterCursor {
                 leaf = try ClusterLeaf(store, n)
                 guard remaining < leaf.count else { throw .corrupt("object counts do not add up", at: ref.offset) }
                 firstIndex = index - remaining
+                parent = above
                 isWritable = inSlab
                 isValid = true
                 return
@@ -99,13 +101,16 @@ struct ClusterCursor {
             let (i, before) = try inner.find(index: remaining, size)
             remaining -= before
             enter(inner, i)
+            above = n
             ref = try inner.child(i)
         }
         throw .corrupt("cluster tree too deep", at: root.offset)
     }
     /// The next leaf under the same parent is one step away. False when that is not where `index` is.
     private mutating func step(_ store: NodeStore, to index: Int) throws(RealmError) -> Bool {
-        guard isValid, firstIndex >= 0, index == firstIndex + leaf.count, let inner = parent, childIndex + 1 < inner.count else { return false }
+        guard isValid, firstIndex >= 0, index == firstIndex + leaf.count, parent.isInner else { return false }
+        let inner = try ClusterInner(store, parent)
+        guard childIndex + 1 < inner.count else { return false }
         let wasWritable = isWritable, first = index, base = offset &- inner.offset(childIndex)
         isValid = false
         pathCount = -1

@@ -62,7 +62,7 @@ extension ClusterTree {
         guard inserted else { return nil }
         if cursor.isValid {
             if !c.isInner {
-                cursor.parent = inner
+                cursor.parent = inner.node
                 cursor.childIndex = i
             }
             cursor.rise(to: n)
