@@ -1,5 +1,5 @@
-"""Somebody wants to break it: with connections, passwords, requests that two servers would read in two ways, files that become something else, names that
-are HTML, queries that do not end, many that ask at a time. The server stays, tells what is wrong, and shows in the end what is there."""
+"""Somebody wants to break it: with connections, passwords, requests that two servers would read in two ways, files that become something else, names
+that are HTML, queries that do not end, many that ask at a time. The server stays, tells what is wrong, and shows in the end what is there."""
 
 import json
 import os
@@ -106,6 +106,7 @@ def town(tmp_path):
 def open_target(town):
     """One that listens to other machines."""
     (town.parent / "secret").write_text("open sesame\n")
+    (town.parent / "secret").chmod(0o600)
     with target(town, options=("--edit", "--host", "0.0.0.0", "--password-file", town.parent / "secret")) as made:
         made.said = "crealm: the password, and everything that is shown, can be read on the network on its way: --tls-cert encrypts it\n"
         yield made
@@ -138,7 +139,8 @@ def test_requests_that_two_servers_would_read_in_two_ways(open_target):
     ):  # fmt: skip
         found = statuses(open_target.raw((post + head + "\r\n" + body).encode()))
         assert len(found) == 1 and (found == [status] or status is None and found[0] >= 400), (head[:60], found)
-    for garbage in (os.urandom(5000) + b"\r\n\r\n", b"\x16\x03\x01" + os.urandom(200), b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\n\r\n", b"\n" * 99):
+    long = b"GET /" + b"a" * 1_000_000 + b" HTTP/1.1\r\n\r\n"
+    for garbage in (os.urandom(5000) + b"\r\n\r\n", b"\x16\x03\x01" + os.urandom(200), long, b"\n" * 99):
         assert statuses(open_target.raw(garbage)) in ([], [400])
     assert open_target.ask("town.realm")[0] == 200
 
@@ -230,14 +232,16 @@ def test_certificates_that_are_none(town):
     (folder / "folder").mkdir()
     for chosen, key, said in (
         ("nothing.pem", None, "No such file"), ("bad.pem", None, "in PEM"), ("one.pem", "other.key", "belong together"), ("one.pem", None, "in PEM"),
-        ("one.pem", "nothing", "No such file"), ("locked.pem", "locked.key", "passphrase"), ("folder", None, "directory"), (None, "one.key", "--tls-cert"),
+        ("one.pem", "nothing", "No such file"), ("locked.pem", "locked.key", "passphrase"), ("folder", None, "directory"),
+        (None, "one.key", "--tls-cert"),
     ):  # fmt: skip
         options = [*(("--tls-cert", folder / chosen) if chosen else ()), *(("--tls-key", folder / key) if key else ())]
         command = [sys.executable, "-m", "crealm", "browse", "--no-open", *options, town]
         done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, stdin=subprocess.DEVNULL, timeout=60)
         assert done.returncode == 1 and done.stdout == "" and said in done.stderr and "Traceback" not in done.stderr, (chosen, key, done.stderr)
     for port in ("65536", "x"):
-        done = subprocess.run([sys.executable, "-m", "crealm", "browse", "--no-open", "--port", port, town], capture_output=True, text=True, env=ENVIRONMENT)
+        command = [sys.executable, "-m", "crealm", "browse", "--no-open", "--port", port, town]
+        done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, timeout=60)
         assert done.returncode == 2 and "invalid port" in done.stderr and done.stdout == ""
 
 
@@ -335,7 +339,7 @@ def test_names_of_files(town):
 
 
 def test_two_browsers_edit_one_file(town):
-    """Together they count as far as one would: a change that saw the value before is refused with 409, and made again. Pages of both look meanwhile."""
+    """Together they count as far as one would: a change that saw the value before is refused with 409, and made again. Both are read meanwhile."""
     with target(town, options=("--edit",)) as one, target(town, options=("--edit", "--way", "shared")) as other:
         refused, wrong = [], []
 
@@ -344,7 +348,8 @@ def test_two_browsers_edit_one_file(town):
                 while True:
                     status, found = made.ask("town.realm", "class", "Person", 1, "height")
                     value = float(json.loads(found["edit"]["json"]) or 0) if status == 200 else 0
-                    change = {"do": "set", "class": "Person", "key": 1, "path": ["height"], "json": json.dumps(value + 1), "mark": found["edit"]["mark"]}
+                    mark, written = found["edit"]["mark"], json.dumps(value + 1)
+                    change = {"do": "set", "class": "Person", "key": 1, "path": ["height"], "json": written, "mark": mark}
                     status, found = made.ask("town.realm", "edit", body={"changes": [change]})
                     if status == 200:
                         break

@@ -399,7 +399,7 @@ def _without_waiting(path: str, flags: int) -> int:
 
 
 def _digest(mark: Mark, version: int) -> str:
-    """A short text that is another one when the file has other content. Versions alone do not tell that: another file may have been put in its place."""
+    """A short text that is another one when the file has other content. A version does not tell that of another file in its place."""
     return hashlib.blake2b(repr((mark.inode, mark.header, version)).encode(), digest_size=8).hexdigest()
 
 

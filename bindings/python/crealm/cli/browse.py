@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import stat
 import threading
 from typing import List, Optional
 
@@ -87,6 +88,8 @@ def _password(options: argparse.Namespace) -> Optional[str]:
     """What was given; DataError for one that is none."""
     if options.password_file is not None:
         given = read_passphrase(options.password_file).decode("utf-8", "replace")
+        if os.name == "posix" and os.stat(options.password_file).st_mode & stat.S_IROTH:
+            print_error(printable(f"everybody on this machine can read {options.password_file}"))
     elif options.password:
         from getpass import getpass
 

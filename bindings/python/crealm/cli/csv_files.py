@@ -201,7 +201,7 @@ def _any_content(text: str) -> Any:
 
 
 class _LongFields:
-    """Lets fields be as long as they are, while somebody reads: the module csv has one limit for all threads, which is what it was when the last is done."""
+    """Lets fields be as long as they are while somebody reads: the module csv has one limit for all threads. When the last one ends, it is as before."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
