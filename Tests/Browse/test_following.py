@@ -257,6 +257,37 @@ def test_a_form_is_left_alone_and_what_was_told_meanwhile_is_shown_then(client, 
         server.close()
 
 
+def test_a_page_that_one_comes_back_to(opened, things):
+    """The web client may have kept it as it was; it heard nothing meanwhile."""
+    (page,) = opened(1)
+    page.goto("about:blank")
+    rename(things, 3, "while it was away")
+    page.go_back()
+    page.get_by_text("while it was away").first.wait_for()
+
+
+def test_an_answer_that_takes_too_long_is_not_asked_for_without_end(opened, things):
+    (page,) = opened(1)
+    asked = []
+
+    def busy(route):
+        asked.append(1)
+        route.fulfill(status=503, content_type="application/json", body='{"error": {"kind": "TimedOut", "message": "too long"}}')
+
+    page.clock.install()
+    page.route("**/class/Thing.json*", busy)
+    page.reload()
+    for _ in range(12):
+        page.get_by_text("too long").first.wait_for()
+        page.clock.run_for(10_000)
+        page.wait_for_timeout(200)
+    assert len(asked) == 5
+    page.unroute("**/class/Thing.json*")
+    rename(things, 3, "another version")
+    page.clock.resume()
+    page.get_by_text("another version").first.wait_for()
+
+
 def test_where_web_clients_have_no_locks_pages_listen_themselves(opened, things):
     """A page of another machine that is not encrypted is such a place."""
     context = opened(1)[0].context

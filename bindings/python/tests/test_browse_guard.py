@@ -228,11 +228,25 @@ def test_names_and_numbers_of_the_machine(opened):
         assert opened.client.get("/-/files.json", headers={"host": host}).status_code == status, host
 
 
-def test_attempts_wait_for_each_other(opened):
-    opened.guard._tries = 20
+def test_attempts_of_one_sender_wait_for_each_other(opened):
+    from crealm.browse.guard import _Attempts
+
+    made = opened.guard._attempts["testclient"] = _Attempts()
+    made.count = 20
     assert log_in(opened, "open sesame").status_code == 429
-    opened.guard._tries = 0
-    assert log_in(opened, "open sesame").status_code == 303
+    opened.guard._attempts = {"203.0.113.7": made}
+    assert log_in(opened, "open sesame").status_code == 303 and set(opened.guard._attempts) == {"203.0.113.7"}
+    opened.guard._attempts = {str(number): made for number in range(50)}
+    assert log_in(opened, "open sesame").status_code == 429
+
+
+def test_senders_are_told_apart_by_what_they_cannot_choose():
+    from crealm.browse.guard import _network
+
+    same = [("2001:db8:1:2::1", "2001:db8:1:2:ffff::9"), ("::ffff:192.0.2.1", "192.0.2.1"), ("fe80::1%eth0", "fe80::2%eth1")]
+    other = [("2001:db8:1:2::1", "2001:db8:1:3::1"), ("::ffff:192.0.2.1", "::ffff:192.0.2.2"), ("192.0.2.1", "192.0.2.2")]
+    assert all(_network((one, 1)) == _network((two, 2)) for one, two in same) and _network(None) == ""
+    assert all(_network((one, 1)) != _network((two, 1)) for one, two in other)
 
 
 def test_without_a_password_there_is_no_form(asking):

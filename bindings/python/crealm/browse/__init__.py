@@ -34,6 +34,7 @@ The rooms; each uses those above it:
     api         the answer to each address, as JSON
     posts       what pages send
     guard       who may ask
+    connections how long a client may keep one
     server      the application, and running it
     static      what the page is made of: modules and styles, as they are
 """

@@ -1,5 +1,5 @@
-"""Answers about a snapshot, kept as they were sent: when a file has changed, all pages that show it ask the same at the same moment, and one of them is
-enough to find it out. Who asks while another finds it out waits for that.
+"""Answers about a snapshot, kept as they were sent: when a file has changed, all pages that show it ask the same at the same moment, and it is enough
+to find it out for one of them. Who asks meanwhile waits for that.
 
 A snapshot is one version for as long as it is there, so that what is kept never becomes wrong. It goes with its snapshot, and the oldest goes first
 where there is too much of it.

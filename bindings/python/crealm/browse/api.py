@@ -68,7 +68,7 @@ from .editing import Editor
 from .files import File, Files, NeedsKey, NeedsUpgrade, Snapshot, version_before
 from .marks import place_mark
 from .places import NoSuchPage, Place, declared_in, key_of, leading_to, object_at, property_of, value_at
-from .queries import Question, described, explained, found, is_speakable, rows
+from .queries import Question, alone, described, explained, found, is_speakable, rows
 from .saved import saved
 from .work import Job
 
@@ -116,7 +116,6 @@ class Ask(NamedTuple):
             return self.files[self.parts[0]]
         except KeyError:
             raise NoSuchPage("There is no file of this name here") from None
-
 
     @property
     def editor(self) -> Optional[Editor]:
@@ -284,8 +283,8 @@ def objects(ask: Ask, snapshot: Snapshot) -> Json:
 
 def facets(ask: Ask, snapshot: Snapshot) -> Json:
     declared, name = _declared(ask, snapshot), ask.parts[3]
-    answer = found(snapshot, _question(ask, declared)._replace(order=()), ask.job)
-    return {"class": declared.name, **facets_of(answer, name, ask.option("where"), ask.job)}
+    with alone(snapshot, _question(ask, declared)._replace(order=()), ask.job) as answer:
+        return {"class": declared.name, **facets_of(answer, name, ask.option("where"), ask.job)}
 
 
 def download(ask: Ask) -> "Download":
@@ -297,13 +296,14 @@ def download(ask: Ask) -> "Download":
     with ask.file.snapshot() as snapshot:
         question = _question(ask, _declared(ask, snapshot))
         is_whole = not question.condition.strip() and not question.order
-        return made_download(found(snapshot, question, ask.job), ask.option("download"), is_whole, ask.job)
+        with alone(snapshot, question, ask.job) as answer:
+            return made_download(answer, ask.option("download"), is_whole, ask.job)
 
 
 def explain(ask: Ask, snapshot: Snapshot) -> Json:
     declared = _declared(ask, snapshot)
-    answer = found(snapshot, _question(ask, declared), ask.job)
-    return {"class": declared.name, "total": answer.count(ask.job), "explanation": explained(answer, ask.job)}
+    with alone(snapshot, _question(ask, declared), ask.job) as answer:
+        return {"class": declared.name, "total": answer.count(ask.job), "explanation": explained(answer, ask.job)}
 
 
 # ------------------------------------------------------------------------------------------------

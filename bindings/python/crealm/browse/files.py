@@ -22,6 +22,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
+import stat
 import threading
 import time
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Se
 
 from ..cli.output import printable
 from ..database import Database
-from ..errors import CorruptFileError, DataError, Error, FileNotFound, PermissionDenied, VersionGone, WrongKeyError
+from ..errors import CorruptFileError, DataError, Error, FileNotFound, LockedError, PermissionDenied, VersionGone, WrongKeyError
 from ..examining import FileInfo, file_info
 from ..opening import needs_upgrade
 from ..opening import open as open_database
@@ -140,8 +141,11 @@ class File:
     def look(self) -> Mark:
         """The mark of the file as it is now; FileNotFound and the like where it cannot be seen."""
         try:
-            with open(self.path, "rb", buffering=0) as file:
-                about, header = os.fstat(file.fileno()), file.read(_HEADER)
+            with open(self.path, "rb", buffering=0, opener=_without_waiting) as file:
+                about = os.fstat(file.fileno())
+                if not stat.S_ISREG(about.st_mode):
+                    raise FileNotFound("What is there now is no file", path=self.path)
+                header = file.read(_HEADER)
         except FileNotFoundError:
             raise FileNotFound("The file is gone", path=self.path) from None
         except OSError as error:
@@ -296,11 +300,22 @@ class File:
 
     def _open(self) -> None:
         try:
-            self._open_with(self.secret)
+            try:
+                self._open_with(self.secret)
+            except LockedError:
+                if not self._is_replaced():
+                    raise
+                self.leave()  # A process has one file open at a path: the one that was there goes first.
+                self._open_with(self.secret)
         except Error as error:
             if self._current is None or isinstance(error, NeedsKey):
                 raise
             self.problem = error
+
+    def _is_replaced(self) -> bool:
+        """Whether another file is in the place of the one that is shown."""
+        current = self._current
+        return current is not None and current.mark.inode != self.look().inode
 
     def _open_with(self, secret: Secret) -> None:
         seen_at, mark = time.time(), self.look()
@@ -378,8 +393,13 @@ class Files:
             file.close()
 
 
+def _without_waiting(path: str, flags: int) -> int:
+    """Opens what may be a pipe by now, which else waits until somebody writes into it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
+
+
 def _digest(mark: Mark, version: int) -> str:
-    """A short text that is another one when the file has other content. Versions alone do not tell that: another file may have been put in its place."""
+    """A short text that is another one when the file has other content. A version does not tell that of another file in its place."""
     return hashlib.blake2b(repr((mark.inode, mark.header, version)).encode(), digest_size=8).hexdigest()
 
 

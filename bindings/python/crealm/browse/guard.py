@@ -5,7 +5,7 @@
    changes something must say that it comes from this one, or carry the token in its head, which no page of another site can make it do.
 3. The client must know the secret: the token of the first address, which is exchanged for a cookie at once, so that it stays in no history; or the
    same token as `Authorization: Bearer …`, for programs. The token that goes to the web client on its command line, where others of the machine
-   could read it, works once. Where the server listens beyond this machine, a password is exchanged for the same cookie: one attempt a second.
+   could read it, works once. Where the server listens beyond this machine, a password is exchanged for the same cookie: one attempt a second from each address.
 4. What goes out says how it may be used: no script but our own modules, nothing from elsewhere, in no frame, in no cache.
 """
 
@@ -41,7 +41,9 @@ _READING = ("GET", "HEAD")
 _LOGIN = "/-/login"
 _MOST_FORM = 4096  # Bytes.
 _ATTEMPT = 1.0  # Seconds that a wrong password takes, one after the other.
-_WAITING = 20  # Attempts that may wait.
+_WAITING = 20  # Attempts of one sender that may wait.
+_SENDERS = 50  # That may try at a time.
+_PATIENCE = 10.0  # Seconds that a form may take.
 _LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -58,8 +60,7 @@ class Guard:
         self._port, self._any_number = port, any_number
         self._password = None if password is None else _digest(password)
         self._flags = "; Path=/; HttpOnly; SameSite=Strict" + ("; Secure" if is_secure else "")
-        self._trying = asyncio.Lock()
-        self._tries = 0
+        self._attempts: Dict[str, _Attempts] = {}  # By who makes them.
         self._hosts: Set[str] = {f"{host}:{port}" for host in (*_LOOPBACK, *hosts)} | ({*_LOOPBACK, *hosts} if port == 80 else set())
         self.token = secrets.token_urlsafe(32)
         self._once: Set[str] = set()
@@ -98,6 +99,8 @@ class Guard:
         host = head.one("host").lower()
         if host not in self._hosts and not (self._any_number and _is_number(host, self._port)):
             return 421, "This is not a name of this server."
+        if head.one("transfer-encoding") and head.one("content-length"):
+            return 400, "The length is told in two ways."  # Of which a server in between might have read the other.
         if head.method not in (*_READING, "POST"):
             return 405, "Only GET, HEAD and POST are known here."
         origin, site = head.one("origin"), head.one("sec-fetch-site")
@@ -127,22 +130,38 @@ class Guard:
         if head.method != "POST":
             await _show_form(send, 200, "")
             return
-        given = parse_qs((await _form(receive)).decode("utf-8", "replace")).get("password", [""])[0]
-        if self._tries >= _WAITING:
-            await _refuse(send, head, 429, "Too many attempts at a time.")
-            return
-        self._tries += 1
         try:
-            async with self._trying:
-                is_right = hmac.compare_digest(_digest(given), self._password or b"")
-                if not is_right:
-                    await asyncio.sleep(_ATTEMPT)
-        finally:
-            self._tries -= 1
-        if is_right:
+            form = await asyncio.wait_for(_form(receive), _PATIENCE)
+        except asyncio.TimeoutError:
+            await _refuse(send, head, 408, "The form did not come.")
+            return
+        given = parse_qs(form.decode("utf-8", "replace")).get("password", [""])[0]
+        is_right = await self._tried(given, head.sender)
+        if is_right is None:
+            await _refuse(send, head, 429, "Too many attempts at a time.")
+        elif is_right:
             await _respond(send, 303, {"location": "/", "set-cookie": f"{self._cookie}={self._session}{self._flags}"}, b"")
         else:
             await _show_form(send, 401, "This is not the password.")
+
+    async def _tried(self, given: str, sender: str) -> Optional[bool]:
+        """Whether it is the password; None: there are too many attempts. Those of one sender wait for each other, and for nobody else's: who tries
+        many keeps no other from the page."""
+        known = self._attempts.get(sender)
+        if (known is not None and known.count >= _WAITING) or (known is None and len(self._attempts) >= _SENDERS):
+            return None
+        attempts = self._attempts.setdefault(sender, _Attempts())
+        attempts.count += 1
+        try:
+            async with attempts.lock:
+                is_right = hmac.compare_digest(_digest(given), self._password or b"")
+                if not is_right:
+                    await asyncio.sleep(_ATTEMPT)
+                return is_right
+        finally:
+            attempts.count -= 1
+            if not attempts.count:
+                del self._attempts[sender]
 
     def _is_known(self, head: "_Head") -> bool:
         return self._has_token(head) or any(_same(value, self._session) for value in head.cookies(self._cookie))
@@ -152,12 +171,21 @@ class Guard:
         return kind.lower() == "bearer" and _same(given.strip(), self.token)
 
 
+class _Attempts:
+    """Passwords that one sender tries: one after the other."""
+
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.count = 0
+
+
 class _Head:
     """The head of a request. A name that comes twice counts as one that nobody knows."""
 
     def __init__(self, scope: Scope) -> None:
         self.method: str = scope["method"]
         self.scheme: str = scope.get("scheme", "http")
+        self.sender = _network(scope.get("client"))
         self.path: str = scope.get("raw_path", b"/").decode("latin-1").partition("?")[0]
         self.query: Dict[str, List[str]] = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
         self._values: Dict[str, List[str]] = {}
@@ -176,6 +204,20 @@ class _Head:
 
 def _digest(password: str) -> bytes:
     return hashlib.sha256(password.encode("utf-8", "replace")).digest()
+
+
+def _network(client: Optional[Tuple[str, int]]) -> str:
+    """Who sends, as far as that can be told: an address; of version 6 the first half, as the rest is everybody's own to choose."""
+    address = client[0] if client else ""
+    if ":" not in address:
+        return address
+    import ipaddress
+
+    try:
+        found = ipaddress.IPv6Address(address.partition("%")[0])
+    except ValueError:
+        return address
+    return found.packed[:8].hex() if found.ipv4_mapped is None else str(found.ipv4_mapped)
 
 
 def _is_number(host: str, port: int) -> bool:
@@ -243,6 +285,8 @@ async def _refuse(send: Send, head: _Head, status: int, text: str) -> None:
 
 
 async def _respond(send: Send, status: int, headers: Dict[str, str], body: bytes) -> None:
+    if status == 400:
+        headers = {**headers, "connection": "close"}  # Nobody knows where the next request begins.
     fields = {**HEADERS, "cache-control": "no-store", "content-length": str(len(body)), **headers}
     encoded = [(name.encode(), value.encode("latin-1")) for name, value in fields.items()]
     await send({"type": "http.response.start", "status": status, "headers": encoded})

@@ -1,14 +1,15 @@
 """Conditions and orders on the objects of a class: how many there are, pages of them, how they are found, and what is wrong with a text.
 
 What a query found is kept with its snapshot, so that scrolling through it asks only once. It has a frozen database of its own: ending one query
-ends no other.
+ends no other. What is found out beyond that, and may be ended as well (`alone`), has another one.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-from typing import Any, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from contextlib import contextmanager
+from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from ..database import Database
 from ..errors import Error, QueryError
@@ -82,6 +83,18 @@ def found(snapshot: Snapshot, question: Question, job: Job) -> Found:
     return known
 
 
+@contextmanager
+def alone(snapshot: Snapshot, question: Question, job: Job) -> Iterator[Found]:
+    """What a question finds, for the time of the block, on a database that nobody else calls: what takes long there is ended without ending the work
+    of others that ask the same."""
+    answer = _asked(snapshot, question)
+    try:
+        answer.count(job)
+        yield answer
+    finally:
+        answer.close()
+
+
 def _asked(snapshot: Snapshot, question: Question) -> Found:
     database = snapshot.frozen_again()
     try:
@@ -127,7 +140,7 @@ def _cell(obj: Any, name: str, prop: Prop) -> Cell:
 
 
 def explained(answer: Found, job: Job) -> Dict[str, Any]:
-    """How the objects are found."""
+    """How the objects are found. The answer is this job's alone."""
     with job.during(answer.database):
         explanation = answer.rows.explain()
     return {**explanation._asdict(), "text": str(explanation)}

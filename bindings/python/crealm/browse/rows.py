@@ -14,7 +14,7 @@ import tempfile
 from typing import Any, List, Mapping
 
 from .._json import jsonable
-from ..cli.csv_files import CsvSource
+from ..cli.csv_files import CsvSource, long_fields
 from ..cli.exact import Exact, Named, Ref, escaped
 from ..errors import DataError
 from ..schema import ClassSchema
@@ -47,7 +47,8 @@ def _of_json(text: str) -> List[str]:
 def _with_commas(text: str) -> str:
     made = io.StringIO(newline="")
     try:
-        csv.writer(made).writerows(csv.reader(io.StringIO(text, newline=""), delimiter="\t"))
+        with long_fields():
+            csv.writer(made).writerows(csv.reader(io.StringIO(text, newline=""), delimiter="\t"))
     except csv.Error as error:
         raise DataError(f"The rows cannot be read: {error}") from None
     return made.getvalue()

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import json
 import socket
+import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Dict, Mapping, Optional, Sequence
 from urllib.parse import parse_qs, quote
@@ -19,6 +20,7 @@ from starlette.staticfiles import StaticFiles
 
 from ..errors import DataError, Error
 from . import addresses, api, posts
+from .connections import Connection, may_have_many_files
 from .editing import Editor
 from .files import Files
 from .guard import Guard
@@ -151,7 +153,6 @@ class Browser:
         workers = self._workers if seconds is None or seconds == self._seconds else self._patient
         return await workers.run(make, seconds=seconds or self._seconds, is_gone=is_gone)
 
-
     async def _run_plain(self, function: Callable[[], Any]) -> Any:
         return await self._workers.run(lambda job: function(), seconds=60, is_gone=nobody_leaves)
 
@@ -235,11 +236,14 @@ def listening(host: str, port: int) -> socket.socket:
     return made
 
 
-def serve(guard: Guard, channel: socket.socket, *, certificate: Optional[str] = None, key: Optional[str] = None) -> None:
+def serve(guard: Guard, channel: socket.socket, *, context: Optional[ssl.SSLContext] = None) -> None:
     """Answers until Ctrl-C. Nothing is logged: addresses may have texts of queries in them, and that pages still watched when it ended is nothing to
-    speak of. With a certificate it speaks TLS."""
+    speak of. With a context it speaks TLS. What a client says of others whom it speaks for (X-Forwarded-For) does not count."""
+    may_have_many_files()
     config = uvicorn.Config(
         guard, log_config=None, log_level="critical", access_log=False, server_header=False, date_header=False, timeout_graceful_shutdown=1, ws="none",
-        ssl_certfile=certificate, ssl_keyfile=key)  # fmt: skip
+        http=Connection, proxy_headers=False)  # fmt: skip
+    config.load()
+    config.ssl = context
     server = uvicorn.Server(config)
     server.run(sockets=[channel])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
+import stat
 import threading
 from typing import List, Optional
 
@@ -25,7 +26,7 @@ def add(commands: Commands) -> None:
         help="how files are read: a copy of each version (default up to 256 MB), as other readers do (default beyond), or where they lie")
     command.add_argument("--immutable", dest="way", action="store_const", const="immutable", help="the last of these: for files that nobody changes")
     command.add_argument("--edit", action="store_true", help="the pages may change the files, too; without it they only read")
-    command.add_argument("--port", type=int, default=0, metavar="N", help="the port of the page (default: any that is free)")
+    command.add_argument("--port", type=_port, default=0, metavar="N", help="the port of the page (default: any that is free)")
     command.add_argument("--host", metavar="ADDRESS", help="listen to other machines, too: an address of this one, or 0.0.0.0 for all; needs a password")
     password = command.add_mutually_exclusive_group()
     password.add_argument("--password", action="store_true", help="ask for a password here, and on the page")
@@ -47,15 +48,16 @@ def run(options: argparse.Namespace) -> int:
     files = [File(path, way=options.way, secret=given, is_editable=options.edit) for path in options.files]
     threading.Thread(target=files[0].prepare, daemon=True).start()  # It is opened while the server is loaded.
     try:
+        from ..browse.connections import certified
         from ..browse.guard import Guard
         from ..browse.server import Browser, listening, serve
     except ModuleNotFoundError as error:
         raise NotSupportedError(f"The page needs {error.name}", hint='pip install "crealm[browse]"') from None
-    browser = Browser(Files(files))
-    host, password = options.host or "127.0.0.1", _password(options)
-    scheme = "http" if options.tls_cert is None else "https"
+    context, host, password = certified(options.tls_cert, options.tls_key), options.host or "127.0.0.1", _password(options)
+    scheme = "http" if context is None else "https"
     if not _is_loopback(host):
         _check_open(password, scheme)
+    browser = Browser(Files(files))
     with listening(host, options.port) as channel:
         port = channel.getsockname()[1]
         guard = Guard(
@@ -65,16 +67,29 @@ def run(options: argparse.Namespace) -> int:
         if options.opens:
             _open_page(f"{scheme}://{shown}:{port}/?token={guard.token_for_once()}")
         try:
-            serve(guard, channel, certificate=options.tls_cert, key=options.tls_key)
+            serve(guard, channel, context=context)
         except KeyboardInterrupt:
             pass  # How it usually ends.
     return DONE
+
+
+def _port(text: str) -> int:
+    """ValueError for what is no port."""
+    number = int(text)
+    if not 0 <= number < 1 << 16:
+        raise ValueError(text)
+    return number
+
+
+_port.__name__ = "port"  # Of what is said of another text.
 
 
 def _password(options: argparse.Namespace) -> Optional[str]:
     """What was given; DataError for one that is none."""
     if options.password_file is not None:
         given = read_passphrase(options.password_file).decode("utf-8", "replace")
+        if os.name == "posix" and os.stat(options.password_file).st_mode & stat.S_IROTH:
+            print_error(printable(f"everybody on this machine can read {options.password_file}"))
     elif options.password:
         from getpass import getpass
 

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import sys
+import threading
 from collections import Counter
 from contextlib import contextmanager
 from datetime import datetime
@@ -199,18 +200,35 @@ def _any_content(text: str) -> Any:
         return text
 
 
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    before = csv.field_size_limit(_LONGEST)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
+class _LongFields:
+    """Lets fields be as long as they are while somebody reads: the module csv has one limit for all threads. When the last one ends, it is as before."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._before = 0
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        with self._lock:
+            self._count += 1
+            if self._count == 1:
+                self._before = csv.field_size_limit(_LONGEST)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._count -= 1
+                if not self._count:
+                    csv.field_size_limit(self._before)
+
+
+long_fields = _LongFields()
 
 
 def _lines(path: Path) -> Iterator[Dict[str, str]]:
     """The lines of a file, by the names in its first one."""
-    with open(path, encoding="utf-8-sig", newline="") as file, _long_fields():
+    with open(path, encoding="utf-8-sig", newline="") as file, long_fields():
         lines = csv.reader(file, strict=True)  # Else a text that is cut takes the lines behind it along.
         try:
             header = next(lines, [])

@@ -90,11 +90,13 @@ const page = {
   get news() {
     return follower.count;
   },
-  schemas: new Map(), // Of files, by name and version.
-  /** The classes of a file, once for each version of it. */
+  schemas: new Map(), // Of files, by name: the shape that was known of when it was asked for, and what was found then.
+  /** The classes of a file, asked for once for each shape of them. */
   async schema(file) {
-    const found = page.schemas.get(file) ?? await ask([file, "schema"]);
-    page.schemas.set(file, found);
+    const shape = overview?.shape, known = page.schemas.get(file);
+    if (known !== undefined && known.shape === shape) return known.found;
+    const found = await ask([file, "schema"]);
+    page.schemas.set(file, { shape, found });
     return found;
   },
   /** Whether, and how, the file may be changed; null where it may only be read. */
@@ -131,6 +133,7 @@ async function show() {
     const [made] = await Promise.all([shows(at, new URLSearchParams(location.search), page), side]);
     if (mine !== turn) return made.close?.();
     view = made;
+    tries = 0;
     put(main, made.element);
     document.title = [...way.map(([text]) => text).reverse(), "CRealm"].join(" · ");
     made.shown?.();
@@ -160,22 +163,24 @@ function freed(element, mine) {
   observer.observe(element, { childList: true, subtree: true });
 }
 
-const AGAIN = 2000; // Milliseconds until a page asks again that was not answered.
+const AGAIN = 2000; // Milliseconds until a page asks again that was not answered; longer each time.
+const TRIES = 4; // Where the server was too busy: what takes it too long is not asked for without end.
+let tries = 0; // In a row.
 
-/** Shows what went wrong instead of the view. With the next version it is tried again; at once, where that may help. */
+/** Shows what went wrong instead of the view. With the next version it is tried again; soon, where that may help. */
 function failed(error) {
   if (error.name === "AbortError") return;
   view?.close?.();
-  view = { renew: show };
-  if (!(error instanceof Refusal) || error.status >= 500) {
-    const mine = turn;
-    setTimeout(() => mine === turn && overview && follower.told({}), AGAIN);
-  }
+  view = null;
   const at = parts(location.pathname);
   if (error instanceof Refusal && error.status === 423) {
     put(main, keys.form(at[0], error.error, () => { overview = null; show(); }));
     return;
   }
+  view = { renew: show };
+  const mine = turn, isUnanswered = !(error instanceof Refusal) || (error.status >= 500 && tries < TRIES);
+  if (isUnanswered) setTimeout(() => mine === turn && overview && follower.told({}), AGAIN * 2 ** Math.min(tries, 2));
+  tries += 1;
   const said = error instanceof Refusal ? error.error : {
     kind: error.name,
     message: error instanceof TypeError ? "The server does not answer. Is `crealm browse` still running?" : String(error.message),
@@ -252,7 +257,6 @@ async function refreshed(file, news) {
   if (name === undefined || (file !== undefined && file !== name)) return; // Another file is shown by now.
   const found = await ask([name]);
   if (overview?.name !== name) return;
-  if (found.shape !== overview.shape) page.schemas.delete(name);
   overview = found;
   fillSide(parts(location.pathname), news.classes);
   drawTools();
@@ -260,7 +264,6 @@ async function refreshed(file, news) {
   try {
     await view?.renew?.({ ...news, version: overview.version });
   } catch (error) {
-    if (!(error instanceof Refusal) || error.status >= 500) throw error; // It is tried again.
     failed(error);
   }
 }

@@ -378,7 +378,7 @@ function isCountable(property, name, objects) {
 }
 
 function isSortable(property, name, { page, file }) {
-  const target = property.type === "link" && page.schemas.get(file).classes.find((one) => one.name === property.class);
+  const target = property.type === "link" && page.schemas.get(file).found.classes.find((one) => one.name === property.class);
   return property.collection === null && !(target && target.embedded) && name !== "" && !/^@|[.[\]"\\]/.test(name);
 }
 

@@ -57,7 +57,7 @@ export function addClass(page, file) {
 
 /** The buttons of a class. */
 export function changesOf(page, file, declared) {
-  const classes = () => page.schemas.get(file)?.classes ?? [declared];
+  const classes = () => page.schemas.get(file)?.found.classes ?? [declared];
   const add = async () => {
     await page.schema(file);
     const links = classes().map((one) => [`link ${one.name}`, `→ ${one.name}`]);
