@@ -242,7 +242,9 @@ def _index(value: Any) -> int:
 
 def _put_bool(out: Encoded, value: Any) -> None:
     if not isinstance(value, bool):
-        raise _mismatch("bool", value)
+        if _full_name(value) not in ("numpy.bool", "numpy.bool_"):
+            raise _mismatch("bool", value)
+        value = bool(value)
     _PACK_BOOL.pack_into(out, 0, value, BOOL)
 
 
@@ -276,6 +278,8 @@ def _put_timestamp(out: Encoded, value: Any) -> None:
         if not _INT64_MIN <= seconds <= _INT64_MAX or abs(nanoseconds) > 999_999_999:
             raise LimitExceeded(f"{value} cannot be stored")
     elif isinstance(value, datetime):
+        if value != value:  # NaT of pandas
+            raise _mismatch("datetime", value)
         if value.utcoffset() is None:
             raise DataError(
                 f"{value!r} has no time zone and so names no point in time",
@@ -298,11 +302,19 @@ def _number(value: Any) -> float:
     if isinstance(value, (str, bytes, Decimal)):
         raise _mismatch("float", value)
     try:
-        return float(value)
+        number = float(value)
     except TypeError:
         raise _mismatch("float", value) from None
     except OverflowError:
         raise LimitExceeded(f"{value} is too large for a float") from None
+    _check_exact(value, number)
+    return number
+
+
+def _check_exact(value: Any, number: float) -> None:
+    """Of an integer no digit is lost unnoticed."""
+    if isinstance(value, int) and number != value:
+        raise LimitExceeded(f"{value} has more digits than a float", hint="Convert it with float() if losing digits is fine.")
 
 
 def _put_float(out: Encoded, value: Any) -> None:
@@ -311,6 +323,7 @@ def _put_float(out: Encoded, value: Any) -> None:
         _PACK_FLOAT.pack_into(out, 0, number, FLOAT)
     except OverflowError:
         raise LimitExceeded(f"{number!r} is too large for a 32-bit float") from None
+    _check_exact(value, _PACK_FLOAT.unpack_from(out)[0])
 
 
 def _put_double(out: Encoded, value: Any) -> None:
@@ -393,7 +406,12 @@ def _mismatch(wanted: str, value: Any) -> TypeMismatch:
     hint = ""
     if wanted == "float" and isinstance(value, Decimal):
         hint = "Convert it with float() if losing digits is fine."
-    return TypeMismatch(f"Needs {wanted}, not {type(value).__name__}", hint=hint)
+    name = type(value).__name__
+    return TypeMismatch(f"Needs {wanted}, not {_full_name(value) if name == wanted else name}", hint=hint)
+
+
+def _full_name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__name__}"
 
 
 def encode(value: Any, property_type: int) -> Encoded:
