@@ -49,7 +49,7 @@ final class ColumnBlock {
         let before = count
         do throws(RealmError) { try body() } catch {
             let columns = reader.columns, kept = columns.map(\.builder.completeCount).min() ?? before
-            guard columns.contains(where: \.builder.holdsFull), kept > 0 else { throw naming(error, before, kept) }
+            guard columns.contains(where: \.builder.holdsFull), kept > 0 else { throw naming(error, before) }
             for column in columns { try column.builder.truncate(kept) }
             isFull = true
             try root.appendWhole(kept - before)
@@ -59,12 +59,10 @@ final class ColumnBlock {
         return n
     }
     /// The error with the column and the object it is about.
-    private func naming(_ error: RealmError, _ before: Int, _ kept: Int) -> RealmError {
-        guard kept >= before, kept - before < TableReader.mostRows, let column = reader.columns.first(where: { $0.builder.completeCount == kept })
-        else {
-            return error
-        }
-        return RealmError(
-            error.code, "Column '\(column.builder.field.name)' of the object with key \(reader.keys[kept - before].raw): \(error.message)")
+    private func naming(_ error: RealmError, _ before: Int) -> RealmError {
+        guard let builder = reader.present?.builder else { return error }
+        let row = builder.completeCount - before
+        guard row >= 0, row < TableReader.mostRows else { return error }
+        return RealmError(error.code, "Column '\(builder.field.name)' of the object with key \(reader.keys[row].raw): \(error.message)")
     }
 }

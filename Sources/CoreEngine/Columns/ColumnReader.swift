@@ -141,6 +141,8 @@ final class TableReader {
     /// For whoever fills them in.
     let keys: UnsafeMutablePointer<ObjKey>
     private let rows: UnsafeMutablePointer<UInt16>
+    /// The column that is being read: after an error, the one it is about.
+    private(set) var present: ColumnReader?
 
     init(_ table: TableKey, _ columns: [ColumnReader]) {
         self.table = table
@@ -180,7 +182,7 @@ final class TableReader {
                 table: table, leaf: cursor.leaf.node, size: cursor.count, rows: UnsafeBufferPointer(start: rows, count: count), keys: keys + i,
                 scan: nil)
             try whole?.appendWhole(count)
-            for column in columns { try column.read(run, &text) }
+            try read(run, &text)
             i += count
         }
     }
@@ -201,6 +203,13 @@ final class TableReader {
         }
         let run = RowRun(
             table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n), keys: keys, scan: scan)
-        for column in columns { try column.read(run, &text) }
+        try read(run, &text)
+    }
+    private func read(_ run: RowRun, _ text: inout ObjectWriter) throws(RealmError) {
+        for column in columns {
+            present = column
+            try column.read(run, &text)
+        }
+        present = nil
     }
 }

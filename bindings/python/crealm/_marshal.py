@@ -107,6 +107,7 @@ def _take() -> Tuple[Value, int]:
 # C to Python
 # ------------------------------------------------------------------------------------------------
 
+_string_at = ctypes.string_at
 _WORDS = struct.Struct("=qqi4x")
 _word = struct.Struct("=q")
 _words = struct.Struct("=qq")
@@ -121,7 +122,7 @@ def _address(word: int) -> int:
 
 
 def _read_string(first: int, second: int) -> str:
-    data = ctypes.string_at(_address(first), second)
+    data = _string_at(first, second)  # An address is taken for its 64 bits, with a sign or without one.
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -145,7 +146,7 @@ _READERS: Dict[int, Callable[[int, int], Any]] = {
     INT: lambda first, second: first,
     BOOL: lambda first, second: _word.pack(first)[0] != 0,
     STRING: _read_string,
-    BINARY: lambda first, second: ctypes.string_at(_address(first), second),
+    BINARY: _string_at,
     TIMESTAMP: _read_timestamp,
     FLOAT: _read_float,
     DOUBLE: lambda first, second: _double.unpack(_word.pack(first))[0],
@@ -241,7 +242,9 @@ def _index(value: Any) -> int:
 
 def _put_bool(out: Encoded, value: Any) -> None:
     if not isinstance(value, bool):
-        raise _mismatch("bool", value)
+        if _full_name(value) not in ("numpy.bool", "numpy.bool_"):
+            raise _mismatch("bool", value)
+        value = bool(value)
     _PACK_BOOL.pack_into(out, 0, value, BOOL)
 
 
@@ -275,6 +278,8 @@ def _put_timestamp(out: Encoded, value: Any) -> None:
         if not _INT64_MIN <= seconds <= _INT64_MAX or abs(nanoseconds) > 999_999_999:
             raise LimitExceeded(f"{value} cannot be stored")
     elif isinstance(value, datetime):
+        if value != value:  # NaT of pandas
+            raise _mismatch("datetime", value)
         if value.utcoffset() is None:
             raise DataError(
                 f"{value!r} has no time zone and so names no point in time",
@@ -297,11 +302,19 @@ def _number(value: Any) -> float:
     if isinstance(value, (str, bytes, Decimal)):
         raise _mismatch("float", value)
     try:
-        return float(value)
+        number = float(value)
     except TypeError:
         raise _mismatch("float", value) from None
     except OverflowError:
         raise LimitExceeded(f"{value} is too large for a float") from None
+    _check_exact(value, number)
+    return number
+
+
+def _check_exact(value: Any, number: float) -> None:
+    """Of an integer no digit is lost unnoticed."""
+    if isinstance(value, int) and number != value:
+        raise LimitExceeded(f"{value} has more digits than a float", hint="Convert it with float() if losing digits is fine.")
 
 
 def _put_float(out: Encoded, value: Any) -> None:
@@ -310,6 +323,7 @@ def _put_float(out: Encoded, value: Any) -> None:
         _PACK_FLOAT.pack_into(out, 0, number, FLOAT)
     except OverflowError:
         raise LimitExceeded(f"{number!r} is too large for a 32-bit float") from None
+    _check_exact(value, _PACK_FLOAT.unpack_from(out)[0])
 
 
 def _put_double(out: Encoded, value: Any) -> None:
@@ -392,7 +406,12 @@ def _mismatch(wanted: str, value: Any) -> TypeMismatch:
     hint = ""
     if wanted == "float" and isinstance(value, Decimal):
         hint = "Convert it with float() if losing digits is fine."
-    return TypeMismatch(f"Needs {wanted}, not {type(value).__name__}", hint=hint)
+    name = type(value).__name__
+    return TypeMismatch(f"Needs {wanted}, not {_full_name(value) if name == wanted else name}", hint=hint)
+
+
+def _full_name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__name__}"
 
 
 def encode(value: Any, property_type: int) -> Encoded:
@@ -519,6 +538,21 @@ def get_value(pointer: int, function: Callable[..., bool], *arguments: Any) -> A
         _spare.append(scratch)
 
 
+def get_property(pointer: int, key: int) -> Any:
+    """The value of a property that holds one. The same as get_value(pointer, lib.realm_get_value, key), in fewer steps: most
+    of what programs read one by one comes this way."""
+    try:
+        scratch = _spare.pop()
+    except IndexError:
+        scratch = _take()
+    try:
+        if not lib.realm_get_value(pointer, key, scratch[1]):
+            fail()
+        return _decode(scratch[0])
+    finally:
+        _spare.append(scratch)
+
+
 def get_size(pointer: int, function: Callable[..., bool], *arguments: Any) -> int:
     """Calls function(pointer, *arguments, out_size)."""
     size = c_size_t()
@@ -618,13 +652,16 @@ def aggregate(pointer: int, function: Callable[..., bool], property_key: int) ->
 
 def find_pointer(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> Optional[int]:
     """Calls a function that looks for a handle, and returns NULL without an error where there is none: None then."""
+    return function(pointer, *arguments) or find_again(pointer, function, *arguments)
+
+
+def find_again(pointer: int, function: Callable[..., Optional[int]], *arguments: Any) -> Optional[int]:
+    """The same where it found nothing: once more, to tell its error from one that was there before."""
+    lib.realm_clear_last_error()
     found = function(pointer, *arguments)
-    if not found:
-        lib.realm_clear_last_error()
-        found = function(pointer, *arguments)  # Once more, to tell its error from one that was there before.
-        error = None if found else last_error()
-        if error:
-            raise error
+    error = None if found else last_error()
+    if error:
+        raise error
     return found or None
 
 

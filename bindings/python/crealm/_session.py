@@ -134,7 +134,7 @@ class Session:
 
     def _read_schema(self) -> None:
         classes = [
-            BoundClass(facts, self._models.get(facts.name)) for facts in self._owner.call(c.read_schema)
+            BoundClass(facts, self._models.get(facts.name), self._object_type) for facts in self._owner.call(c.read_schema)
         ]
         self._classes = {bound.key: bound for bound in classes}
         self._by_name = {bound.name: bound for bound in classes}
@@ -218,8 +218,7 @@ class Session:
         return next((model for model in self._models.values() if model.__name__ == name), name)
 
     def _object_of(self, handle: Handle, bound: BoundClass) -> Any:
-        kind = bound.model or self._object_type
-        return kind._wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
+        return bound.wrap(self, handle, bound.key, handle.call(lib.realm_object_get_key))
 
     def _kind_in_loops(self, bound: BoundClass) -> Any:
         """The class of Python for the objects that a loop shows."""
@@ -229,13 +228,12 @@ class Session:
 
     def _object(self, class_key: int, object_key: int) -> Any:
         handle = self._owner.make(lib.realm_get_object, class_key, object_key)
-        kind = self._bound(class_key).model or self._object_type
-        return kind._wrap(self, handle, class_key, object_key)
+        return self._bound(class_key).wrap(self, handle, class_key, object_key)
 
     def _found(self, bound: BoundClass, primary_key: c.Encoded) -> Any:
         """The object with a primary key, as users see it; None when there is none."""
         found = self._owner.call(_find_row, self._owner, bound.key, primary_key)
-        return None if found is None else (bound.model or self._object_type)._wrap(self, found[0], bound.key, found[1])
+        return None if found is None else bound.wrap(self, found[0], bound.key, found[1])
 
     def _find(self, bound: BoundClass, primary_key: c.Encoded) -> Optional[Handle]:
         """The object with a primary key; None when there is none."""
@@ -307,7 +305,8 @@ class Added:
 
 def _find_row(realm: int, owner: Owner, class_key: int, primary_key: c.Encoded) -> Optional[Tuple[Handle, int]]:
     """A handle and the key of an object, in one call."""
-    found = c.find_pointer(realm, lib.realm_object_find_with_primary_key, class_key, primary_key, None)
+    find = lib.realm_object_find_with_primary_key
+    found = find(realm, class_key, primary_key, None) or c.find_again(realm, find, class_key, primary_key, None)
     if found is None:
         return None
     handle = Handle(owner, found)  # First: from here on it is given back.

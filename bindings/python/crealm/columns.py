@@ -175,8 +175,16 @@ class Columnar:
         return pyarrow.RecordBatchReader.from_stream(self.select(*columns) if columns else self).read_all()
 
     def to_pandas(self, *columns: Any) -> "pandas.DataFrame":
-        """A DataFrame of pandas; needs pyarrow, too."""
-        return self.to_arrow(*columns).to_pandas()
+        """A DataFrame of pandas; needs pyarrow, too. A column of integers with None among them is of type Int64: in one of
+        floats, which pandas would make, large integers lose digits."""
+        import pandas
+
+        table = self.to_arrow(*columns)
+        frame = table.to_pandas(integer_object_nulls=True)
+        for index, column in enumerate(table.columns):
+            if column.null_count and str(column.type) == "int64":
+                frame.isetitem(index, pandas.arrays.IntegerArray(column.fill_null(0).to_numpy(), column.is_null().to_numpy()))
+        return frame
 
     def to_polars(self, *columns: Any) -> "polars.DataFrame":
         """A DataFrame of polars."""

@@ -653,6 +653,8 @@ def _exit(
             return
         if db._owner.is_forked:
             db._owner.check()
+        if not db.is_closed:
+            raise UsageError("No write is running that could end: `with db.write():` begins it", path=db.path)
         raise ClosedError("The database was closed inside its write: nothing was changed", path=db.path)
     db._owner.check()
     is_committed = False
@@ -670,7 +672,7 @@ def _exit(
 
 
 def check_timeout(timeout: Optional[float]) -> None:
-    if timeout is not None and not 0 <= timeout < 1e9:
+    if timeout is not None and not (isinstance(timeout, (int, float)) and 0 <= timeout < 1e9):
         raise DataError(f"A timeout is a number of seconds, or None, not {timeout!r}")
 
 

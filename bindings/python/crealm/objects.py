@@ -52,12 +52,11 @@ class Object(Observable, Freezable, Row):
     @classmethod
     def _wrap(cls: Type[O], db: Session, handle: Handle, class_key: int, key: int) -> O:
         self = object.__new__(cls)
-        assign = object.__setattr__
-        assign(self, "_db", db)
-        assign(self, "_handle", handle)
-        assign(self, "_class_key", class_key)
-        assign(self, "_key", key)
-        assign(self, "_place", None)
+        _set_db(self, db)
+        _set_handle(self, handle)
+        _set_class_key(self, class_key)
+        _set_key(self, key)
+        _set_place(self, None)
         return self
 
     @classmethod
@@ -155,7 +154,7 @@ class Object(Observable, Freezable, Row):
     def _read(self, facts: c.PropertyFacts) -> Any:
         db, handle = self._db, self._handle
         if facts.collection == c.C_NONE:
-            value = handle.call(c.get_value, lib.realm_get_value, facts.key)
+            value = handle.call(c.get_property, facts.key)
             if facts.kind is None and type(value) in _PLAIN:
                 return value
             if type(value) is not c.Nested:
@@ -355,6 +354,10 @@ _VIEWS: Dict[int, Tuple[Any, Any]] = {
 }
 
 
+# An attribute that is assigned is a property of the database; this is how an object gets what it is made of.
+_set_db, _set_handle, _set_class_key, _set_key, _set_place = (vars(Object)[name].__set__ for name in Object.__slots__)
+
+
 class Table(AllObjects[T]):
     """All objects of a class, in the order of their keys: a live sequence."""
 
@@ -389,7 +392,7 @@ class Table(AllObjects[T]):
 
     def get(self, primary_key: Any, default: Any = None) -> Any:
         """The object with a primary key, or `default`."""
-        bound = self._bound()
+        bound = self._db._bound(self._class_key)
         facts = bound.primary_key
         if facts is None:
             raise DataError(f"{bound.name} has no primary key")

@@ -142,8 +142,8 @@ def open(
     if schema_version is not None:
         if schema is None:
             raise DataError("A schema version needs a schema")
-        if not 0 <= schema_version < NO_SCHEMA_VERSION:
-            raise DataError(f"{schema_version} is no schema version")
+        if not isinstance(schema_version, int) or not 0 <= schema_version < NO_SCHEMA_VERSION:
+            raise DataError(f"{schema_version!r} is no schema version")
     if migrate is not None:
         if schema_version is None:
             raise DataError("A migration needs a schema and its schema_version")

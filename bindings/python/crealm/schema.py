@@ -292,16 +292,18 @@ class BoundClass:
         "primary_key",
         "key_name",
         "model",
+        "wrap",
         "kind",
         "kinds",
         "needed",
     )
 
-    def __init__(self, facts: c.ClassFacts, model: Any = None) -> None:
+    def __init__(self, facts: c.ClassFacts, model: Any, object_type: Any) -> None:
         self.schema = ClassSchema._from_facts(facts)
         self.name = facts.name
         self.key = facts.key
         self.model = model
+        self.wrap = (model or object_type)._wrap  # Makes an object of a handle.
         self.kind: Any = None  # The class of Python for its objects in loops, once there was one.
         names: Dict[str, str] = {} if model is None else model._attributes()
         # By names of Python: what a model says of values that it sees as something else than what is stored.

@@ -141,6 +141,27 @@ def test_columns_for_numpy(rows):
     assert numpy.asarray(table.column("s"), dtype=object).tolist() == [row.s for row in table]
 
 
+def test_integers_for_pandas_keep_their_digits(path):
+    """Also where some are None, for which pandas has floats."""
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    large = 2**53 + 1
+    schema = crealm.ClassSchema("A", {"n": Optional[int], "all": int, "to": "A", "many": list[Optional[int]]})
+    with crealm.open(path, schema=[schema]) as db:
+        with db.write():
+            first = db["A"].create(n=large, all=large, many=[large, None])
+            db["A"].create(n=None, all=-large, to=first)
+        frame = db["A"].to_pandas("n", "all", "to", "n", "many")
+        assert [str(kind) for kind in frame.dtypes] == ["Int64", "int64", "Int64", "Int64", "object"]
+        for index in 0, 3:
+            assert frame.iloc[0, index] == large and frame.iloc[1, index] is pandas.NA
+        assert frame.iloc[1, 2] == first.object_key and list(frame["many"][0]) == [large, None]
+        assert db["A"].where("n == null").to_pandas("n").shape == (1, 1)
+        with db.write():
+            db.add_many("A", frame[["all"]].assign(n=frame.iloc[:, 0]))
+        assert [row.n for row in db["A"]] == [large, None, large, None]
+
+
 def test_columns_outlive_the_database(path):
     with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int, "s": str})]) as db:
         with db.write():
@@ -175,15 +196,20 @@ def test_wrong_columns(people):
 
 
 def test_times_too_far_away(path):
-    with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int, "t": Optional[datetime]})]) as db:
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {"n": int, "t": Optional[datetime], "z": int})]) as db:
         with db.write():
-            for n in range(40):
-                db["A"].create(n=n, t=None)
-            db["A"][33].t = datetime(2300, 1, 1, tzinfo=timezone.utc)
+            for n in range(400):
+                db["A"].create(n=n, t=None, z=0)
+            db["A"][333].t = datetime(2300, 1, 1, tzinfo=timezone.utc)
+        where = f"'t' of the object with key {db['A'][333].object_key}"
         with pytest.raises(crealm.DataError) as error:
             db["A"].column("t")
-        assert f"'t' of the object with key {db['A'][33].object_key}" in str(error.value)
-        assert [row.t for row in db["A"]][33].year == 2300  # A loop reads it by itself.
+        assert where in str(error.value)
+        # Also where columns follow that nobody came to.
+        for rows in db["A"], db["A"].where("n > 100").sort("n"), db["A"].sort("-n"):
+            with pytest.raises(crealm.DataError, match=where):
+                _arrow.fetch(rows._rows_handle(), 0, 400, ["n", "t", "z"])
+        assert [row.t for row in db["A"]][333].year == 2300  # A loop reads it by itself.
 
 
 # Streams

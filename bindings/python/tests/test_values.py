@@ -207,6 +207,9 @@ def test_wrong_types(db, kind):
         ("int", -(2**63) - 1),
         ("int", 10**30),
         ("double", 10**400),
+        ("double", 2**53 + 1),
+        ("double", -(2**53) - 1),
+        ("float", 2**24 + 1),
         ("float", 1e300),
         ("float", 3.5e38),
         ("time", crealm.RawTimestamp(2**63, 0)),
@@ -250,6 +253,25 @@ def test_lone_surrogates(db, text):
         assert obj.text == "before"
     with pytest.raises(crealm.DataError):
         crealm.open(text, mode="rwc")
+
+
+def test_integers_for_floats_that_lose_nothing(db):
+    with db.write():
+        obj = db["All"].create(double=2**53 + 2, float=2**24 + 2)
+    assert obj.double == 2**53 + 2 and obj.float == 2**24 + 2
+
+
+def test_values_of_numpy_and_pandas(db):
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
+    with db.write():
+        obj = db["All"].create(bool=numpy.bool_(True), int=numpy.int16(-3), double=numpy.float32(0.5), text=numpy.str_("text"))
+        assert obj.bool is True and obj.int == -3 and obj.double == 0.5 and obj.text == "text"
+        pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+        for value in pandas.NaT, pandas.NA, numpy.datetime64("2020-01-01"):
+            with pytest.raises(crealm.TypeMismatch, match="All.time_n: Needs datetime, not "):
+                obj.time_n = value
+        obj.time_n = pandas.Timestamp("2020-01-01T00:00:00.123456789Z")
+        assert crealm.timestamp_ns(obj.time_n) % 1000 == 789
 
 
 def test_naive_datetime_is_refused_with_advice(db):

@@ -55,6 +55,23 @@ def test_writes_do_not_nest(people):
     assert people["Person"].get(1).age == 5
 
 
+def test_a_write_that_is_not_running_cannot_end(people):
+    write = people.write()
+    for _ in range(2):
+        with pytest.raises(crealm.UsageError, match="No write is running"):
+            write.__exit__(None, None, None)
+        with write:
+            people["Person"].get(1).age += 1
+    assert people["Person"].get(1).age == 33 and not people.is_closed
+
+
+def test_arguments_of_the_wrong_type(people, path):
+    with pytest.raises(crealm.DataError, match="A timeout is a number of seconds, or None, not '1'"):
+        people.write(timeout="1")
+    with pytest.raises(crealm.DataError, match="'1' is no schema version"):
+        crealm.open(path, schema=[], schema_version="1")
+
+
 def test_two_databases_writing_on_one_thread_do_not_hang(people, path):
     with crealm.open(path) as other:
         with people.write():
