@@ -28,6 +28,8 @@ extension OldColumn {
         return i < n.count ? try n.child(i) : .null
     }
     func count(_ s: NodeStore) throws(RealmError) -> Int { try tree(s).count() }
+    /// What it takes to make an element of its lists, where a single value counts as one: a row becomes a list, with nodes of its own.
+    var cost: Int { form == .table ? 8 * (elements.count + 1) : 1 }
 
     /// What its values are called today. Format: old-formats §12.1.
     var type: ColumnType {

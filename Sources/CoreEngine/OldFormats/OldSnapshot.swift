@@ -36,7 +36,7 @@ package final class OldSnapshot: NodeSource {
     private var tables: [Rows] = []
     private var lists: [List] = []
     private var listColumns = [OldColumn.numbers]
-    /// Elements of the lists that were given refs since what was made was last forgotten.
+    /// What the lists cost that were given refs since what was made was last forgotten, in elements.
     private var listed = 0
     private var listColumnOfRoot: [Ref: Int32] = [:]
     private var made: [Int] = []
@@ -158,7 +158,7 @@ package final class OldSnapshot: NodeSource {
     private var translation: RowTranslation {
         RowTranslation(store: store, tableKey: { [schema] in schema.key(ofTable: $0) }) {
             [unowned self] (column, elements, count) throws(RealmError) in
-            listed += count
+            listed += count * column.cost
             guard listed <= OldFormats.mostRows(store.fileSize) else {
                 throw .corrupt("more elements of lists than the file has room for", at: elements.offset)
             }

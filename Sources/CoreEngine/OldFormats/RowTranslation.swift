@@ -203,13 +203,13 @@ struct RowTranslation {
         if c.form == .numbers { return try integers(OldTree(store, columns, leafCount: OldLeaf.integerCount), rows) }
         try OldSpec.place(&elements, try store.refsNode(columns))
         if c.form == .list, let first = elements.first { return try leaf(first, rows) }
-        if c.form == .values, let first = elements.first { return try mixed(rows) { (row) throws(RealmError) in try value(first, row) } }
+        if c.form == .values, let first = elements.first { return try mixed(rows, try value(first, rows)) }
         // A row of several columns is a list of its values.
-        return try mixed(rows) { (row) throws(RealmError) in .list(try rowList(elements, row)) }
-    }
-    private func rowList(_ columns: [OldColumn], _ row: Int) throws(RealmError) -> Ref {
-        let shown = columns.filter { $0.form != .backlink && $0.form != .hidden }
-        return try mixed(0..<shown.count) { (i) throws(RealmError) in try value(shown[i], row) }
+        let shown = elements.filter { $0.form != .backlink && $0.form != .hidden }
+        let values = try shown.map { (column) throws(RealmError) in try value(column, rows) }
+        return try mixed(rows) { (row) throws(RealmError) in
+            .list(try mixed(values.indices) { (i) throws(RealmError) in try values[i](row) })
+        }
     }
     /// A leaf of Mixed values, each as `value` gives it. Nested collections get the numbers of their places as stable keys.
     private func mixed(_ rows: Range<Int>, _ value: (Int) throws(RealmError) -> Mixed) throws(RealmError) -> Ref {
@@ -222,22 +222,28 @@ struct RowTranslation {
         }
         return ref
     }
-    /// One value of any column as a Mixed value.
-    private func value(_ c: OldColumn, _ row: Int) throws(RealmError) -> Mixed {
+    /// The values of any column as Mixed values: what gives that of one of `rows`.
+    private func value(_ c: OldColumn, _ rows: Range<Int>) throws(RealmError) -> (Int) throws(RealmError) -> Mixed {
+        let store = store
         switch c.form {
-        case .hidden, .backlink: return .null
-        case .mixed: return try OldMixed.value(store, c, row, list)
-        case .link:
-            let target = try c.tree(store).at(row) { (n, i) throws(RealmError) in n.get(i) }
-            guard target > 0, let table = tableKey(c.table) else { return .null }
-            return .typedLink(table, ObjKey(target - 1))
-        case .linkList, .list, .values, .table:
-            let slot = try c.tree(store).at(row) { (n, i) throws(RealmError) in try n.slot(i) }
-            guard let ref = slot.subtree else { return .list(.null) }
-            return .list(c.form == .linkList ? try list(c, ref, try OldTree(store, ref).count()) : try subTable(asMixed(c), ref))
+        case .hidden, .backlink: return { (_) throws(RealmError) in .null }
+        case .mixed: return { (row) throws(RealmError) in try OldMixed.value(store, c, row, list) }
+        case .link: return { (row) throws(RealmError) in try link(c, row) }
+        case .linkList, .list, .values, .table: return { (row) throws(RealmError) in .list(try collection(c, row)) }
         default:
-            guard let kind = LeafKind(c.type, nullable: c.isNullable, inTree: false) else { return .null }
-            return try kind.get(store, try leaf(c, row..<row + 1), 0)
+            guard let kind = LeafKind(c.type, nullable: c.isNullable, inTree: false) else { return { (_) throws(RealmError) in .null } }
+            let leaf = try leaf(c, rows)
+            return { (row) throws(RealmError) in try kind.get(store, leaf, row - rows.lowerBound) }
         }
+    }
+    private func link(_ c: OldColumn, _ row: Int) throws(RealmError) -> Mixed {
+        let target = try c.tree(store).at(row) { (n, i) throws(RealmError) in n.get(i) }
+        guard target > 0, let table = tableKey(c.table) else { return .null }
+        return .typedLink(table, ObjKey(target - 1))
+    }
+    private func collection(_ c: OldColumn, _ row: Int) throws(RealmError) -> Ref {
+        let slot = try c.tree(store).at(row) { (n, i) throws(RealmError) in try n.slot(i) }
+        guard let ref = slot.subtree else { return .null }
+        return c.form == .linkList ? try list(c, ref, try OldTree(store, ref).count()) : try subTable(asMixed(c), ref)
     }
 }

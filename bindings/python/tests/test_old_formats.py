@@ -189,6 +189,24 @@ def test_specs_that_share_their_nodes_are_refused(tmp_path, depth):
         crealm.open(path, mode="immutable")
 
 
+@pytest.mark.parametrize("rows", [20_000, 900_000])
+def test_rows_that_take_no_space(tmp_path, rows):
+    """Columns of zeros take eight bytes, however many there are. Each row of a sub-table becomes a list, so there may be fewer of these."""
+    m = make_old.Maker(1, 0, 9, 1000)
+    zeros = m.put(0, rows, b"")
+    subs = m.refs([m.refs([zeros, zeros])])
+    spec = m.refs([m.ints([make_old.TABLE]), m.small_names([b"v"]), m.ints([0]), m.refs([m.spec([(make_old.INT, 0)] * 2)])])
+    path = tmp_path / "zeros.realm"
+    path.write_bytes(m.finish([m.small_names([b"class_A"]), m.refs([m.refs([spec, m.refs([subs])])])]))
+    with crealm.open(path, mode="immutable") as db:
+        one = list(db["A"])[0]
+        if rows > 100_000:
+            with pytest.raises(crealm.Error, match="more elements"):
+                len(one.v)
+        else:
+            assert len(one.v) == rows and plain(one.v[rows - 1]) == [0, 0]
+
+
 def test_many_tables_that_share_a_spec_are_refused(tmp_path):
     m = make_old.Maker(1, 0, 9, 1000)
     spec = m.refs([m.ints([0] * 1000), m.small_names([b""] * 1000), m.ints([0] * 1000)])
