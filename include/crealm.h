@@ -773,7 +773,7 @@ typedef enum crealm_check_result {
 typedef enum crealm_version_state {
     CREALM_VERSION_SOUND = 1,
     CREALM_VERSION_FAULTY = 2,
-    CREALM_VERSION_REUSED = 3 /* later commits have written over parts of it */
+    CREALM_VERSION_REUSED = 3 /* later commits, or the upgrade behind it, wrote over parts of it */
 } crealm_version_state_e;
 
 /** A version that was checked. */

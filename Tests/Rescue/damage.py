@@ -84,6 +84,8 @@ def first_page(rng, copy, nodes):
 
 
 HEADERLESS = {"lost_header": lost_header, "lost_slots": lost_slots, "first_page": first_page}
+# These may change a number into another number: nothing in a plain file can tell.
+TRACELESS = {"bits", "node_bits", "headers", "noise", "swapped_pages", "zeroed_pages"}
 KINDS = {
     "bits": bits, "node_bits": node_bits, "headers": headers, "inner_nodes": inner_nodes, "zeroed_nodes": zeroed_nodes, "zeroed_pages": zeroed_pages, "noise": noise,
     "swapped_pages": swapped_pages, "cut_end": cut_end, "live_slot": live_slot, **HEADERLESS,

@@ -162,7 +162,7 @@ extension FileCheck {
                 switch version.state {
                 case .sound: "sound"
                 case .faulty: Self.faults(version.faultCount)
-                case .reused: "parts of it were written over by later commits"
+                case .reused: "parts of it were written over since"
                 }
             lines.append("  version \(version.number)\(version.isNewest ? "" : ", an earlier one") (\(place)): \(state)")
         }

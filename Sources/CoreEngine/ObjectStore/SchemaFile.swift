@@ -38,7 +38,7 @@ extension Group {
 
     /// The stored schema version; all ones when the file has none.
     func readSchemaVersion() throws(RealmError) -> UInt64 {
-        guard let t = try table(named: "metadata"), let c = t.column(named: "version"), c.type == .int, !c.isCollection, try t.count() > 0 else {
+        guard let t = try table(named: Tables.metadata), let c = t.column(named: "version"), c.type == .int, !c.isCollection, try t.count() > 0 else {
             return ObjectStore.notVersioned
         }
         guard case .int(let v)? = try t.rows.get(try t.rows.key(at: 0), c.index) else { return ObjectStore.notVersioned }
@@ -46,8 +46,8 @@ extension Group {
     }
     /// Makes the `metadata` table when it is missing. Format: logical §10.2.
     func ensureMetadata() throws(RealmError) {
-        let existing = try table(named: "metadata")
-        let t = if let existing { existing } else { try addTable("metadata") }
+        let existing = try table(named: Tables.metadata)
+        let t = if let existing { existing } else { try addTable(Tables.metadata) }
         if t.column(named: "version") == nil { try t.addColumn("version", .int, []) }
         if try t.count() == 0 {
             let key = try t.createObject().key
@@ -56,7 +56,7 @@ extension Group {
     }
     func setSchemaVersion(_ version: UInt64) throws(RealmError) {
         try ensureMetadata()
-        guard let t = try table(named: "metadata"), let c = t.column(named: "version"), let facts = t.facts(c.key) else { return }
+        guard let t = try table(named: Tables.metadata), let c = t.column(named: "version"), let facts = t.facts(c.key) else { return }
         _ = try t.set(try t.rows.key(at: 0), facts, .int(Int64(bitPattern: version)))
     }
 

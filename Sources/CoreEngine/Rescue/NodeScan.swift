@@ -62,7 +62,8 @@ struct NodeScan {
     private mutating func lookForNames(_ ref: Ref) {
         guard let n = try? store.node(ref), n.count > 0, n.count <= 0x1_0000 else { return }
         for i in 0..<n.count {
-            guard let name = try? store.name(n, i), name.isEmpty || name.hasPrefix(Tables.classPrefix) || ["metadata", "pk"].contains(name) else {
+            guard let name = try? store.name(n, i), name.isEmpty || name.hasPrefix(Tables.classPrefix) || [Tables.metadata, "pk"].contains(name)
+            else {
                 return
             }
         }

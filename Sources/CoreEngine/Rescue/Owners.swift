@@ -7,14 +7,16 @@ struct Origin: Hashable {
 
 /// Which property each embedded object belongs to.
 ///
-/// A link and its backlink are two witnesses. Where both can be read and contradict each other the link is not believed; where the link is lost and
-/// was the property's only value, the backlink stands for it.
+/// A link and its backlink are two witnesses. Where both can be read and contradict each other the link counts only if nothing else names an owner;
+/// where the link is lost and was the property's only value, the backlink stands for it.
 final class Owners {
     private struct Owned: Hashable { let table: TableKey, object: ObjKey }
     private let store: NodeStore
     private let tables: [TableKey: SalvagedTable]
     private var owners: [Owned: Origin] = [:]
     private var byOrigin: [Origin: ObjKey] = [:]
+    /// Links that backlinks contradict.
+    private var doubted: [Owned: [Origin]] = [:]
     private var visited: Visited
 
     init(_ source: DamagedFile, _ tables: [TableKey: SalvagedTable]) throws(RealmError) {
@@ -23,6 +25,8 @@ final class Owners {
         visited = Visited(source.size)
         for t in tables.values.sorted(by: { $0.found.key.raw < $1.found.key.raw }) { try takeLinks(of: t) }
         for t in tables.values where t.table.isEmbedded { try takeBacklinks(of: t) }
+        for (owned, origins) in doubted where owners[owned] == nil && origins.count == 1 { owners[owned] = origins[0] }
+        doubted = [:]
         visited = Visited(0)
     }
     func owner(of table: TableKey, _ object: ObjKey) -> Origin? { owners[Owned(table: table, object: object)] }
@@ -44,7 +48,10 @@ final class Owners {
     private func claim(_ table: TableKey, _ key: ObjKey, _ link: Column, _ origin: Origin) {
         let owned = Owned(table: table, object: key)
         let witness = origins(table, key, link.oppositeColumn)
-        if let witness, !witness.contains(origin.object) { return }
+        if let witness, !witness.contains(origin.object) {
+            doubted[owned, default: []].append(origin)
+            return
+        }
         if owners[owned] == nil || witness != nil { owners[owned] = origin }
     }
     /// Objects without an owner so far: what their backlinks say of single links that are lost.

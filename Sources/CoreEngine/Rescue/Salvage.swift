@@ -117,6 +117,12 @@ package final class Salvage {
         let copy = ValueCopy(source, group, byKey.mapValues(\.table), owners)
         for t in tables { try t.copyValues(copy) }
         for t in tables { try t.addIndexes() }
+        try dropUselessMetadata(group)
+    }
+    /// Without its column or its object the table of the schema's version says nothing, and realm-core does not open a file that has it.
+    private func dropUselessMetadata(_ group: Group) throws(RealmError) {
+        guard let t = try group.table(named: Tables.metadata), try group.readSchemaVersion() == ObjectStore.notVersioned else { return }
+        try group.removeTable(t)
     }
 
     // MARK: Tables
@@ -155,6 +161,7 @@ package final class Salvage {
         var found = found
         if found.name == nil { found.name = name }
         for g in groups { if let other = g.table(found.key) { found.complete(from: other) } }
+        if let name = found.name, let restored = className(of: found, name) { (found.name, found.hasNames) = (restored, false) }
         var free = found.name ?? Name("class_lost_\(found.key.index)")
         if free.utf8.count > 63 || group.tableIndex(named: free) != nil { free = Name("class_lost_\(found.key.index)") }
         let table = try group.addTable(free, kind: found.kind)
@@ -163,6 +170,17 @@ package final class Salvage {
         let salvaged = SalvagedTable(found, MergedRows(sources), table)
         tables.append(salvaged)
         byKey[found.key] = salvaged
+    }
+
+    /// The name of a class whose prefix is damaged: a part of that is left, or a class has links to it. Without the prefix nobody would see it.
+    private func className(of found: FoundTable, _ name: Name) -> Name? {
+        let prefix = Tables.classPrefix, length = prefix.utf8.count
+        guard !name.hasPrefix(prefix) else { return nil }
+        if name.utf8.count > length, zip(name.utf8, prefix.utf8).count(where: { $0 == $1 }) >= length - 2 {
+            return prefix + Name(String(decoding: name.utf8.dropFirst(length), as: UTF8.self))
+        }
+        let ends = found.columns.filter { $0.type == .link || $0.isBacklink }.map(\.oppositeTable)
+        return ends.contains { key in groups.contains { $0.table(key)?.name?.hasPrefix(prefix) ?? false } } ? prefix + name : nil
     }
 
     // MARK: Clusters without a way to them

@@ -30,7 +30,7 @@ package struct SalvageReport {
         /// Objects that are known to be lost; nil: some are, nobody knows how many.
         var lost: Int? = 0
         var properties: [Property] = []
-        /// Names of properties are lost, and made up.
+        /// Its name, or names of properties, are as they were; else damaged or made up.
         var hasNames = true
 
         var isWhole: Bool { lost == 0 && older == 0 && apart == 0 && found == 0 && hasNames && properties.allSatisfy(\.isWhole) }

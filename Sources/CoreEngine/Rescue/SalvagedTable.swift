@@ -34,7 +34,7 @@ final class SalvagedTable {
             let opposite = opposite(of: c, tables), target = c.type == .link ? tables[opposite]?.table : nil
             if target != nil { targets[c.key] = opposite }
             do throws(RealmError) {
-                let key = try table.addColumn(freeName(c.name), c.type, Self.form(c), target: target)
+                let key = try table.addColumn(freeName(name(of: c)), c.type, Self.form(c), target: target)
                 columns.append((c, key, report.properties.count))
             } catch {
                 // Without its other end a link is nothing.
@@ -55,6 +55,8 @@ final class SalvagedTable {
         return back?.key ?? .null
     }
     func target(of c: Column) -> TableKey { targets[c.key] ?? .null }
+    /// The table of the schema's version has but one column, which is not found under another name.
+    private func name(of c: Column) -> Name { table.name == Tables.metadata && c.type == .int && !c.isCollection ? "version" : c.name }
     private func freeName(_ name: Name) -> Name {
         guard !name.isEmpty, name.utf8.count <= 63, table.column(named: name) == nil else {
             return Name("lost_\(columns.count)")
@@ -167,12 +169,21 @@ final class SalvagedTable {
 
     func addIndexes() throws(RealmError) {
         for (from, to, _) in columns {
-            let asked = from.attributes.intersection([.indexed, .fullTextIndexed])
+            guard let c = table.column(to), c.isIndexable else { continue }
+            var asked = from.attributes.intersection([.indexed, .fullTextIndexed])
+            // Only texts have an index of words, and only those without another one.
+            if c.type != .string || asked.contains(.indexed) { asked.remove(.fullTextIndexed) }
             if !asked.isEmpty { table.setIndexAttribute(to, asked) }
-            guard to != table.primaryKey, found.indexed.contains(from.index), let c = table.column(to) else { continue }
-            guard !c.isCollection || (c.type == .string && c.isList) else { continue }
+            guard to != table.primaryKey, found.indexed.contains(from.index) else { continue }
             try table.addIndex(c.index, fullText: asked.contains(.fullTextIndexed))
         }
+    }
+}
+
+extension Column {
+    fileprivate var isIndexable: Bool {
+        guard !isCollection else { return type == .string && isList }
+        return [.int, .bool, .timestamp, .string, .objectId, .uuid, .mixed].contains(type)
     }
 }
 

@@ -14,6 +14,8 @@ import Synchronization
 enum Tables {
     /// What the names of the tables that hold a class begin with.
     static let classPrefix: Name = "class_"
+    /// The table with the version of the schema. Format: logical §10.2.
+    static let metadata: Name = "metadata"
 }
 
 /// What the rooms above want to know of each change. The one upward arrow: Tables own this class, History implements it by a subclass.

@@ -100,7 +100,7 @@ class CheckedVersion(NamedTuple):
     version: int
     slot: Optional[int]  # Of the header, which leads to it; None: none does yet, see FileInfo.newest.
     is_newest: bool  # What an open shows.
-    state: str  # "sound", "faulty" or "reused": later commits have written over parts of it.
+    state: str  # "sound", "faulty" or "reused": later commits, or the upgrade behind it, wrote over parts of it.
     fault_count: int
 
 

@@ -34,7 +34,7 @@ class SalvagedClass(NamedTuple):
     older: int  # Of these, from an older version of the file.
     found: int  # Of these, found by a scan without the way to them: with new keys.
     lost: Optional[int]  # Known to be lost; None: some are, nobody knows how many.
-    names_known: bool  # False: names of some properties are lost, and made up.
+    names_known: bool  # False: its name, or names of properties, are damaged or made up.
     properties: List[SalvagedProperty]
 
 
@@ -99,7 +99,7 @@ def _lines_of(one: SalvagedClass) -> Iterator[str]:
         if count
     ]
     if not one.names_known:
-        notes.append("names of properties are lost")
+        notes.append("some of its names are lost")
     if notes:
         yield f"{one.name}: {one.objects:,} objects; " + "; ".join(notes)
     for p in one.properties:

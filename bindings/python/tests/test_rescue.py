@@ -182,6 +182,64 @@ def test_what_is_made_anew_is_no_loss(people, tmp_path):
     assert found.whole and found.contradictions == 0
 
 
+def test_a_link_to_an_embedded_object_counts_where_only_its_backlink_contradicts_it(people, tmp_path):
+    wanted, file = contents(people), File(people)
+    back = file.cluster("Part").child(1 + file.column("Part", None))
+    assert back[3] == 3 << 1 | 1
+    back[3] = 9 << 1 | 1
+    file.save()
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    assert found.contradictions == 2 and not found.whole
+    assert contents(tmp_path / "out.realm") == wanted
+
+
+@pytest.mark.parametrize("at, prefix", [(2, b"q"), (0, b"xyz_as")])
+def test_a_class_whose_prefix_is_damaged_stays_one(people, tmp_path, at, prefix):
+    """A part of the prefix is left, or a class has links to it."""
+    data, file = people.read_bytes(), File(people)
+    place = data.index(b"class_Part", file.top.child(0).ref)
+    spoil(people, place + at, prefix)
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    name = "Part" if at else "xyz_as" + "Part"
+    assert not found.whole and [one.names_known for one in found.classes if one.name == name] == [False]
+    with crealm.open(tmp_path / "out.realm", mode="immutable") as db:
+        assert len(db[name]) == 9 and db["Person"].schema.properties["part"].type == name
+
+
+def test_the_version_of_the_schema_keeps_its_column(tmp_path):
+    """Other libraries do not open a file whose table of it has none, or no object."""
+    path = tmp_path / "a.realm"
+    crealm.open(path, schema=[Numbers], schema_version=7).close()
+    file = File(path)
+    i = next(i for i in range(file.tables.count) if i not in file.indexes.values() or list(file.indexes).index("metadata") == i)
+    names = file.tables.child(i, 0, 1)
+    rows = file.tables.child(i, 2)
+    whole = bytes(file.data)
+    for node, version in ((names, 7), (rows, None)):
+        path.write_bytes(whole)
+        spoil(path, node.ref + 4, bytes(4))
+        out = tmp_path / f"{version}.realm"
+        found = crealm.salvage(path, out)
+        assert not found.whole
+        with crealm.open(out, mode="immutable") as db:
+            assert db.schema_version == version
+        with crealm.open(out, schema=[Numbers], schema_version=8) as db, db.write():
+            db.add(Numbers(name="new"))
+
+
+def test_only_what_can_have_an_index_gets_one(people, tmp_path):
+    file = File(people)
+    attributes = file.table("Person").child(0, 2)
+    i = next(i for i in range(attributes.count) if file.table("Person").child(0, 5)[i] & 0xFFFF == file.column("Person", "id"))
+    assert attributes.width == 8
+    attributes[i] |= 0x80 - 256  # An index of words.
+    file.save()
+    crealm.salvage(people, tmp_path / "out.realm")
+    assert crealm.check(tmp_path / "out.realm").is_sound
+    with crealm.open(tmp_path / "out.realm", mode="immutable") as db:
+        assert not any(p.fulltext for name, p in db["Person"].schema.properties.items())
+
+
 def test_without_a_version_nobody_knows_of_contradictions(people, tmp_path):
     data = people.read_bytes()
     for slot in (0, 1):

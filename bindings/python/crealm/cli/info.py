@@ -173,7 +173,7 @@ def _print_check(found: Check) -> None:
     verdict = {"sound": "sound", "faulty": _faults(found.newest_faults), "unreadable": "not checked"}[found.result]
     print(f"{printable(found.info.path)}: {verdict}")
     if found.versions:
-        states = {"sound": "sound", "reused": "parts of it were written over by later commits"}
+        states = {"sound": "sound", "reused": "parts of it were written over since"}
         rows = [
             [str(v.version), "none yet" if v.slot is None else str(v.slot), "newest" if v.is_newest else "earlier",
              states.get(v.state, _faults(v.fault_count))]
