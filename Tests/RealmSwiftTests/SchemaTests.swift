@@ -225,6 +225,18 @@ struct CopyTests {
         }
         #expect(seen.map(\.insertions) == [[], [0], [1]] && seen[0].isEmpty)
     }
+    /// What is not given begins as the model says also where objects are made without it; a primary key, too.
+    @Test func objectsMadeWithoutAModelBeginAsItSays() throws {
+        let (realm, folder) = try makeRealm(Numbered.self, Person.self, Dog.self, Address.self, Country.self)
+        try realm.write {
+            let a = realm.dynamicCreate("Numbered"), b = realm.dynamicCreate("Numbered", value: ["text": "given"])
+            #expect(a["text"] as? String == "as the model says" && b["text"] as? String == "given" && a["count"] as? Int == 7)
+            #expect((a["id"] as? ObjectId) != nil && a["id"] as? ObjectId != b["id"] as? ObjectId)
+            #expect(a.dynamicList("tags").isEmpty && a["person"] == nil)
+            #expect(realm.dynamicCreate("Person")["id"] as? Int == 0 && realm.objects(Person.self)[0].name == "nobody")
+        }
+        _ = folder
+    }
     /// Dictionaries and arrays stand for objects also where there is no model, as in migrations.
     @Test func dictionariesForObjectsWithoutAModel() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
@@ -248,4 +260,11 @@ struct CopyTests {
         #expect(person.best == nil && person.address == nil)
         _ = folder
     }
+}
+class Numbered: Object {
+    @Persisted(primaryKey: true) var id: ObjectId
+    @Persisted var text = "as the model says"
+    @Persisted var count = 7
+    @Persisted var tags: List<String>
+    @Persisted var person: Person?
 }
