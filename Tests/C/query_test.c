@@ -555,7 +555,7 @@ static const struct row full_text[] = {
     {"@Dog bio TEXT 'uber cafe'", "", "~Ida"}, {"@Dog bio TEXT 'jumps,'", "", "~Rex"}, {"@Dog bio TEXT 'fox,jumps'", "", "E3000 run"}, {"@Dog bio TEXT ''", "", "E3000 run"},
     {"@Dog bio TEXT 'quick -quick'", "", "E3000 run"}, {"@Dog bio TEXT[c] 'quick'", "", "E3008"}, {"@Dog name TEXT 'Rex'", "", "E2007"},
     {"@Dog NOT bio TEXT 'fox'", "", "~Ida Old"}, {"dog.bio TEXT 'quick'", "", "~1 3 4"}, {"pals.dog.bio TEXT 'fox'", "", "~1 3 6"},
-    {"home GEOWITHIN geoCircle([1.0, 2.0], 0.5)", "", "!E2001"},
+    {"home GEOWITHIN geoCircle([1.0, 2.0], 0.5)", "", "!E1009"},
 };
 static const struct row ordering[] = {
     {"TRUEPREDICATE SORT(age ASC)", "", "6 2 1 4 3 5"}, {"TRUEPREDICATE SORT(age DESC)", "", "5 3 1 4 2 6"}, {"TRUEPREDICATE SORT(age)", "", "E3008"},

@@ -232,3 +232,48 @@ struct CustomQueryTests {
         _ = folder
     }
 }
+class Spot: EmbeddedObject {
+    @Persisted var type = "Point"
+    @Persisted var coordinates: List<Double>
+    convenience init(_ latitude: Double, _ longitude: Double) {
+        self.init()
+        coordinates.append(objectsIn: [longitude, latitude])
+    }
+}
+class Station: Object {
+    @Persisted(primaryKey: true) var name: String
+    @Persisted var spot: Spot?
+}
+struct GeoQueryTests {
+    @Test func stationsInShapes() throws {
+        let (realm, folder) = try makeRealm(Station.self, Spot.self)
+        try realm.write {
+            for (name, spot) in [("Oslo", Spot(59.91, 10.75)), ("Rome", Spot(41.9, 12.5)), ("Suva", Spot(-18.14, 178.44)), ("None", nil)] {
+                let station = Station()
+                (station.name, station.spot) = (name, spot)
+                realm.add(station)
+            }
+        }
+        func found(_ shape: some _Geospatial) -> [String] {
+            let all = realm.objects(Station.self)
+            let names = Array(all.where { $0.spot.geoWithin(shape) }.map(\.name)).sorted()
+            #expect(Array(all.filter("spot IN %@", shape).map(\.name)).sorted() == names)
+            #expect(all.where { !$0.spot.geoWithin(shape) }.count == 4 - names.count)
+            return names
+        }
+        #expect(found(try #require(GeoCircle(center: (50, 11), radius: .kilometers(1200)!))) == ["Oslo", "Rome"])
+        #expect(found(try #require(GeoCircle(center: (59.91, 10.75), radiusInRadians: 1e-5))) == ["Oslo"])
+        #expect(found(try #require(GeoBox(bottomLeft: (-30, 170), topRight: (0, -170)))) == ["Suva"])
+        #expect(found(try #require(GeoPolygon(outerRing: [(35, 5), (35, 20), (45, 20), (45, 5), (35, 5)]))) == ["Rome"])
+        // The shortest way from one corner to the next goes far to the north of the parallel on which both are: at 10° east, 59.4° and more.
+        #expect(found(try #require(GeoPolygon(outerRing: [(55, -60), (30, -60), (30, 80), (55, 80), (55, -60)]))) == ["Oslo"])
+        let crossed = misuse {
+            let (realm, folder) = try makeRealm(Station.self, Spot.self)
+            let shape = try #require(GeoPolygon(outerRing: [(0, 0), (1, 1), (1, 0), (0, 1), (0, 0)]))
+            _ = realm.objects(Station.self).where { $0.spot.geoWithin(shape) }
+            _ = folder
+        }
+        #expect(crossed?.contains("Edges 0 and 2 cross") ?? false)
+        _ = folder
+    }
+}

@@ -225,4 +225,46 @@ struct CopyTests {
         }
         #expect(seen.map(\.insertions) == [[], [0], [1]] && seen[0].isEmpty)
     }
+    /// What is not given begins as the model says also where objects are made without it; a primary key, too.
+    @Test func objectsMadeWithoutAModelBeginAsItSays() throws {
+        let (realm, folder) = try makeRealm(Numbered.self, Person.self, Dog.self, Address.self, Country.self)
+        try realm.write {
+            let a = realm.dynamicCreate("Numbered"), b = realm.dynamicCreate("Numbered", value: ["text": "given"])
+            #expect(a["text"] as? String == "as the model says" && b["text"] as? String == "given" && a["count"] as? Int == 7)
+            #expect((a["id"] as? ObjectId) != nil && a["id"] as? ObjectId != b["id"] as? ObjectId)
+            #expect(a.dynamicList("tags").isEmpty && a["person"] == nil)
+            #expect(realm.dynamicCreate("Person")["id"] as? Int == 0 && realm.objects(Person.self)[0].name == "nobody")
+        }
+        _ = folder
+    }
+    /// Dictionaries and arrays stand for objects also where there is no model, as in migrations.
+    @Test func dictionariesForObjectsWithoutAModel() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        try realm.write {
+            let person = realm.dynamicCreate("Person", value: ["id": 1, "dogs": [["name": "old"]]])
+            person["address"] = ["street": "Oslo"]
+            person["best"] = ["id": 2, "name": "Ida"]
+            person["dogs"] = [["name": "Rex"], ["name": "Max"]]
+            #expect((person["address"] as? DynamicObject)?["street"] as? String == "Oslo")
+            person["address"] = ["street": "Rome"]
+            person["best"] = ["id": 2, "age": 7] as [String: Any]
+            person["dogs"] = person.dynamicList("dogs").reversed().map { $0 } as [DynamicObject]
+        }
+        let person = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
+        #expect(person.address?.street == "Rome" && person.best?.id == 2 && person.best?.age == 7 && realm.objects(Person.self).count == 2)
+        #expect(person.dogs.map(\.name) == ["Max", "Rex"] && person.best?.name == "Ida")
+        try realm.write {
+            realm.dynamicObjects("Person")[0]["best"] = nil
+            realm.dynamicObjects("Person")[0]["address"] = nil
+        }
+        #expect(person.best == nil && person.address == nil)
+        _ = folder
+    }
+}
+class Numbered: Object {
+    @Persisted(primaryKey: true) var id: ObjectId
+    @Persisted var text = "as the model says"
+    @Persisted var count = 7
+    @Persisted var tags: List<String>
+    @Persisted var person: Person?
 }

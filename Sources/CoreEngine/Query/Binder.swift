@@ -44,7 +44,7 @@ struct Binder {
             for q in parts { all.append(try condition(q, t)) }
             return OrCondition(all)
         case .not(let q): return NotCondition(try condition(q, t))
-        case .geoWithin(let e, let argument): return try geoWithin(e, argument, t)
+        case .geoWithin(let e, let shape): return try geoWithin(e, shape, t)
         case .compare(let op, let fold, let l, let r): return try compare(op, fold, l, r, t)
         case .between(let e, let bounds, let quantifier): return try between(e, bounds, quantifier, t)
         }
@@ -76,14 +76,6 @@ struct Binder {
         }
         let left = try expression(l, t)
         return (left, Self.isConstant(r) ? try constant(r, hint: left, op) : try expression(r, t))
-    }
-    /// Only tells what is wrong with the query.
-    mutating func geoWithin(_ e: ExpressionSyntax, _ n: Int?, _ t: Table) throws(RealmError) -> Condition {
-        guard !Self.isConstant(e), try expression(e, t).type.isLink else { throw .query("GEOWITHIN needs a link to an embedded object") }
-        if let n {
-            guard case .value(.string) = try argument(n) else { throw .query("The argument of GEOWITHIN is no geospatial value") }
-        }
-        throw RealmError(.notSupported, "Geospatial queries are not supported")
     }
     static func isArgument(_ e: ExpressionSyntax) -> Bool {
         if case .constant(.argument, _) = e { return true }

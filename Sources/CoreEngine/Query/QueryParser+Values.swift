@@ -234,24 +234,58 @@ extension QueryParser {
         try expect(.closeParen, "')'")
         return .object(className: className, key: key)
     }
-    /// Steps over what follows GEOWITHIN; the number of an argument.
-    mutating func skipGeo() throws(RealmError) -> Int? {
+}
+
+// MARK: Shapes
+
+extension QueryParser {
+    /// A shape alone, as an argument has it.
+    static func geo(_ text: String) throws(RealmError) -> GeoSyntax {
+        var p = try QueryParser(text)
+        guard p.kind != .argument, p.kind != .nextArgument else { throw p.unexpected() }
+        let shape = try p.geo()
+        guard p.kind == .end else { throw p.unexpected() }
+        return shape
+    }
+    /// What follows GEOWITHIN.
+    mutating func geo() throws(RealmError) -> GeoSyntax {
+        let word = kind
+        if word == .argument || word == .nextArgument { return .argument(try argumentNumber()) }
+        guard word == .geoBox || word == .geoCircle || word == .geoPolygon else { throw unexpected() }
+        at += 1
+        try expect(.openParen, "'('")
+        let shape: GeoSyntax
+        if word == .geoPolygon {
+            var rings = [try ring()]
+            while take(.comma) { rings.append(try ring()) }
+            shape = .polygon(rings)
+        } else {
+            let first = try place()
+            try expect(.comma, "','")
+            shape = word == .geoBox ? .box(first, try place()) : .circle(first, try coordinate())
+        }
+        try expect(.closeParen, "')'")
+        return shape
+    }
+    private mutating func ring() throws(RealmError) -> [GeoPlaceSyntax] {
+        try expect(.openBrace, "'{'")
+        var all = [try place()]
+        while take(.comma) { all.append(try place()) }
+        try expect(.closeBrace, "'}'")
+        return all
+    }
+    private mutating func place() throws(RealmError) -> GeoPlaceSyntax {
+        try expect(.openBracket, "'['")
+        let longitude = try coordinate()
+        try expect(.comma, "','")
+        let latitude = try coordinate()
+        let altitude = take(.comma) ? try coordinate() : nil
+        try expect(.closeBracket, "']'")
+        return GeoPlaceSyntax(longitude: longitude, latitude: latitude, altitude: altitude)
+    }
+    private mutating func coordinate() throws(RealmError) -> ConstantSyntax {
         switch kind {
-        case .argument, .nextArgument: return try argumentNumber()
-        case .geoBox, .geoCircle, .geoPolygon:
-            at += 1
-            try expect(.openParen, "'('")
-            var open = 1
-            while open > 0 {
-                switch kind {
-                case .openParen: open += 1
-                case .closeParen: open -= 1
-                case .end: throw unexpected()
-                default: break
-                }
-                at += 1
-            }
-            return nil
+        case .natural, .number, .float, .argument, .nextArgument: return try constant()
         default: throw unexpected()
         }
     }

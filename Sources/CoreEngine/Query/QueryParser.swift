@@ -11,7 +11,7 @@ struct QueryParser {
     /// Next argument of `%@` and `%K`.
     var nextArgument = 0
 
-    private init(_ text: String) throws(RealmError) {
+    init(_ text: String) throws(RealmError) {
         self.text = text
         (tokens, bytes) = try Lexer.tokens(of: text)
     }
@@ -150,10 +150,9 @@ struct QueryParser {
             }
             switch kind {
             case .geoWithin:
-                // Recognised so that it can be refused by its name.
                 guard case .value(let e, let depth, _)? = operands.popLast() else { throw unexpected() }
                 at += 1
-                operands.append(.predicate(.geoWithin(e, argument: try skipGeo()), depth: depth))
+                operands.append(.predicate(.geoWithin(e, try geo()), depth: depth))
             case .closeParen where open > 0:
                 try closeBracket(&operands, &operations)
                 open -= 1

@@ -83,8 +83,18 @@ indirect enum PredicateSyntax {
     case not(PredicateSyntax)
     case compare(CompareOperator, caseInsensitive: Bool, ExpressionSyntax, ExpressionSyntax)
     case between(ExpressionSyntax, [ConstantSyntax], Quantifier?)
-    /// The path, and the argument when the shape is one.
-    case geoWithin(ExpressionSyntax, argument: Int?)
+    case geoWithin(ExpressionSyntax, GeoSyntax)
+}
+/// The right side of GEOWITHIN.
+enum GeoSyntax {
+    case box(GeoPlaceSyntax, GeoPlaceSyntax)
+    case circle(GeoPlaceSyntax, ConstantSyntax)
+    case polygon([[GeoPlaceSyntax]])
+    case argument(Int)
+}
+struct GeoPlaceSyntax {
+    let longitude, latitude: ConstantSyntax
+    let altitude: ConstantSyntax?
 }
 enum OrderingSyntax {
     case sort([(path: [PathStep], ascending: Bool)])

@@ -140,7 +140,7 @@ extension RealmCore {
         let key: ObjKey
         if let i = before {
             let p = managed.info.properties[i]
-            let primary = given[p] ?? p.access.any(managed.info.type.init(), p)
+            let primary = given[p] ?? fresh(managed).flatMap { fresh in fresh.info.property(p.name).flatMap { $0.access.any(fresh, $0) } }
             let wanted = try self.value(primary, for: p, managed.info)
             isNew = try wanted.withMixed { (m) throws(EngineError) in
                 try realm.inside { () throws(EngineError) in try realm.find(managed.table, primaryKey: m) }
@@ -161,17 +161,27 @@ extension RealmCore {
     private func store(
         _ given: Values, to managed: ManagedClass, _ named: BornKey, _ addition: Addition, isNew: Bool
     ) throws(EngineError) {
-        lazy var fresh = managed.info.type.init()
+        lazy var fresh = fresh(managed)
         for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
             do {
                 if let value = given[p] {
                     guard try p.access.store(any: value, at: place) else { misuse(p.mismatch(value, managed.info.name)) }
-                } else if isNew, managed.info.type != DynamicObject.self {
-                    try p.access.store(fresh, p, at: place)
+                } else if isNew, let fresh {
+                    try storeDefault(of: fresh, p, at: place)
                 }
             } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
         }
+    }
+    /// An instance of the model of a class, with the values that its properties begin with; nil where the program has none.
+    private func fresh(_ managed: ManagedClass) -> ObjectBase? {
+        (managed.info.isDynamic ? models[Name(managed.info.name)] : managed.info.type)?.init()
+    }
+    private func storeDefault(of fresh: ObjectBase, _ p: PropertyInfo, at place: _Place) throws {
+        guard let q = fresh.info.property(p.name) else { return }
+        // While a migration runs the property may be another one yet; there links and collections begin empty.
+        let isSame = q.shape.type == p.shape.type && q.shape.collection == .none && p.shape.collection == .none && p.shape.type != .object
+        if p.access == q.access || isSame { try q.access.store(fresh, q, at: place) }
     }
 }
 

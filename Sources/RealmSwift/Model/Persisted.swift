@@ -113,11 +113,16 @@ extension Persisted: PropertyAccess {
     static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? {
         object.isManaged ? Value._rlmGet(object, p.index)._rlmAny : unmanagedValue(object, p)._rlmAny
     }
+    /// Where what stands for a value is stored as it is; nil where a value is made of it first, which an object without a model cannot be.
+    private static func placeOfAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> _Place? {
+        if shape.collection == .none, shape.type != .object { return object.place(p.index) }
+        guard shape.target == DynamicObject.self, isFilling(value), !(value is ObjectBase) else { return nil }
+        let place = object.place(p.index)
+        return _Place(place.core, place.target, Addition(.all))
+    }
     static func setAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> Bool {
-        if object.isManaged, shape.collection == .none, shape.type != .object {
-            do { return try Value._rlmStoreAnyProperty(value, at: object.place(p.index)) } catch {
-                misuse((error as? EngineError)?.message ?? "\(error)")
-            }
+        if object.isManaged, let place = placeOfAny(object, p, value) {
+            do { return try Value._rlmStoreAnyProperty(value, at: place) } catch { misuse((error as? EngineError)?.message ?? "\(error)") }
         }
         (Value.self as? any FailableCustomPersistable.Type)?.verify(value)
         guard let value = Value._rlmConvertProperty(value) else { return false }

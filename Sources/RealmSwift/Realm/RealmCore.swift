@@ -12,7 +12,9 @@ final class RealmCore: @unchecked Sendable {
     /// Classes without models, by their tables.
     private let dynamicClasses = Lock<[TableKey: ManagedClass]>(initial: [:])
     /// The models of the Realm, by the names of their classes.
-    let types: [Name: ObjectBase.Type]
+    let models: [Name: ObjectBase.Type]
+    /// Those that fit. In a migration none does yet.
+    var types: [Name: ObjectBase.Type] { isMigrating ? [:] : models }
     let isMigrating: Bool
     /// This very Realm, while a write transaction is open that is to be ended by a call.
     var writing: RealmCore?
@@ -21,8 +23,7 @@ final class RealmCore: @unchecked Sendable {
         self.realm = realm
         self.configuration = configuration
         self.isMigrating = isMigrating
-        // In a migration models do not fit yet.
-        types = isMigrating ? [:] : Dictionary(configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
+        models = Dictionary(configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
     }
 
     // MARK: Classes

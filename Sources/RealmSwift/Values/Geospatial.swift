@@ -1,6 +1,6 @@
 /// Shapes on the globe, for `geoWithin`: `places.where { $0.location.geoWithin(GeoCircle(center: (55.6, 12.5), radius: .kilometers(5)!)!) }`.
 ///
-/// The shapes are checked here. The engine evaluates no conditions on places yet, and says so when it is asked to.
+/// The engine decides what lies in them: `docs/query-language.md`, section 13. What it refuses (a ring that crosses itself, a hole outside) is misuse.
 
 /// A place. Nothing but an argument of queries: what is stored is an embedded object with `type` and `coordinates`.
 public struct GeoPoint: Hashable, Sendable {

@@ -1,0 +1,115 @@
+/// A ring on the globe. Inside is the smaller one of the two parts into which it divides the globe, whichever way it goes round.
+struct GeoRing {
+    /// The last one once.
+    let places: [GeoPlace]
+    private let corners: [GeoVector]
+    private let isInsideLeft: Bool
+
+    /// - Throws: what is wrong with it, in words.
+    init(_ closed: [GeoPlace], number: Int) throws(GeoShape.Invalid) {
+        guard closed.first == closed.last, closed.count >= 4 else {
+            throw GeoShape.Invalid(what: "Ring \(number) is not closed, or has less than three corners")
+        }
+        places = Array(closed.dropLast())
+        corners = places.map(\.vector)
+        var area = 0.0
+        for i in 1..<corners.count - 1 { area += GeoVector.area(corners[0], corners[i], corners[i + 1]) }
+        area = area.remainder(dividingBy: 4 * .pi)
+        isInsideLeft = (area < 0 ? area + 4 * .pi : area) <= 2 * .pi
+        try verify(number)
+    }
+    var count: Int { places.count }
+    private func next(_ i: Int) -> Int { i + 1 == count ? 0 : i + 1 }
+    func edge(_ i: Int) -> (from: GeoVector, to: GeoVector) { (corners[i], corners[next(i)]) }
+    /// The same whichever way it goes.
+    func edgePlaces(_ i: Int) -> Set<GeoPlace> { [places[i], places[next(i)]] }
+
+    private func verify(_ number: Int) throws(GeoShape.Invalid) {
+        func invalid(_ what: String) -> GeoShape.Invalid { GeoShape.Invalid(what: "Ring \(number) is not valid: '\(what)'") }
+        for i in 0..<count where places[i] == places[next(i)] { throw invalid("Edge \(i) is degenerate (duplicate vertex)") }
+        for i in 0..<count {
+            for j in i + 1..<count where j != next(i) && next(j) != i {
+                let (a, b) = edge(i), (c, d) = edge(j)
+                guard GeoVector.cross(a, b, c, d) == true else { continue }
+                func shown(_ i: Int) -> String { "\(places[i].shownFixed)-\(places[next(i)].shownFixed)" }
+                throw invalid("Edges \(i) and \(j) cross. Edge locations in degrees: \(shown(i)) and \(shown(j))")
+            }
+        }
+    }
+    /// Whether a point lies inside; nil on an edge. A line from the middle of any edge to the point begins on one side of the ring, and changes
+    /// the side at each other edge that it crosses. Another edge is tried when it goes through a corner.
+    func contains(_ p: GeoVector) -> Bool? {
+        for k in 0..<count {
+            let (a, b) = edge(k), side = GeoVector.side(a, b, p)
+            guard side != 0, let start = a.middle(to: b), let crossings = crossings(from: start, to: p, without: k) else { continue }
+            return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
+        }
+        return nil
+    }
+    private func crossings(from start: GeoVector, to p: GeoVector, without k: Int) -> Int? {
+        var n = 0
+        for j in 0..<count where j != k {
+            let (c, d) = edge(j)
+            guard let crosses = GeoVector.cross(start, p, c, d) else { return nil }
+            if crosses { n += 1 }
+        }
+        return n
+    }
+    func crosses(_ other: GeoRing) -> Bool {
+        for i in 0..<count {
+            let (a, b) = edge(i)
+            for j in 0..<other.count {
+                let (c, d) = other.edge(j)
+                if GeoVector.cross(a, b, c, d) == true { return true }
+            }
+        }
+        return false
+    }
+    /// Whether another one lies inside, without touching it.
+    func contains(_ other: GeoRing) -> Bool { other.corners.allSatisfy { contains($0) == true } && !crosses(other) }
+}
+
+/// A ring with holes.
+struct GeoPolygon {
+    /// Corners of all rings: whether edges cross is looked at for each two of them.
+    static let maxCorners = 4096
+    private let outer: GeoRing
+    private let holes: [GeoRing]
+
+    init(_ rings: [[GeoPlace]]) throws(GeoShape.Invalid) {
+        guard rings.reduce(0, { $0 + $1.count }) <= Self.maxCorners else {
+            throw GeoShape.Invalid(what: "A polygon has at most \(Self.maxCorners) corners")
+        }
+        var all: [GeoRing] = []
+        for (i, places) in rings.enumerated() { all.append(try GeoRing(places, number: i)) }
+        guard let first = all.first else { throw GeoShape.Invalid(what: "A polygon has at least one ring") }
+        (outer, holes) = (first, Array(all.dropFirst()))
+        try Self.verifyEdges(all)
+        try verifyHoles()
+    }
+    private static func verifyEdges(_ rings: [GeoRing]) throws(GeoShape.Invalid) {
+        var seen: [Set<GeoPlace>: (ring: Int, edge: Int)] = [:]
+        for (r, ring) in rings.enumerated() {
+            for e in 0..<ring.count {
+                if let other = seen.updateValue((r, e), forKey: ring.edgePlaces(e)) {
+                    throw GeoShape.Invalid(
+                        what: "Polygon isn't valid: 'Duplicate edge: ring \(r), edge \(e) and ring \(other.ring), edge \(other.edge)'")
+                }
+            }
+        }
+    }
+    private func verifyHoles() throws(GeoShape.Invalid) {
+        for (i, hole) in holes.enumerated() where !outer.contains(hole) {
+            throw GeoShape.Invalid(
+                what: "Secondary ring \(i + 1) not contained by first exterior ring - secondary rings must be holes in the first ring")
+        }
+        for (i, hole) in holes.enumerated() {
+            for (j, other) in holes.enumerated() where i != j {
+                if hole.contains(other) { throw GeoShape.Invalid(what: "Polygon interior rings cannot be nested: \(j + 1)") }
+                if i < j, hole.crosses(other) { throw GeoShape.Invalid(what: "Polygon isn't valid: 'Rings \(i + 1) and \(j + 1) cross'") }
+            }
+        }
+    }
+    /// Edges belong to it, those of holes too.
+    func contains(_ p: GeoVector) -> Bool { (outer.contains(p) ?? true) && !holes.contains { $0.contains(p) == true } }
+}
