@@ -20,7 +20,7 @@ MOST = 256
 _FILES = 4096  # That the process may have open, where the system lets it: connections that are not yet encrypted count as well.
 
 
-class Connection(H11Protocol):
+class Connection(H11Protocol):  # type: ignore[misc]  # Its types are not read: see test_types.
     """One of them. HTTP is read by h11, which refuses what two servers might read in two ways."""
 
     _since = 0.0  # When it began to wait.

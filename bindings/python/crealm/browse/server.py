@@ -157,7 +157,7 @@ class Browser:
         return await self._workers.run(lambda job: function(), seconds=60, is_gone=nobody_leaves)
 
 
-class _Sent(FileResponse):  # type: ignore[misc, unused-ignore]  # Any, where its types are not read.
+class _Sent(FileResponse):  # type: ignore[misc, unused-ignore]  # Its types are not always read: see test_types.
     """A download, which goes when it was sent, and also when it was not: the client left, or asked for a part that there is none of."""
 
     def __init__(self, found: "Download") -> None:
