@@ -80,9 +80,10 @@ from .schema import BoundClass, ClassSchema, Prop, class_facts, parse
 from .values import Float32, ObjectId, Timestamp
 
 if TYPE_CHECKING:
-    from .results import Results
+    from typing_extensions import dataclass_transform  # Checkers know it, also where it is not installed.
 
-if sys.version_info >= (3, 11):
+    from .results import Results
+elif sys.version_info >= (3, 11):
     from typing import dataclass_transform
 else:
 

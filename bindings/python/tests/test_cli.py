@@ -373,6 +373,32 @@ def test_an_export_that_fails_leaves_nothing(tmp_path, monkeypatch, capsys):
         assert not (tmp_path / name).exists() and "No space left" in capsys.readouterr().err
 
 
+def test_channels_that_are_closed(tmp_path, file):
+    """What would be told there goes nowhere; it does not go to the other one, and the command does what it does."""
+    copy = tmp_path / "copy.realm"
+    environment = {**os.environ, "PYTHONPATH": str(Path(crealm.__file__).parents[1])}
+
+    def run(closed, *arguments):
+        words = ["sh", "-c", f'exec "$@" {closed}', "sh", sys.executable, "-m", "crealm", *arguments]
+        return subprocess.run(words, capture_output=True, text=True, env=environment, timeout=600)
+
+    assert run("2>&-", "backup", str(file), str(copy)).returncode == 0 and copy.exists()
+    done = run("2>&-", "query", str(file), "Item", "--json", "--evidence")
+    assert done.returncode == 0 and len(json.loads(done.stdout)) == 12
+    done = run("2>&-", "query", str(file), "Missing")
+    assert (done.returncode, done.stdout) == (1, "")
+    done = run(">&-", "query", str(file), "Item", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert run(">&- 2>&-", "check", str(file)).returncode == 0
+
+
+def test_numbers_that_cannot_be_negative(file, capsys):
+    for command in (["show", str(file), "--limit"], ["check", str(file), "--limit"], ["watch", str(file), "--commits"]):
+        with pytest.raises(SystemExit) as stopped:
+            main([*command, "-1"])
+        assert stopped.value.code == 2 and "'-1'" in capsys.readouterr().err
+
+
 def test_check_evidence_and_keys(tmp_path, file, capsys):
     assert main(["check", str(file), "--evidence"]) == 0
     out = capsys.readouterr()

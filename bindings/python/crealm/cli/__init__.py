@@ -54,13 +54,11 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
     with safe_streams():
         try:
             code: int = options.run(options)
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
             return code
         except BrokenPipeError:
             # Whoever read the output has seen enough; nothing is left to be flushed at exit.
-            if sys.stdout is not None:
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return DONE
         except KeyboardInterrupt:
             return INTERRUPTED

@@ -11,7 +11,7 @@ from ..examining import Check, FileInfo, Slot, check as check_file, file_info
 from ..faults import Faults
 from ..opening import open as open_database
 from ..versions import PinnedVersion
-from .options import DONE, FAILED, FAULTS, Commands, add_file, add_json, add_reading, secret, told
+from .options import DONE, FAILED, FAULTS, Commands, add_file, add_json, add_reading, natural, secret, told
 from .output import print_error, print_json, print_table, printable, watched
 from .report import Report
 from .show import kind_of, text_of
@@ -27,7 +27,7 @@ def add(commands: Commands) -> None:
     add_file(command)
     add_reading(command)
     command.add_argument("--report", metavar="DIR", help="write report.html and report.json into a folder: digests, facts, versions, counts, faults, what was not read")
-    command.add_argument("--limit", type=int, default=1000, metavar="N", help="list at most N faults (default: 1000)")
+    command.add_argument("--limit", type=natural, default=1000, metavar="N", help="list at most N faults (default: 1000)")
     add_json(command)
     add_json(commands.reader("versions", versions, "print which versions of the file are in use, and by whom"))
 

@@ -97,6 +97,14 @@ def secret_in(key: Optional[str], passphrase_file: Optional[str]) -> Any:
     return {"key": None if key is None else read_key(key)}
 
 
+def natural(text: str) -> int:
+    """A number that is not negative."""
+    number = int(text)
+    if number < 0:
+        raise ValueError(text)
+    return number
+
+
 def read_key(path: str) -> bytes:
     with open(path, "rb") as file:
         return file.read(65)  # One more than a key has is enough to be refused.
@@ -128,8 +136,7 @@ def told(options: argparse.Namespace, files: List[str], run: Callable[[], int]) 
     evidence = Evidence(files if options.evidence else [])
     try:
         code = run()
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        sys.stdout.flush()
     except BaseException:
         evidence.holds()
         raise

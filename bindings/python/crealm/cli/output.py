@@ -50,12 +50,13 @@ class SafeTerminal:
 
 @contextlib.contextmanager
 def safe_streams() -> Iterator[None]:
-    """Inside, nothing that a file holds can steer the terminal."""
+    """Inside, nothing that a file holds can steer the terminal; and what goes to a channel that is closed goes nowhere."""
     with contextlib.ExitStack() as stack:
-        if sys.stdout is not None and sys.stdout.isatty():
-            stack.enter_context(contextlib.redirect_stdout(SafeTerminal(sys.stdout)))
-        if sys.stderr is not None and sys.stderr.isatty():
-            stack.enter_context(contextlib.redirect_stderr(SafeTerminal(sys.stderr)))
+        for stream, redirect in ((sys.stdout, contextlib.redirect_stdout), (sys.stderr, contextlib.redirect_stderr)):
+            if stream is None:
+                stack.enter_context(redirect(stack.enter_context(open(os.devnull, "w", encoding="utf-8"))))
+            elif stream.isatty():
+                stack.enter_context(redirect(SafeTerminal(stream)))
         yield
 
 

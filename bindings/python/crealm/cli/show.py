@@ -13,13 +13,13 @@ from ..objects import Object, Table
 from ..schema import ClassSchema
 from .exact import Exact, schema_json
 from .json_files import plain_object
-from .options import DONE, Commands, add_json
+from .options import DONE, Commands, add_json, natural
 from .output import WIDTH, print_json, print_table, printable
 
 
 def add(commands: Commands) -> None:
     command = commands.reader("show", show, "print classes, properties and the first objects")
-    command.add_argument("--limit", type=int, default=10, metavar="N", help="objects per class (default 10)")
+    command.add_argument("--limit", type=natural, default=10, metavar="N", help="objects per class (default 10)")
     command.add_argument("--class", dest="only", metavar="NAME", help="only this class")
     add_json(command)
 

@@ -14,7 +14,7 @@ from .._shown import cut
 from ..opening import open as open_database
 from .exact import Exact
 from .json_files import plain_object
-from .options import DONE, Commands, add_file, add_json, secret
+from .options import DONE, Commands, add_file, add_json, natural, secret
 from .output import json_text, printable
 
 _WIDTH = 120  # Of the values of an object.
@@ -29,7 +29,7 @@ def add(commands: Commands) -> None:
     add_file(command)
     command.add_argument("--class", dest="classes", action="append", metavar="NAME", help="only this class; may be given several times")
     command.add_argument("--for", dest="seconds", type=float, metavar="SECONDS", help="end after this time")
-    command.add_argument("--commits", type=int, metavar="N", help="end after as many changes of version")
+    command.add_argument("--commits", type=natural, metavar="N", help="end after as many changes of version")
     add_json(command, "print an object on each line")
 
 
