@@ -1,9 +1,8 @@
-/// Values that contradict each other: what nobody loses when they are read, and what shows that one of them is wrong.
+/// What the check finds in the version that a root leads to.
 extension DamagedFile {
-    /// How many faults of this kind the check of the version that a root leads to finds. Nodes that cannot be read are none of them, nor is space
-    /// without an owner: the one is counted where the values are, and the other is of nobody.
-    /// - Returns: nil where no version can be checked.
-    func contradictions(of root: Root, _ interruption: Interruption) throws(RealmError) -> Int? {
+    /// - Returns: how many faults, and how many of them are values that contradict each other: what nobody loses when they are read, and what shows
+    ///   that one of them is wrong. nil where no version can be checked.
+    func check(_ root: Root, _ interruption: Interruption) throws(RealmError) -> (faults: Int, contradictions: Int)? {
         guard !root.top.isNull else { return nil }
         // A snapshot of an old format makes nodes, and needs a place of its own for them.
         let file = OldFormats.isRead(root.format) ? try DatabaseFile(viewing: file, needsSlab: true) : file
@@ -13,7 +12,8 @@ extension DamagedFile {
             defer { transaction.close() }
             transaction.interruption = interruption
             try transaction.beginRead()
-            return try Verifier(transaction, limit: 0).run().count(of: [.tree, .column, .value, .link, .index])
+            let found = try Verifier(transaction, limit: 0).run()
+            return (found.count, found.count(of: [.tree, .column, .value, .link, .index]))
         } catch {
             guard error.isDamage || error.code == .unsupportedFileFormat else { throw error }
             return nil

@@ -30,7 +30,9 @@ struct FoundTree {
     private mutating func walk(_ ref: Ref, first: Int, count: Int?, depth: Int, _ visited: inout Visited) {
         guard depth < Trees.maxDepth, visited.insert(ref), let n = try? store.node(ref) else { return lose(count) }
         guard n.isInner else {
-            guard let found = try? kind.count(store, ref), found <= Format.treeCapacity, count ?? found == found else { return lose(count) }
+            guard let found = try? kind.count(store, ref), found <= Format.treeCapacity, count ?? found == found, found > 0 || isWritten(ref) else {
+                return lose(count)
+            }
             leaves.append(Leaf(ref: ref, first: first, count: found))
             return
         }
@@ -44,6 +46,11 @@ struct FoundTree {
             }
             walk(child, first: first + start, count: stop.map { $0 - start }, depth: depth + 1, &visited)
         }
+    }
+    /// Whether a node without elements was written as one: zeros would read as one, too.
+    private func isWritten(_ ref: Ref) -> Bool {
+        guard ref.offset < store.fileSize else { return true }
+        return (store.base + ref.offset).load(as: UInt32.self).littleEndian == NodeHeader.checksum
     }
     /// Where the children of an inner node start, and the last one ends; nil where that cannot be believed.
     private func starts(_ n: Node, _ total: Int) -> [Int]? {

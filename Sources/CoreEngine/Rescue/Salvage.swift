@@ -25,7 +25,7 @@ package final class Salvage {
         return try interruption.during(.copying) { () throws(RealmError) in
             let source = try DamagedFile(try FileSystem.canonical(try from.checkedPath()), try from.encryption(), interruption)
             let salvage = try Salvage(source)
-            if let root = source.roots.first { salvage.report.contradictions = try source.contradictions(of: root, interruption) }
+            if let root = source.roots.first { salvage.report.check = try source.check(root, interruption) }
             try salvage.write(out, encryption, interruption)
             return salvage.report
         }

@@ -48,8 +48,8 @@ package struct SalvageReport {
     var classes: [Class] = []
     /// Classes of which nothing but the name, or not even that, is left.
     var lostClasses: [(name: Name?, reason: String)] = []
-    /// Values of the newest version found that contradict each other; nil: no version could be checked.
-    var contradictions: Int?
+    /// What the check finds in the newest version found; nil: it could not be checked.
+    var check: (faults: Int, contradictions: Int)?
     /// Pages of an encrypted file that do not authenticate.
     var pages: [Int] = []
     var pageCount = 0
@@ -57,7 +57,7 @@ package struct SalvageReport {
     /// Whether the new file has all that the newest version had, and nothing in that speaks against it.
     var isWhole: Bool {
         guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil else { return false }
-        return contradictions == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
+        return check?.faults == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
     }
 
     /// The same as JSON.
@@ -68,7 +68,8 @@ package struct SalvageReport {
             o.field("format") { $0.number(Int64(format)) }
             o.field("version") { $0.number(Int64(bitPattern: version)) }
             o.field("roots") { $0.array(roots) { $0.write($1) } }
-            o.field("contradictions") { $0.number(contradictions.map { Int64($0) }) }
+            o.field("faults") { $0.number(check.map { Int64($0.faults) }) }
+            o.field("contradictions") { $0.number(check.map { Int64($0.contradictions) }) }
             o.field("damaged_pages") { $0.array(pages) { $0.number(Int64($1)) } }
             o.field("damaged_page_count") { $0.number(Int64(pageCount)) }
             o.field("lost_classes") { a in

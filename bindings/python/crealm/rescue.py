@@ -48,12 +48,13 @@ class LostClass(NamedTuple):
 class Salvage(NamedTuple):
     """What `salvage` found and lost. As text: a line for each loss."""
 
-    whole: bool  # All that the newest version had is in the new file, and nothing in that speaks against it.
+    whole: bool  # All that the newest version had is in the new file, and `check` finds no fault in it.
     format: int  # Of the damaged file.
     version: int  # Of the newest data found.
     classes: List[SalvagedClass]
     lost_classes: List[LostClass]
-    contradictions: Optional[int]  # Values that contradict each other, as a link and its backlink; None: no version could be checked.
+    faults: Optional[int]  # What `check` finds in the newest version found; None: it could not be checked.
+    contradictions: Optional[int]  # Those of them that are values that contradict each other, as a link and its backlink.
     damaged_pages: List[int]  # Of an encrypted file: the first pages that do not authenticate.
     damaged_page_count: int
     roots: List[Dict[str, Any]]  # Where data was looked for: origin, top (offset), version, reason (None: it was used).
@@ -65,8 +66,8 @@ class Salvage(NamedTuple):
         """What was found and lost, for people."""
         total = sum(one.objects for one in self.classes)
         yield f"{total:,} objects of {len(self.classes)} classes" + (", nothing lost" if self.whole else "")
-        if self.contradictions:
-            yield f"{self.contradictions:,} contradictions between values: `crealm check` names them"
+        if self.faults:
+            yield f"{self.faults:,} faults, {self.contradictions:,} of them values that contradict each other: `crealm check` names them"
         for root in self.roots:
             if root["reason"]:
                 yield f"damaged: the {root['origin']} version, at byte {root['top']}: {root['reason']}"

@@ -157,7 +157,7 @@ def test_values_that_contradict_each_other_are_counted(people, tmp_path, capsys)
     found = crealm.salvage(people, tmp_path / "out.realm")
     assert found.contradictions == checked.versions[0].fault_count == 2 and not found.whole
     assert all(one.lost == 0 and all(p.lost == p.lost_links == 0 for p in one.properties) for one in found.classes)
-    assert str(found).splitlines()[0] == "20 objects of 3 classes" and "2 contradictions between values: `crealm check` names them" in found.lines()
+    assert str(found).splitlines()[0] == "20 objects of 3 classes" and "2 faults, 2 of them values that contradict each other: `crealm check` names them" in found.lines()
     assert contents(tmp_path / "out.realm")[9][2] == 2
     assert main(["salvage", str(people), str(tmp_path / "again.realm"), "--json"]) == 3
     assert json.loads(capsys.readouterr().out)["contradictions"] == 2
@@ -171,15 +171,33 @@ def test_a_text_that_its_index_does_not_name_is_a_contradiction(people, tmp_path
     assert found.contradictions and not found.whole
 
 
-def test_what_is_made_anew_is_no_loss(people, tmp_path):
-    """A damaged index says nothing against the values."""
+def test_what_is_damaged_beside_the_values_is_a_fault_and_no_contradiction(people, tmp_path):
+    wanted = contents(people)
     file = File(people)
     index = file.index("Person", "name")
     file.data[index.ref + 4] |= 0x18
     file.save()
-    assert not crealm.check(people).is_sound
+    checked = crealm.check(people)
     found = crealm.salvage(people, tmp_path / "out.realm")
-    assert found.whole and found.contradictions == 0
+    assert found.faults == checked.versions[0].fault_count > 0 and found.contradictions == 0 and not found.whole
+    assert contents(tmp_path / "out.realm") == wanted and all(p.lost == 0 for one in found.classes for p in one.properties)
+
+
+@pytest.mark.parametrize("count", [None, 1])
+def test_a_list_that_was_zeroed_or_cut_short_is_not_called_whole(people, tmp_path, count):
+    with crealm.open(people, schema=[Person]) as db, db.write():
+        db[Person].get(3).tags.extend(["c" * 10, "d" * 10])
+    file = File(people)
+    tags = file.leaf("Person", "tags").child(3)
+    assert tags.count == 4
+    if count is None:
+        file.data[tags.ref : tags.ref + 8] = bytes(8)
+    else:
+        file.data[tags.ref + 7] = count
+    file.save()
+    found = crealm.salvage(people, tmp_path / "out.realm")
+    lost = next(p for one in found.classes if one.name == "Person" for p in one.properties if p.name == "tags").lost_elements
+    assert not found.whole and found.faults and lost == (1 if count is None else 0)
 
 
 def test_a_link_to_an_embedded_object_counts_where_only_its_backlink_contradicts_it(people, tmp_path):
@@ -245,7 +263,7 @@ def test_without_a_version_nobody_knows_of_contradictions(people, tmp_path):
     for slot in (0, 1):
         spoil(people, int.from_bytes(data[8 * slot : 8 * slot + 8], "little"), bytes(8))
     found = crealm.salvage(people, tmp_path / "out.realm")
-    assert found.contradictions is None and not found.whole
+    assert found.faults is None and found.contradictions is None and not found.whole
 
 
 def test_a_lost_leaf_is_counted_and_the_rest_stays(people, tmp_path):
