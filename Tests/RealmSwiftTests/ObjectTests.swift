@@ -46,6 +46,26 @@ struct ObjectTests {
         #expect(a.anyMap["list"]?.listValue?[0] == b.anyMap["list"]?.listValue?[0])
     }
 
+    /// Rows that refer to one another in circles, through links, lists, maps and values of any type, are copied once each.
+    @Test func circlesAreCopiedToAnotherRealm() throws {
+        let (realm, folder) = try makeRealm(Ring.self), (other, otherFolder) = try makeRealm(Ring.self)
+        try realm.write {
+            let a = realm.create(Ring.self, value: ["name": "a"]), b = realm.create(Ring.self, value: ["name": "b"])
+            (a.next, b.next) = (b, a)
+            a.all.append(objectsIn: [a, b, b])
+            a.any = .object(a)
+            b.byName["a"] = a
+            b.values.append(.object(b))
+        }
+        try other.write {
+            let a = other.create(Ring.self, value: realm.objects(Ring.self)[0])
+            #expect(other.objects(Ring.self).count == 2 && a.next?.next?.isSameObject(as: a) ?? false)
+            #expect(a.all.map(\.name) == ["a", "b", "b"] && a.any.object(Ring.self)?.isSameObject(as: a) ?? false)
+            #expect(a.next?.byName["a"]??.isSameObject(as: a) ?? false)
+            #expect(a.next?.values.first?.object(Ring.self)?.name == "b")
+        }
+        _ = (folder, otherFolder)
+    }
     @Test func everyTypeIsStored() throws {
         let (realm, folder) = try makeRealm(Everything.self)
         let managed = values(), plain = values()
@@ -254,4 +274,12 @@ struct ObjectTests {
         }
         #expect(message?.contains("Everything.color") == true)
     }
+}
+class Ring: Object {
+    @Persisted var name: String
+    @Persisted var next: Ring?
+    @Persisted var all: List<Ring>
+    @Persisted var any: AnyRealmValue
+    @Persisted var byName: Map<String, Ring?>
+    @Persisted var values: List<AnyRealmValue>
 }

@@ -23,7 +23,7 @@ extension RealmCore {
     }
     /// What a link to an object stores. One that is not managed becomes managed.
     func link(to object: ObjectBase, _ addition: Addition) throws(EngineError) -> (TableKey, ObjKey) {
-        if let (table, named) = addition.known[ObjectIdentifier(object)] { return (table, named.key) }
+        if let (table, named) = addition.known[object.identity] { return (table, named.key) }
         if let managed = object.managed {
             if managed.core === self {
                 guard !object.isInvalidated else { misuse("Object has been deleted or invalidated.") }
@@ -112,7 +112,7 @@ extension RealmCore {
     }
     /// Stores all properties of an unmanaged object and makes it show the row.
     private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition) throws(EngineError) {
-        addition.known[ObjectIdentifier(object)] = (managed.table, named)
+        addition.known[object.identity] = (managed.table, named)
         addition.kept.append(object)
         for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
@@ -130,7 +130,7 @@ extension RealmCore {
         return try create(managed, value, addition)
     }
     func create(_ managed: ManagedClass, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
-        if let object = value as? ObjectBase, let (_, named) = addition.known[ObjectIdentifier(object)] { return managed.object(named) }
+        if let object = value as? ObjectBase, let (_, named) = addition.known[object.identity] { return managed.object(named) }
         guard !managed.info.isEmbedded else {
             throw EngineError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(managed.info.name)'")
         }
@@ -151,7 +151,7 @@ extension RealmCore {
         }
         let named = BornKey(key, birth(managed.table, key))
         if let object = value as? ObjectBase {
-            addition.known[ObjectIdentifier(object)] = (managed.table, named)
+            addition.known[object.identity] = (managed.table, named)
             addition.kept.append(object)
         }
         try store(given, to: managed, named, addition, isNew: isNew)
@@ -210,6 +210,13 @@ struct Values {
         default:
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
         }
+    }
+}
+
+extension ObjectBase {
+    /// A row is the same one in each of its instances.
+    final var identity: Addition.Identity {
+        managed.map { .row(ObjectIdentifier($0.core), $0.table, named.made) } ?? .instance(ObjectIdentifier(self))
     }
 }
 

@@ -35,38 +35,40 @@ extension _Detachable where Self: ObjectBase {
     /// - Parameter depth: how many links to follow; what lies behind stays out: nil in links, nothing in collections. Embedded objects are always
     ///   copied. An object that is reached twice is copied once.
     public func detach(depth: Int = .max) -> Self {
-        var known: [ObjectBase] = []
-        var copies: [ObjectBase] = []
-        return unsafeDowncast(detached(depth, &known, &copies), to: Self.self)
+        var copies = Copies()
+        return unsafeDowncast(detached(depth, &copies), to: Self.self)
     }
 }
+/// Copies by what they are of. The originals are kept: another instance could get the identity of one.
+private struct Copies {
+    var all: [Addition.Identity: (original: ObjectBase, copy: ObjectBase)] = [:]
+}
 extension ObjectBase {
-    fileprivate final func detached(_ depth: Int, _ known: inout [ObjectBase], _ copies: inout [ObjectBase]) -> ObjectBase {
-        if let i = known.firstIndex(where: { $0.isSameObject(as: self) }) { return copies[i] }
+    fileprivate final func detached(_ depth: Int, _ copies: inout Copies) -> ObjectBase {
+        if let known = copies.all[identity] { return known.copy }
         let copy = type(of: self).init()
-        known.append(self)
-        copies.append(copy)
+        copies.all[identity] = (self, copy)
         for p in info.properties where !p.shape.isComputed {
-            let value = plain(p.access.any(self, p), depth, &known, &copies)
+            let value = plain(p.access.any(self, p), depth, &copies)
             _ = p.access.setAny(copy, p, value as Any)
         }
         return copy
     }
-    private final func plain(_ any: Any?, _ depth: Int, _ known: inout [ObjectBase], _ copies: inout [ObjectBase]) -> Any? {
+    private final func plain(_ any: Any?, _ depth: Int, _ copies: inout Copies) -> Any? {
         switch any.flatMap(unwrapped) {
         case let object as ObjectBase:
-            if object is EmbeddedObject { return object.detached(depth, &known, &copies) }
-            return depth > 0 ? object.detached(depth - 1, &known, &copies) : nil
+            if object is EmbeddedObject { return object.detached(depth, &copies) }
+            return depth > 0 ? object.detached(depth - 1, &copies) : nil
         case let map as any AnyEntries:
             var values: [String: Any] = [:]
-            for (key, value) in map.allEntries { values[key] = .some(plain(value, depth, &known, &copies) as Any) }
+            for (key, value) in map.allEntries { values[key] = .some(plain(value, depth, &copies) as Any) }
             return values
-        case let value as AnyRealmValue: return plain(value.any, depth, &known, &copies)
+        case let value as AnyRealmValue: return plain(value.any, depth, &copies)
         case let value?:
             guard let elements = (value as? any PropertyCollection).flatMap({ sequence(in: $0) }) else { return value }
             // Values may be nil; objects that stay out leave no gap.
             return elements.compactMap { element -> Any? in
-                let copy = plain(element, depth, &known, &copies)
+                let copy = plain(element, depth, &copies)
                 return copy == nil && unwrapped(element) != nil ? nil : .some(copy as Any)
             }
         case nil: return nil

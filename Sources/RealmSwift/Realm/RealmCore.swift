@@ -145,7 +145,11 @@ final class RealmKeeper: Sendable {
 /// Objects that are added together: how existing ones are treated, and which were met on the way, as objects may refer to each other in a circle.
 final class Addition {
     let update: Realm.UpdatePolicy
-    var known: [ObjectIdentifier: (TableKey, BornKey)] = [:]
+    var known: [Identity: (TableKey, BornKey)] = [:]
+    enum Identity: Hashable {
+        case instance(ObjectIdentifier)
+        case row(ObjectIdentifier, TableKey, ObjKey)
+    }
     /// Keeps those that are known alive: another object could get the same identity.
     var kept: [ObjectBase] = []
     /// Objects of `create`, which are copied when another Realm has them.
