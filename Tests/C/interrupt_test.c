@@ -435,6 +435,50 @@ static void writes_go_on(void) {
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_interrupt(NULL));
 }
 
+/* Links of one row that lead to millions of objects: the call ends between them, not behind them. */
+static void a_row_that_leads_far(void) {
+    section = "a row that leads far";
+    enum { NODES = 20 };
+    char own_path[80];
+    snprintf(own_path, sizeof own_path, "%s/paths.realm", folder);
+    realm_property_info_t p[] = {property("tag", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_NONE, "", 0),
+                                 property("next", RLM_PROPERTY_TYPE_OBJECT, RLM_COLLECTION_TYPE_LIST, "Node", 0)};
+    realm_config_t* c = config_of_class(own_path, class_info("Node", "", 2, 0, 0), p);
+    crealm_config_set_progress(c, on_progress, &progress, on_free);
+    reset();
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    bool found = false;
+    realm_class_info_t node;
+    realm_property_info_t tag, next;
+    if (!CHECK(r && realm_find_class(r, "Node", &found, &node) && realm_find_property(r, node.key, "tag", &found, &tag))) give_up();
+    if (!CHECK(realm_find_property(r, node.key, "next", &found, &next) && realm_begin_write(r))) give_up();
+    realm_object_t* nodes[NODES];
+    for (int i = 0; i < NODES; i++) nodes[i] = realm_object_create(r, node.key);
+    for (int i = 0; i < NODES; i++) {
+        CHECK(realm_set_value(nodes[i], tag.key, integer(i), false));
+        realm_list_t* list = realm_get_list(nodes[i], next.key);
+        for (int j = 0; j < NODES; j++) {
+            realm_value_t link = {.type = RLM_TYPE_LINK, .link = realm_object_as_link(nodes[j])};
+            CHECK(realm_list_insert(list, (size_t)j, link));
+        }
+        realm_release(list);
+    }
+    CHECK(realm_commit(r));
+    for (int i = 0; i < NODES; i++) realm_release(nodes[i]);
+    /* The last row alone is asked for what lies behind its links. */
+    realm_query_t* q = realm_query_parse(r, node.key, "tag == 19 AND ANY next.next.next.next.next.tag == -1", 0, NULL);
+    if (!CHECK(q)) give_up();
+    progress.ends_at = CREALM_ACTIVITY_QUERYING;
+    size_t n = 0;
+    FAILS(CREALM_ERR_INTERRUPTED, realm_query_count(q, &n));
+    CHECK(progress.calls[CREALM_ACTIVITY_QUERYING] == 1);
+    progress.ends_at = -1;
+    CHECK(realm_query_count(q, &n) && n == 0);
+    realm_release(q);
+    realm_release(r);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!mkdtemp(folder)) return 1;
@@ -445,6 +489,7 @@ int main(void) {
     many_writers_with_patience();
     waiting_at_the_opening();
     queries();
+    a_row_that_leads_far();
     checks();
     closed_inside();
     copies();

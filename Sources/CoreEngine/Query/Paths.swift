@@ -156,6 +156,8 @@ final class PathExpression: Expression {
             key = k
         }
         if i == hops.count { return try body(key) }
+        // From one row so many objects may be reached that the call is to end on the way.
+        try table.store.test()
         let next = tables[i + 1].takeUnretainedValue()
         let keys = try targets(hops[i], table, key)
         reached += keys.count
