@@ -23,7 +23,8 @@ def run(article: Path, build: Path) -> str | None:
     with tempfile.TemporaryDirectory() as folder:
         source, program = Path(folder) / "main.swift", Path(folder) / "program"
         source.write_text(IMPORTS + "".join(blocks).replace("import CoreEngine\n", ""))
-        objects = [str(o) for m in MODULES for o in sorted((build / f"{m}.build").glob("*.o"))]
+        # A build keeps the objects of files that are gone.
+        objects = [str(o) for m in MODULES for o in sorted((build / f"{m}.build").glob("*.o")) if any((ROOT / "Sources" / m).rglob(o.stem))]
         command = ["swiftc", "-o", str(program), "-warnings-as-errors", *flags(build), str(source), *objects, "-lsodium", "-lcrypto"]
         made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode:

@@ -459,7 +459,10 @@ static void a_row_that_leads_far(void) {
         CHECK(realm_set_value(nodes[i], tag.key, integer(i), false));
         realm_list_t* list = realm_get_list(nodes[i], next.key);
         for (int j = 0; j < NODES; j++) {
-            realm_value_t link = {.type = RLM_TYPE_LINK, .link = realm_object_as_link(nodes[j])};
+            realm_value_t link;
+            memset(&link, 0, sizeof link);
+            link.type = RLM_TYPE_LINK;
+            link.link = realm_object_as_link(nodes[j]);
             CHECK(realm_list_insert(list, (size_t)j, link));
         }
         realm_release(list);
