@@ -174,3 +174,23 @@ private func bytes(_ space: AddressSpace, _ page: Int) -> [UInt8] { Array(Unsafe
     if resident == 0 { resident = states.count { $0 & 1 != 0 } }
     #expect(resident <= 3 * 2 * 64, "\(resident) pages of the system for \(all.residentBytes / size) of ours")
 }
+
+@Test func refsThatLeadNowhereAreRefused() throws {
+    let (_, all, space) = try make(pages: 4, committed: 4)
+    let plain = try AddressSpace(fileCapacity: 1 << 26, slabCapacity: 1 << 32, minimum: 1 << 26)
+    // Of a file whose pages are decrypted first, the quick look at a node may read nothing.
+    var stores = [NodeStore(space: space, fileLimit: 4 * size, pages: all)]
+    for limit in [0, 8, 16, 24, 32, 4096] { stores.append(NodeStore(space: plain, fileLimit: limit)) }
+    for store in stores {
+        var places: [Int] = [0, 8, 16, store.fileSize - 7, store.fileSize, 1 << 40, Int.max - 7]
+        for i in 0..<6 { places += [Int.min + i * 8, -8 - i * 8] }
+        for at in places {
+            let ref = Ref(at)
+            #expect(store.refsAtHand(ref) == nil, "\(at)")
+            #expect(throws: RealmError.self, "\(at)") { _ = try store.node(ref) }
+            #expect(throws: RealmError.self, "\(at)") { _ = try store.refsNode(ref) }
+            #expect(throws: RealmError.self, "\(at)") { _ = try store.integers(ref) }
+            #expect(throws: RealmError.self, "\(at)") { _ = try store.blob(ref) }
+        }
+    }
+}

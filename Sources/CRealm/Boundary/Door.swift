@@ -207,6 +207,8 @@ final class ObjectHandle: Handle, Confined {
             h.named = BornKey(.null, nil)
             h.isPooled = true
         }
+        // The last reference to a Realm may have gone, and functions of the program with it, which released other objects.
+        guard pool.hasRoom else { return u.release() }
         pool.push(u)
     }
     override func isEqual(to other: Handle) -> Bool {

@@ -128,6 +128,7 @@ final class ClusterScan {
     }
     /// Up and down through the tree, to the next cluster with rows or the next parent of clusters.
     @inline(never) private func climb() throws(RealmError) -> Find {
+        try store.test()
         (next, end) = (0, 0)
         if depth < 0 {
             depth = 0

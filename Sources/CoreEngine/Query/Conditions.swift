@@ -1,4 +1,4 @@
-/// What a row must meet. `matches` tests one row; `narrow` (in `ClusterScan.swift`) a whole cluster.
+/// What a row must meet. `matches` tests one row; `narrow` a whole cluster.
 ///
 /// What is bound never changes; what a run needs besides (buffers, tests, tables) is set by `prepare` and belongs to that run.
 class Condition {

@@ -30,8 +30,8 @@ extension NodeStore {
     @inline(__always) private func quickly(_ ref: Ref, _ size: (NodeHeader) -> Int) -> Node? {
         let at = ref.offset
         let limit = at < slabStart ? mappedLimit : slabEnd
-        // Aligned, behind the header, and before the last eight bytes.
-        guard (at & 7) | ((at &- Format.headerSize) | (limit &- 8 &- at)) >> 63 == 0 else { return nil }
+        // Aligned, behind the header, and before the last eight bytes. Not negative: then neither difference wraps.
+        guard (at & 7) | (at | (at &- Format.headerSize) | (limit &- 8 &- at)) >> 63 == 0 else { return nil }
         let header = NodeHeader(word: (base + at).load(as: UInt64.self).littleEndian)
         guard size(header) <= limit &- 8 &- at else { return nil }
         return node(ref, header)
