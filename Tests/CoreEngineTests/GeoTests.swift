@@ -156,7 +156,7 @@ private func places(_ shops: Shops, _ i: Int) throws -> GeoPlace {
             ["type": .string(type), "coordinates": .list(c.map { .double($0) })]
         }
         let odd = [
-            place("Polygon", 1, 1), place("point", 1, 1), place("Point", 1), place("Point"), place("Point", 1, 91), place("Point", 181, 1),
+            place("Polygon", 1, 1), place("poINT", 1, 1), place("Point", 1), place("Point"), place("Point", 1, 91), place("Point", 181, 1),
             place("Point", .nan, 1), .null,
         ]
         for (i, p) in odd.enumerated() { try realm.create("Shop", ["id": .int(Int64(i + 1)), "at": p]) }
@@ -164,12 +164,12 @@ private func places(_ shops: Shops, _ i: Int) throws -> GeoPlace {
         try realm.create("Shop", ["id": 101, "many": .list([place("Point", 1, 1)])])
     }
     let shape = "geoCircle([1, 1], 0.01)"
-    #expect(try shops.found("at GEOWITHIN \(shape)") == [0, 100])
-    #expect(try shops.found("at geowithin GEOCIRCLE([1, 1, 300], 4)") == [0, 100], "heights count for nothing")
+    #expect(try shops.found("at GEOWITHIN \(shape)") == [0, 2, 100], "letters of any case")
+    #expect(try shops.found("at geowithin GEOCIRCLE([1, 1, 300], 4)") == [0, 2, 100], "heights count for nothing")
     #expect(try shops.found("many GEOWITHIN \(shape)") == [100, 101] && shops.found("ANY many GEOWITHIN \(shape)") == [100, 101])
     #expect(try shops.found("ALL many GEOWITHIN \(shape) AND many.@count > 0") == [101])
     #expect(try shops.found("NONE many GEOWITHIN \(shape) AND id > 99") == [])
-    #expect(try shops.found("at GEOWITHIN geoCircle([$0, $1], $2)", .int(1), .double(1), .double(0.01)) == [0, 100])
+    #expect(try shops.found("at GEOWITHIN geoCircle([$0, $1], $2)", .int(1), .double(1), .double(0.01)) == [0, 2, 100])
 }
 
 @Test(arguments: [
@@ -204,4 +204,29 @@ private func places(_ shops: Shops, _ i: Int) throws -> GeoPlace {
     let shops = try Shops([])
     let ring = (0...5000).map { "[\(Double($0 % 5000) / 100), \($0 % 5000 < 2500 ? 1 : 2)]" }.joined(separator: ", ")
     #expect(throws: RealmError.self) { try shops.found("at GEOWITHIN geoPolygon({\(ring)})") }
+}
+
+/// Rings that enclose nothing, or do not say what, are refused; a place opposite to a corner is decided like any other.
+@Test func ringsThatEncloseNothing() throws {
+    func ring(_ corners: [(Double, Double)]) -> [GeoPlace] { corners.map { GeoPlace(longitude: $0.0, latitude: $0.1) } }
+    let none: [[(Double, Double)]] = [
+        [(0, 0), (10, 0), (20, 0), (0, 0)], [(12.5, 55.60), (12.5, 55.65), (12.5, 55.70), (12.5, 55.60)],
+        [(0, 0), (90, 0), (180, 0), (-90, 0), (0, 0)], [(0, 0), (180, 0), (90, 45), (0, 0)], [(0, 90), (0, -90), (40, 0), (0, 90)],
+        [(10, 20), (10, 20.000000000000004), (10.000000000000002, 20), (10, 20)], [(0, 0), (10, 10), (0, 0), (5, 5), (0, 0)],
+    ]
+    for corners in none { #expect(throws: RealmError.self, "\(corners)") { _ = try GeoShape(.polygon([ring(corners)])) } }
+    let triangle = try GeoShape(.polygon([ring([(12, 55), (13, 55), (12, 56), (12, 55)])]))
+    for (x, y, isIn) in [
+        (12.3, 55.3, true), (12.0, 55.0, true), (12.5, 55.0, false), (12, 55.5, true), (-168, -55, false), (-167, -55, false),
+        (-168, -56, false), (0, 90, false), (0, -90, false), (12, -55, false), (192 - 360, 55, false),
+    ] {
+        // The middle of the southern edge lies north of its parallel.
+        #expect(triangle.contains(GeoPlace(longitude: x, latitude: y)) == isIn, "\(x) \(y)")
+    }
+    let box = try GeoShape(.box(GeoPlace(longitude: 170, latitude: 0), GeoPlace(longitude: 180, latitude: 10)))
+    #expect(box.contains(GeoPlace(longitude: -180, latitude: 5)) && box.contains(GeoPlace(longitude: 180, latitude: 5)))
+    #expect(!box.contains(GeoPlace(longitude: -179, latitude: 5)))
+    #expect(throws: RealmError.self) { _ = try GeoShape(.box(GeoPlace(longitude: 0, latitude: 10), GeoPlace(longitude: 10, latitude: 0))) }
+    let all = try GeoShape(.circle(GeoPlace(longitude: 0, latitude: 0), radius: .infinity))
+    #expect(all.contains(GeoPlace(longitude: 180, latitude: 0)) && !all.text.contains("inf"))
 }

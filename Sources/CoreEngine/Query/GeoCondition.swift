@@ -40,13 +40,18 @@ final class GeoCondition: Condition {
         return path.quantifier == .all || path.quantifier == Quantifier.none
     }
     private func isInside(_ key: ObjKey) throws(RealmError) -> Bool {
-        guard let t = table?.takeUnretainedValue(), case .string(let kind)? = try t.rows.peek(key, type.index), kind.elementsEqual("Point".utf8),
+        guard let t = table?.takeUnretainedValue() else { return false }
+        // One row may lead to many places.
+        try t.store.test()
+        guard case .string(let kind)? = try t.rows.peek(key, type.index), Self.isPoint(kind),
             case .slot(let slot)? = try t.rows.peek(key, coordinates.index), let facts = t.facts(coordinates), let leaf = facts.elementKind
         else { return false }
         let list = try ElementList(t.store, root: slot.isTagged ? .null : slot.ref, kind: leaf, target: .null, isSet: false)
         guard list.count >= 2, case .double(let longitude) = try list.get(0), case .double(let latitude) = try list.get(1) else { return false }
         return shape.contains(GeoPlace(longitude: longitude, latitude: latitude))
     }
+    /// In letters of any case.
+    private static func isPoint(_ kind: Bytes) -> Bool { kind.count == 5 && zip(kind, "point".utf8).allSatisfy { $0 | 0x20 == $1 } }
 }
 
 extension Binder {

@@ -24,11 +24,15 @@ struct GeoVector {
     var length: Double { dot(self).squareRoot() }
     /// The angle to another one, precise for the smallest and for the largest.
     func distance(to b: Self) -> Double { Platform.angle(y: cross(b).length, x: dot(b)) }
-    /// The point half way to another one; nil for opposite ones, which have none.
-    func middle(to b: Self) -> Self? {
-        let sum = Self(x: x + b.x, y: y + b.y, z: z + b.z), n = sum.length
+    /// The point at a share of the straight way to another one; nil for opposite ones, between which there is no one way.
+    func between(_ b: Self, _ share: Double) -> Self? {
+        let rest = 1 - share, sum = Self(x: x * rest + b.x * share, y: y * rest + b.y * share, z: z * rest + b.z * share), n = sum.length
         return n > 1e-9 ? Self(x: sum.x / n, y: sum.y / n, z: sum.z / n) : nil
     }
+    func isOpposite(_ b: Self) -> Bool { abs(x + b.x) < 1e-12 && abs(y + b.y) < 1e-12 && abs(z + b.z) < 1e-12 }
+    /// The same for points of the globe that are a few micrometres apart.
+    struct Rounded: Hashable { let x, y, z: Double }
+    var rounded: Rounded { Rounded(x: (x * 1e12).rounded() + 0, y: (y * 1e12).rounded() + 0, z: (z * 1e12).rounded() + 0) }
     /// Six times the volume between the centre and three points. Of differences, so that places which are close together are told apart.
     static func volume(_ a: Self, _ b: Self, _ c: Self) -> Double { a.dot((b - a).cross(c - a)) }
     /// On which side of the line from `a` to `b` `c` lies: 1 left, −1 right, 0 where rounding does not let one say.

@@ -27,6 +27,12 @@ struct GeoRing {
     private func verify(_ number: Int) throws(GeoShape.Invalid) {
         func invalid(_ what: String) -> GeoShape.Invalid { GeoShape.Invalid(what: "Ring \(number) is not valid: '\(what)'") }
         for i in 0..<count where places[i] == places[next(i)] { throw invalid("Edge \(i) is degenerate (duplicate vertex)") }
+        var seen: [GeoVector.Rounded: Int] = [:]
+        for i in 0..<count {
+            if let j = seen.updateValue(i, forKey: corners[i].rounded) { throw invalid("Corners \(j) and \(i) are the same place") }
+            if corners[i].isOpposite(corners[next(i)]) { throw invalid("Edge \(i) leads to the opposite place of the globe") }
+        }
+        guard corners.contains(where: { GeoVector.side(corners[0], corners[1], $0) != 0 }) else { throw invalid("All corners lie on one line") }
         for i in 0..<count {
             for j in i + 1..<count where j != next(i) && next(j) != i {
                 let (a, b) = edge(i), (c, d) = edge(j)
@@ -36,20 +42,30 @@ struct GeoRing {
             }
         }
     }
-    /// Whether a point lies inside; nil on an edge. A line from the middle of any edge to the point begins on one side of the ring, and changes
-    /// the side at each other edge that it crosses. Another edge is tried when it goes through a corner.
+    /// Whether a point lies inside; nil on an edge. A line from a point of any edge to it begins on one side of the ring, and changes the side at
+    /// each other edge that it crosses. Another line is tried when it goes through a corner.
     func contains(_ p: GeoVector) -> Bool? {
-        for k in 0..<count {
-            let (a, b) = edge(k), side = GeoVector.side(a, b, p)
-            guard side != 0, let start = a.middle(to: b), let crossings = crossings(from: start, to: p, without: k) else { continue }
-            return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
+        if (0..<count).contains(where: { isOn(edge($0), p) }) { return nil }
+        for share in [0.5, 0.37, 0.71, 0.19] {
+            for k in 0..<count {
+                let (a, b) = edge(k), side = GeoVector.side(a, b, p)
+                guard side != 0, let start = a.between(b, share), let crossings = crossings(from: start, to: p, without: k) else { continue }
+                return ((side > 0) != (crossings % 2 == 1)) == isInsideLeft
+            }
         }
-        return nil
+        // So near to everything, or so small a ring, that numbers do not tell.
+        return false
+    }
+    private func isOn(_ edge: (from: GeoVector, to: GeoVector), _ p: GeoVector) -> Bool {
+        guard GeoVector.side(edge.from, edge.to, p) == 0, let middle = edge.from.between(edge.to, 0.5) else { return false }
+        return middle.dot(p) >= middle.dot(edge.from) - 4e-16
     }
     private func crossings(from start: GeoVector, to p: GeoVector, without k: Int) -> Int? {
         var n = 0
         for j in 0..<count where j != k {
             let (c, d) = edge(j)
+            // A line through the place opposite to the point meets the line to it nowhere but there.
+            if c.isOpposite(p) || d.isOpposite(p) { continue }
             guard let crosses = GeoVector.cross(start, p, c, d) else { return nil }
             if crosses { n += 1 }
         }

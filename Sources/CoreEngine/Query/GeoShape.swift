@@ -19,6 +19,7 @@ struct GeoShape {
             for place in Self.places(form) where !place.isValid {
                 throw Invalid(what: "Longitude/latitude is out of bounds, lng: \(place.longitude) lat: \(place.latitude)")
             }
+            if case .box(let low, let high) = form, low.latitude > high.latitude { throw Invalid(what: "Invalid rectangle") }
             centre = if case .circle(let place, _) = form { place.vector } else { nil }
             polygon = if case .polygon(let rings) = form { try GeoPolygon(rings) } else { nil }
             if case .circle(_, let radius) = form, !(radius >= 0) { throw Invalid(what: "The radius of a circle must be a non-negative number") }
@@ -39,8 +40,12 @@ struct GeoShape {
         case .box(let low, let high):
             guard place.latitude >= low.latitude, place.latitude <= high.latitude else { return false }
             // A box whose left side is east of its right one goes over the date line.
-            let isEast = place.longitude >= low.longitude, isWest = place.longitude <= high.longitude
-            return low.longitude <= high.longitude ? isEast && isWest : isEast || isWest
+            func isBetween(_ longitude: Double) -> Bool {
+                let isEast = longitude >= low.longitude, isWest = longitude <= high.longitude
+                return low.longitude <= high.longitude ? isEast && isWest : isEast || isWest
+            }
+            // 180 degrees east and west are one meridian.
+            return isBetween(place.longitude) || abs(place.longitude) == 180 && isBetween(-place.longitude)
         case .circle(_, let radius): return centre.map { place.vector.distance(to: $0) <= radius } ?? false
         case .polygon: return polygon?.contains(place.vector) ?? false
         }
@@ -54,7 +59,7 @@ struct GeoShape {
         func point(_ p: GeoPlace) -> String { "[\(number(p.longitude)), \(number(p.latitude)), \(number(p.altitude))]" }
         switch form {
         case .box(let a, let b): return "GeoBox(\(point(a)), \(point(b)))"
-        case .circle(let place, let radius): return "GeoCircle(\(point(place)), \(number(radius)))"
+        case .circle(let place, let radius): return "GeoCircle(\(point(place)), \(number(radius.isFinite ? radius : 4)))"
         case .polygon(let rings):
             return "GeoPolygon(" + rings.map { "{" + $0.map(point).joined(separator: ", ") + "}" }.joined(separator: ", ") + ")"
         }

@@ -313,7 +313,8 @@ def _number(value: Any) -> float:
 
 def _check_exact(value: Any, number: float) -> None:
     """Of an integer no digit is lost unnoticed."""
-    if isinstance(value, int) and number != value:
+    # Integers of numpy, too.
+    if hasattr(value, "__index__") and number != operator.index(value):
         raise LimitExceeded(f"{value} has more digits than a float", hint="Convert it with float() if losing digits is fine.")
 
 

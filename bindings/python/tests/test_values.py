@@ -265,6 +265,8 @@ def test_values_of_numpy_and_pandas(db):
     numpy = pytest.importorskip("numpy", reason="numpy is not installed")
     with db.write():
         obj = db["All"].create(bool=numpy.bool_(True), int=numpy.int16(-3), double=numpy.float32(0.5), text=numpy.str_("text"))
+        with pytest.raises(crealm.LimitExceeded):
+            obj.double = numpy.int64(2**53 + 1)
         assert obj.bool is True and obj.int == -3 and obj.double == 0.5 and obj.text == "text"
         pandas = pytest.importorskip("pandas", reason="pandas is not installed")
         for value in pandas.NaT, pandas.NA, numpy.datetime64("2020-01-01"):
