@@ -168,6 +168,42 @@ def test_an_answer_that_comes_too_late_is_not_shown(opened, things):
     assert "thing 9" in page.inner_text(".row[aria-rowindex='2']") and "sort=name+desc" in page.url
 
 
+def test_an_overview_that_comes_too_late_takes_nothing_over(client, things, tmp_path):
+    """One file is slow, and another one is shown by then: its classes stay at the side, and nothing of the first file is taken back."""
+    with crealm.open(tmp_path / "others.realm", schema=[crealm.ClassSchema("Other", {"id": int}, primary_key="id")]):
+        pass
+    server = Server(things, tmp_path / "others.realm", options=("--edit",))
+    context = client.new_context()
+    try:
+        page = context.new_page()
+        page.goto(server.url)
+        page.goto(server.base + "/things.realm/class/Thing/3")
+        page.click(".property:has(dt bdi:text-is('name')) .edit")
+        page.fill("form.change textarea", "edited")
+        page.click("form.change >> text=Save")
+        page.locator("#tools button[title^='Undo:']").wait_for()
+        page.click("#crumbs .brand")
+        sent = []
+        page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
+        held = Held(page, "**/things.realm.json")
+        page.click("main a[href='/things.realm']")
+        held.wait()
+        page.click("main a[href='/others.realm']")
+        page.locator("#side .classes", has_text="Other").wait_for()
+        held.give()
+        settled([page])
+        assert page.locator("#side .classes bdi").all_inner_texts() == ["Other"]
+        assert page.locator("#tools button:enabled").count() == 0
+        page.keyboard.press("Control+z")
+        settled([page])
+        assert sent == []
+        with crealm.open(things) as db:
+            assert db["Thing"].get(3).name == "edited"
+    finally:
+        context.close()
+        server.close()
+
+
 def test_an_empty_table_fills(opened, things):
     with crealm.open(things) as db, db.write():
         for one in list(db["Thing"]):

@@ -130,6 +130,7 @@ async function show() {
     const side = drawSide(at);
     side.catch(() => {}); // It is waited for below, unless something else goes wrong first.
     if (at.length) await known(at[0]);
+    if (mine !== turn) return;
     const [made] = await Promise.all([shows(at, new URLSearchParams(location.search), page), side]);
     if (mine !== turn) return made.close?.();
     view = made;
@@ -205,26 +206,32 @@ function drawWay(way) {
   put(crumbs, h("ol", {}, h("li", {}, h("a", { href: "/", class: "brand" }, "crealm")), items));
 }
 
+/** The overview, if it is of the file that the address names: on the way to another file it is not. */
+function overviewHere() {
+  try {
+    return overview?.name === parts(location.pathname)[0] ? overview : null;
+  } catch {
+    return null;
+  }
+}
+
 function drawTools() {
-  const href = location.pathname === "/" ? "/-/files.json" : location.pathname + ".json" + location.search;
+  const href = location.pathname === "/" ? "/-/files.json" : location.pathname + ".json" + location.search, here = overviewHere();
   put(
     tools,
-    overview && location.pathname !== "/" && h(
-      "span",
-      { class: "faint", title: `version ${overview.version} of the file` }, `v${overview.version}`,
-    ),
-    location.pathname !== "/" && overview?.edit && ["undo", "redo"].map(turning),
+    here && h("span", { class: "faint", title: `version ${here.version} of the file` }, `v${here.version}`),
+    here?.edit && ["undo", "redo"].map((way) => turning(here, way)),
     h("a", { href, class: "quiet", title: "This page as JSON", target: "_blank", rel: "noopener" }, "JSON"),
   );
 }
 
-function turning(way) {
-  const title = overview.edit[way], word = way === "undo" ? "Undo" : "Redo";
+function turning({ name, edit }, way) {
+  const title = edit[way], word = way === "undo" ? "Undo" : "Redo";
   return h(
     "button",
     {
       type: "button", class: "quiet", disabled: title === null, title: title === null ? word : `${word}: ${title}`,
-      onclick: () => turnBack(page, overview.name, way),
+      onclick: () => overviewHere()?.name === name && turnBack(page, name, way),
     },
     word,
   );
@@ -255,7 +262,14 @@ async function moved(file, news) {
 async function refreshed(file, news) {
   const name = overview?.name;
   if (name === undefined || (file !== undefined && file !== name)) return; // Another file is shown by now.
-  const found = await ask([name]);
+  let found;
+  try {
+    found = await ask([name]);
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status >= 500) throw error; // The follower looks again.
+    if (overview?.name === name) failed(error);
+    return;
+  }
   if (overview?.name !== name) return;
   overview = found;
   fillSide(parts(location.pathname), news.classes);
@@ -274,8 +288,9 @@ window.addEventListener("pageshow", (event) => event.persisted && page.reload())
 // The side
 
 async function drawSide(at) {
+  const mine = turn;
   if (!at.length) {
-    overview = null;
+    overview = asking = null;
     listen(undefined);
     document.body.classList.add("alone");
     put(side);
@@ -283,6 +298,7 @@ async function drawSide(at) {
   }
   document.body.classList.remove("alone");
   await known(at[0]);
+  if (mine !== turn) return;
   fillSide(at);
   drawTools();
   listen(at[0]);
@@ -290,7 +306,7 @@ async function drawSide(at) {
 
 let asking = null; // For the overview of a file: its name, and the promise.
 
-/** Has the overview of a file. */
+/** Has the overview of a file, unless another one is asked for meanwhile. */
 async function known(file) {
   if (overview?.name === file) return;
   if (asking?.file !== file) {
@@ -298,11 +314,12 @@ async function known(file) {
     overview = null;
     asking = { file, found: ask([file]) };
   }
-  const { found } = asking;
+  const mine = asking;
   try {
-    overview = await found;
+    const found = await mine.found;
+    if (asking === mine) overview = found;
   } finally {
-    asking = null;
+    if (asking === mine) asking = null;
   }
 }
 
@@ -395,7 +412,7 @@ document.addEventListener("click", (event) => {
 
 document.addEventListener("keydown", (event) => {
   const isTyping = event.target.closest?.("input, textarea, select, dialog");
-  if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !isTyping && overview?.edit) {
+  if (event.key.toLowerCase() === "z" && (event.ctrlKey || event.metaKey) && !isTyping && overviewHere()?.edit) {
     const way = event.shiftKey ? "redo" : "undo";
     event.preventDefault();
     if (overview.edit[way] !== null) turnBack(page, overview.name, way).catch(trouble);
