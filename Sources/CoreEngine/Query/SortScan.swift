@@ -116,24 +116,26 @@ enum SortScan {
 /// A string leaf opened for reading many rows.
 struct TextLeaf {
     private let node: Node
-    private let parts: MediumLeaf.Parts?
+    /// Whether the texts stand in three nodes. The parts are no optional: each row would copy them.
+    private let isMedium: Bool
+    private let parts: MediumLeaf.Parts
 
     /// Checked for `count` rows.
     init(_ s: NodeStore, _ ref: Ref, _ count: Int) throws(RealmError) {
         node = try s.node(ref)
-        if node.hasRefs && !node.context {
-            let p = try MediumLeaf.parts(s, node)
-            guard p.ends.count >= count, p.nulls.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
-            parts = p
+        isMedium = node.hasRefs && !node.context
+        if isMedium {
+            parts = try MediumLeaf.parts(s, node)
+            guard parts.ends.count >= count, parts.nulls.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
         } else {
+            parts = MediumLeaf.Parts(ends: node, blob: node, nulls: node)
             guard node.count >= count else { throw .corrupt("string leaf is too short", at: ref.offset) }
-            parts = nil
         }
     }
     /// Bytes of the offsets and of the texts, where they are in one node each.
-    var sizes: (offsets: Int, text: Int)? { parts.map { ($0.ends.payloadSize, $0.blob.count) } }
+    var sizes: (offsets: Int, text: Int)? { isMedium ? (parts.ends.payloadSize, parts.blob.count) : nil }
     @inline(__always) func text(_ s: NodeStore, _ row: Int) throws(RealmError) -> Bytes? {
-        guard let parts else { return try StringLeaf.get(s, node, row) }
+        guard isMedium else { return try StringLeaf.get(s, node, row) }
         if parts.nulls.get(row) != 0 { return nil }
         guard let text = MediumLeaf.text(parts.ends, parts.blob, row) else { throw .corrupt("string offsets out of order", at: node.ref.offset) }
         return text
