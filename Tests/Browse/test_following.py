@@ -61,6 +61,15 @@ def opened(client, things):
     server.close()
 
 
+
+def begin_renaming(page, server, text):
+    """Opens the form of the third thing's name in a new page, and fills it in."""
+    page.goto(server.url)
+    page.goto(server.base + "/things.realm/class/Thing/3")
+    page.click(".property:has(dt bdi:text-is('name')) .edit")
+    page.fill("form.change textarea", text)
+
+
 def test_a_commit_is_asked_for_once_by_each_page(opened, things):
     """The classes at the side once, the table once, nothing else; one connection listens for all pages."""
     pages = opened(5)
@@ -176,10 +185,7 @@ def test_an_overview_that_comes_too_late_takes_nothing_over(client, things, tmp_
     context = client.new_context()
     try:
         page = context.new_page()
-        page.goto(server.url)
-        page.goto(server.base + "/things.realm/class/Thing/3")
-        page.click(".property:has(dt bdi:text-is('name')) .edit")
-        page.fill("form.change textarea", "edited")
+        begin_renaming(page, server, "edited")
         page.click("form.change >> text=Save")
         page.locator("#tools button[title^='Undo:']").wait_for()
         page.click("#crumbs .brand")
@@ -278,10 +284,7 @@ def test_a_form_is_left_alone_and_what_was_told_meanwhile_is_shown_then(client, 
     context = client.new_context()
     try:
         page = context.new_page()
-        page.goto(server.url)
-        page.goto(server.base + "/things.realm/class/Thing/3")
-        page.click(".property:has(dt bdi:text-is('name')) .edit")
-        page.fill("form.change textarea", "mine")
+        begin_renaming(page, server, "mine")
         settled([page])
         rename(things, 3, "theirs")
         page.locator("#tools", has_text="v4").wait_for()
