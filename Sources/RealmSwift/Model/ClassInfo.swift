@@ -48,6 +48,8 @@ final class ClassInfo: @unchecked Sendable {
     private let byName: [Name: Int]
     /// The model says `@Persisted` nowhere: its fields are told of their objects one by one.
     let isPlain: Bool
+    /// Instances have nothing but what is stored in the file: each stored property of the class is one of a row.
+    let isOnlyStored: Bool
     /// Made from a file, without a model.
     let isDynamic: Bool
 
@@ -60,6 +62,7 @@ final class ClassInfo: @unchecked Sendable {
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
         isPlain = false
+        isOnlyStored = false
         numbers = .allocate(capacity: 0)
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
     }
@@ -84,6 +87,7 @@ final class ClassInfo: @unchecked Sendable {
                     origin: wrapper.origin ?? ""))
         }
         isPlain = properties.isEmpty
+        isOnlyStored = !isPlain && !isDynamic && fields(of: type).count == fields(of: ObjectBase.self).count + properties.count
         if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)

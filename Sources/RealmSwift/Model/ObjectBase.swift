@@ -271,6 +271,14 @@ extension ObjectBase {
         _rlmState = Self.managed
         if managed.info.isPlain { for p in managed.info.properties { p.access.attach(self, p) } }
     }
+    /// Makes an instance that nobody else has show another row of its class.
+    ///
+    /// - Returns: false where one must be made: in a write transaction, where objects know the transaction that made their rows.
+    @inline(__always) final func showInstead(_ key: ObjKey) -> Bool {
+        guard companion == nil, let engine, !engine._withUnsafeGuaranteedRef({ $0.isWriting }) else { return false }
+        row = key.raw
+        return true
+    }
     /// An object without properties that shows the same row.
     final func shadow() -> ObjectBase {
         let other = ObjectBase()
