@@ -37,6 +37,7 @@ from .errors import BusyError, ClosedError, ForkedError, WrongThreadError
 
 _OPEN, _CLOSED, _FORKED = range(3)
 _get_ident = threading.get_ident
+_release = lib.realm_release
 
 
 class Callee:
@@ -317,11 +318,34 @@ class Handle(Callee):
         self.pointer = pointer
         owner.live.add(pointer)
 
+    def read(self, key: int) -> Any:
+        """The value of a property that holds one, of the handle of an object. The same as call(c.get_property, key), in fewer
+        steps: most of what programs read one by one comes this way."""
+        owner = self.owner
+        if owner.depth or owner.ident != _get_ident():
+            return self.call(c.get_property, key)
+        try:
+            owner.depth = 1
+            if owner.state != _OPEN:
+                owner.check()
+            return c.get_property(self.pointer, key)
+        finally:
+            owner.depth = 0
+            if owner.later:
+                owner.settle()
+
     def __del__(self) -> None:
         try:
-            self.owner.release(self.pointer)
+            owner, pointer = self.owner, self.pointer
         except AttributeError:
-            pass  # Interrupted before it was made.
+            return  # Interrupted before it was made.
+        if owner.depth or owner.ident != _get_ident():
+            return owner.release(pointer)
+        try:
+            owner.live.remove(pointer)  # As in `release`. Once the realm is closed there is nothing in it.
+        except KeyError:
+            return
+        _release(pointer)
 
 
 _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()

@@ -152,18 +152,18 @@ class Object(Observable, Freezable, Row):
         return self._bound().find(name)
 
     def _read(self, facts: c.PropertyFacts) -> Any:
-        db, handle = self._db, self._handle
+        handle = self._handle
         if facts.collection == c.C_NONE:
-            value = handle.call(c.get_property, facts.key)
-            if facts.kind is None and type(value) in _PLAIN:
+            value = handle.read(facts.key)
+            if type(value) in _PLAIN and facts.kind is None:
                 return value
             if type(value) is not c.Nested:
-                return db._rich(value, facts)
+                return self._db._rich(value, facts)
             shape = c.C_LIST if value.kind == c.LIST else c.C_DICTIONARY
         else:
             shape = facts.collection
         view, get = _VIEWS[shape]
-        return view(db, handle.make(get, facts.key), facts, self._class_key, self._key)
+        return view(self._db, handle.make(get, facts.key), facts, self._class_key, self._key)
 
     def _entries(self, explicit: bool = False) -> Iterator[Tuple[str, Any]]:
         """All properties by name. `explicit` leaves those out that a plain instance was not given."""

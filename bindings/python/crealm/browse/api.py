@@ -61,7 +61,7 @@ from ..errors import (
 from ..objects import Object
 from ..schema import ClassSchema, Prop
 from . import drawing as drawings
-from .cells import PAGE, cell, elements_of, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
+from .cells import PAGE, cell, elements_of, exact, is_embedded, label_of, label_property, link, media_type, pairs_of, readable
 from .facets import facets as facets_of
 from .changes import Conflict, exact_json
 from .editing import Editor
@@ -324,7 +324,7 @@ def _properties(obj: Any, database: Database) -> Json:
     declared = obj._bound().schema
     entries = [
         {**column(declared, name, database.schema), "cell": readable(lambda: obj[name], prop, PAGE)} for name, prop in declared.properties.items()]
-    return {"class": declared.name, "key": obj.object_key, "embedded": declared.embedded, "properties": entries}
+    return {"class": declared.name, "key": exact(obj.object_key), "embedded": declared.embedded, "properties": entries}
 
 
 def _backlinks(obj: Any, database: Database) -> Iterator[Json]:
@@ -341,7 +341,7 @@ def links(ask: Ask, snapshot: Snapshot) -> Json:
     linking = obj.backlinks(source, name)
     first, end = ask.range(len(linking))
     return {
-        "class": obj.class_name, "key": obj.object_key, "label": label_of(obj), "source": source, "property": name,
+        "class": obj.class_name, "key": exact(obj.object_key), "label": label_of(obj), "source": source, "property": name,
         "total": len(linking), "from": first, "items": [link(linking[index]) for index in range(first, end)]}  # fmt: skip
 
 
@@ -501,7 +501,7 @@ def check(ask: Ask, snapshot: Snapshot) -> Json:
     return {
         "sound": not faults, "total": faults.total,
         "faults": [
-            {"kind": one.kind, "class": one.class_name, "property": one.property, "key": one.object_key, "offset": one.offset, "message": one.message}
+            {"kind": one.kind, "class": one.class_name, "property": one.property, "key": one.object_key if one.object_key is None else exact(one.object_key), "offset": one.offset, "message": one.message}
             for one in faults]}  # fmt: skip
 
 

@@ -14,6 +14,7 @@ Every cell is an object with "t", its type:
     {"t": "objectId", "v": "…", "time": "…"}   the time that it has in it
     {"t": "link", "class": "Person", "key": 12, "label": "Ann"}
     {"t": "object", "class": "Address", "key": 3, "fields": [["city", cell], …], "more": 2}     an embedded object
+                                               keys are as integers: text from 2^53 on, which files that were synchronized have
     {"t": "list", "count": 3, "items": [cell, …]}      "set" likewise; the first few
     {"t": "dict", "count": 3, "items": [["key", cell], …]}
     {"t": "error", "kind": "CorruptFileError", "message": "…"}     what cannot be read, and why: the rest is shown all the same
@@ -198,7 +199,7 @@ def is_embedded(obj: Any) -> bool:
 
 def link(obj: Any) -> Cell:
     """The cell of an object that is linked to."""
-    found = {"t": "link", "class": obj.class_name, "key": obj.object_key}
+    found = {"t": "link", "class": obj.class_name, "key": exact(obj.object_key)}
     label = label_of(obj)
     return found if label is None else {**found, "label": label}
 
@@ -229,7 +230,7 @@ def _embedded(obj: Any, limits: Limits, depth: int) -> Cell:
             fields.append([name, cell(obj[name], schema.properties[name], limits, depth - 1)])
         except Error as error:
             fields.append([name, fault(error)])
-    found: Cell = {"t": "object", "class": obj.class_name, "key": obj.object_key, "fields": fields}
+    found: Cell = {"t": "object", "class": obj.class_name, "key": exact(obj.object_key), "fields": fields}
     rest = len(schema.properties) - len(fields)
     return {**found, "more": rest} if rest else found
 

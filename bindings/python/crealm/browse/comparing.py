@@ -10,6 +10,7 @@ from typing import Any, Dict, List
 from .._shown import cut
 from ..cli.diff import Change, Comparison, schema_differences
 from ..database import Database
+from .cells import exact
 from .work import Job
 
 _MOST = 500  # Changes that are listed; all are counted.
@@ -37,7 +38,7 @@ def compared(a: Database, b: Database, job: Job) -> Json:
 def _shown(change: Change) -> Json:
     ((_, identity),) = change.identity.items()
     values = change.values if change.kind == "changed" else dict(islice(change.values.items(), 6))
-    found = {"class": change.class_name, "kind": change.kind, "key": change.key, "identity": _text(identity)}
+    found = {"class": change.class_name, "kind": change.kind, "key": exact(change.key), "identity": _text(identity)}
     if change.kind == "changed":
         return {**found, "values": [{"property": name, "before": _text(both["a"]), "after": _text(both["b"])} for name, both in values.items()]}
     side = "before" if change.kind == "removed" else "after"

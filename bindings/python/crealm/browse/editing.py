@@ -15,6 +15,7 @@ from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
 from .._shown import cut
 from ..errors import DataError, Error
+from .cells import exact
 from .changes import ASKED, Change, Changing, Done, Past
 from .files import File
 from .places import key_of
@@ -183,7 +184,7 @@ def _title(changes: Sequence[Change], done: Sequence[Done]) -> str:
 
 
 def _shown(change: Change, done: Done) -> Json:
-    found: Json = {"do": change.do, "class": change.class_name, "key": done.key, "label": done.label, "path": list(change.path)}
+    found: Json = {"do": change.do, "class": change.class_name, "key": exact(done.key), "label": done.label, "path": list(change.path)}
     for side, text in (("before", done.before), ("after", done.after)):
         if text is not None:
             found[side] = cut(text, _WIDTH)

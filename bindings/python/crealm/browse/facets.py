@@ -67,7 +67,7 @@ def _counted(answer: Found, objects: int, name: str, job: Job) -> List[Tuple[Any
 
 def _cell(value: Any, prop: Prop) -> Json:
     if prop.is_link:
-        return {"t": "link", "class": prop.type, "key": value}
+        return {"t": "link", "class": prop.type, "key": exact(value)}
     return cell(value, prop, TABLE)
 
 

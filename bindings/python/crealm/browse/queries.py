@@ -14,7 +14,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 from ..database import Database
 from ..errors import Error, QueryError
 from ..schema import ClassSchema, Prop
-from .cells import TABLE, Cell, fault, readable
+from .cells import TABLE, Cell, exact, fault, readable
 from .files import Snapshot, without_path
 from .places import property_of
 from .work import Job
@@ -130,7 +130,7 @@ def is_speakable(name: str) -> bool:
 def _row(answer: Found, index: int, properties: Sequence[Tuple[str, Prop]]) -> Dict[str, Any]:
     try:
         obj = answer.rows[index]
-        return {"key": obj.object_key, "cells": [_cell(obj, name, prop) for name, prop in properties]}
+        return {"key": exact(obj.object_key), "cells": [_cell(obj, name, prop) for name, prop in properties]}
     except Error as error:
         return {"key": None, "cells": [fault(error) for _ in properties]}
 

@@ -193,6 +193,9 @@ function marked(kind, text) {
 
 // Links
 
+/** The key in a marked link, with all its digits: as a number it might lose some. */
+const digitsOf = (json) => /"\$ref":\s*(\d+)/.exec(json)[1];
+
 /** className: null where it may be any. */
 function link(className, json, file, schema, optional) {
   const given = json === undefined || json === "null" ? null : JSON.parse(json);
@@ -208,7 +211,7 @@ function link(className, json, file, schema, optional) {
   });
   const found = h("ul", { class: "found" });
   const shown = h("p", { class: "picked", role: "status" });
-  let timer = null, key = given ? String(given.$ref) : null, turn = 0;
+  let timer = null, key = given ? digitsOf(json) : null, turn = 0;
   const pick = (to, label) => {
     key = to;
     const name = () => [h("span", { class: "faint" }, isolated(target()), ` #${key} `), label && isolated(label)];
