@@ -100,10 +100,11 @@ public func realm_object_as_link(_ o: OpaquePointer?) -> realm_link_t {
 
 @_cdecl("realm_get_value")
 public func realm_get_value(_ o: OpaquePointer?, _ property: Int64, _ out: UnsafeMutablePointer<realm_value_t>?) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
-        let v = try realm.value(o.table, o.key, ColKey(property))
+    do throws(RealmError) {
+        let v = try readProperty(o, property)
         if let out { store(v, out) }
-    }
+        return true
+    } catch { return failed(error) }
 }
 @_cdecl("realm_get_values")
 public func realm_get_values(

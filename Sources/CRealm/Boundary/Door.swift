@@ -10,6 +10,7 @@ import CoreEngine
 ///     inside(.list, l) { (list, realm) in … }      bool functions:     what is confined to the Realm's thread
 ///     from(.list, l) { (list, realm) in … }        pointer functions:  the same
 ///     handle(.list, l) { (list, realm) in … }      … that return a new handle
+///     readProperty(o, key)                         of an object, confined, too: the same checks, in line in the engine
 ///     anywhere(.realm, r) { (realm) in … }         what any thread may ask: the handle, and nothing behind it
 ///
 /// `Scripts/check_doors.py` compares the door that each function takes with the thread rule that the header states.
@@ -102,6 +103,13 @@ extension Confined {
     } catch {
         setLastError(error)
         return failure
+    }
+}
+
+/// The value of a property of an object: most of what programs call. The engine makes the checks of the door, in line.
+@inline(__always) func readProperty(_ o: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
+    try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) -> Mixed in
+        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.read(h.table, h.key, ColKey(property)) }
     }
 }
 

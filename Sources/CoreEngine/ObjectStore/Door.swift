@@ -52,7 +52,7 @@ extension Realm {
     @inline(__always) func enterQuickly() -> Bool {
         let me = Platform.threadId
         // No thread has the number 0; that of a frozen Realm is 0.
-        guard me == sureThread.load(ordering: .relaxed) || me == thread.load(ordering: .relaxed) else { return false }
+        guard me == sureThread.load(ordering: .relaxed) || me == thread.load(ordering: .relaxed) || isOnCheckedThread else { return false }
         visits.store(visits.load(ordering: .relaxed) &+ 1, ordering: .relaxed)
         Platform.keepOrder()
         if standing.load(ordering: .acquiring) == 0, !FaultGuard.hasFaults { return true }
@@ -140,6 +140,12 @@ extension Realm {
         if isInTransit { return false }
         if let threadCheck { return threadCheck(threadCheckContext) }
         return home.isOnThread
+    }
+
+    /// Whether a C function of the scheduler says so; false where there is none, as for frozen Realms.
+    @inline(__always) private var isOnCheckedThread: Bool {
+        guard let threadCheck, thread.load(ordering: .relaxed) == 0, !isInTransit else { return false }
+        return threadCheck(threadCheckContext)
     }
 
     @inline(never) private func refuse(_ accessor: Accessor) throws(RealmError) {

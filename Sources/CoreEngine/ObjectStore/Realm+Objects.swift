@@ -73,6 +73,11 @@ extension Realm {
             return try otherValue(t, object, column)
         }
     }
+    /// The same where the leaf was found not to be open.
+    func valueInClosedLeaf(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
+        guard let u = try readingTable(table) else { throw invalidated() }
+        return try u.borrow { (t: Table) throws(RealmError) in try otherValue(t, object, column) }
+    }
     @inline(never) private func otherValue(_ t: Table, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
         guard let c = t.facts(column), !c.isCollection, c.type != .backlink, object.raw >= 0, let v = try t.get(object, c) else {
             throw unreadable(t, object, column)

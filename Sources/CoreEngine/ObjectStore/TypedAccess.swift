@@ -1,10 +1,20 @@
-/// Reading and writing by keys, through the door, for APIs that bind the keys of a class once (the Swift façade).
+/// Reading and writing by keys, through the door, for those who bind the keys of a class once: RealmSwift, and C functions that are called most.
 ///
 /// One call of the engine each. Rules and errors are those of `value`, `set` and `ResultSet.object`.
 extension Realm {
-    /// A value without bytes: a number, a time, an identifier, a link. Texts, binaries and collections are read with the others.
+    /// A value; its bytes are good until the Realm changes or moves.
     package func read(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
-        try inside(.object) { () throws(RealmError) in try value(table, object, column) }
+        guard enterQuickly() else { return try inside(.object) { () throws(RealmError) in try value(table, object, column) } }
+        guard let v = opened(table, column, { $0.rows.openedValue(object, column.index) }) else { return try readClosed(table, object, column) }
+        if !leaveQuickly() { try verifyWhole() }
+        return v
+    }
+    /// The rest of it, between `enterQuickly` and here, where the leaf is not open.
+    @inline(never) private func readClosed(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
+        let found: Result<Mixed, RealmError>
+        do throws(RealmError) { found = .success(try valueInClosedLeaf(table, object, column)) } catch { found = .failure(error) }
+        if !leaveQuickly() { try verifyWhole() }
+        return try found.get()
     }
     /// The integer in a property; nil when it holds none.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
@@ -42,13 +52,14 @@ extension Realm {
     /// property is read the general way, which says what is wrong.
     @inline(__always) private func glance<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
         guard enterQuickly() else { return nil }
-        var found: R?
-        if transaction.stage == .reading || transaction.stage == .writing,
-            let t = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
-        {
-            found = t._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
-        }
+        let found = opened(table, column, body)
         return leaveQuickly() ? found : nil
+    }
+    @inline(__always) private func opened<R>(_ table: TableKey, _ column: ColKey, _ body: (Table) -> R?) -> R? {
+        guard transaction.stage == .reading || transaction.stage == .writing,
+            let t = Unmanaged.passUnretained(transaction.group)._withUnsafeGuaranteedRef({ $0.openTable(table) })
+        else { return nil }
+        return t._withUnsafeGuaranteedRef { $0.isColumn(column) ? body($0) : nil }
     }
     /// Stores a value; inside a write transaction.
     package func write(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
