@@ -124,3 +124,61 @@ private func expectSame(_ a: Realm, _ b: Realm, _ context: String) throws {
     }
     for r in realms { r.close() }
 }
+
+/// So many that the indexes have inner nodes, and the table has, too.
+@Test func aClassThatLostAllItsObjectsTogetherTakesNewOnes() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.file("emptied.realm")
+    let types: [PropertyType] = [.int, .string, .date, .uuid, .objectId, .mixed]
+    let indexed = types.map { Property(Name("\($0)"), $0, nullable: $0 == .mixed, indexed: true) }
+    let more = [Property("text", .string, fullText: true), Property("tags", .string, collection: .list, indexed: true)]
+    let schema = Schema([ObjectSchema("Entry", properties: [Property("id", .int, primary: true)] + indexed + more)])
+    let realm = try Realm(RealmConfiguration(path: path, schema: schema, schemaVersion: 1))
+    defer { realm.close() }
+    let count = 1200
+    func fill() throws {
+        for i in 0..<count {
+            // The first four bytes of each differ.
+            let n = UInt64(i) << 32 | UInt64(i), word = String(i + 50_000, radix: 36)
+            let o = try realm.create("Entry", primaryKey: .int(Int64(i)))
+            try o.set("int", .int(Int64(i)))
+            try o.set("string", .string(word))
+            try o.set("date", .date(Timestamp(seconds: Int64(i), nanoseconds: 0)))
+            try o.set("uuid", .uuid(UUIDValue(high: n, low: n)))
+            try o.set("objectId", .objectId(ObjectId(high: n, low: 0)))
+            try o.set("mixed", .int(Int64(i)))
+            try o.set("text", .string("a \(word)"))
+            try o.list("tags").insert(.string(word), at: 0)
+        }
+    }
+    func expectEntries(_ expected: Int) throws {
+        let table = try realm.table(realm.schema["Entry"]!.key)
+        #expect(table.indexes.columns.count == 9)
+        for i in table.indexes.columns {
+            let entries = try #require(try table.index(of: i)).entryCount()
+            // In that of the words each object stands under two, "a" and its own.
+            #expect(entries == expected || entries == expected * 2, "index \(i)")
+        }
+    }
+    for _ in 0..<2 {
+        try realm.beginWrite()
+        try fill()
+        try realm.commitWrite()
+        try expectEntries(count)
+        try realm.beginWrite()
+        try realm.delete(realm.schema["Entry"]!.key, try realm.objects("Entry").map(\.key))
+        try realm.commitWrite()
+        try expectEntries(0)
+        try checkFile(path)
+    }
+    // In one transaction.
+    try realm.beginWrite()
+    for _ in 0..<2 {
+        try fill()
+        try realm.delete(realm.schema["Entry"]!.key, try realm.objects("Entry").map(\.key))
+    }
+    try fill()
+    try realm.commitWrite()
+    try expectEntries(count)
+    try checkFile(path)
+}

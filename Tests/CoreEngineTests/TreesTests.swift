@@ -296,6 +296,17 @@ private func compare(_ tree: ClusterTree, _ model: [Int64: Int64], sourceLocatio
         }
         #expect(try index.entryCount() == model.count)
     }
+    // What is left is an index like a new one.
+    for v in 0..<60 {
+        _ = try tree.insert(ObjKey(Int64(v)))
+        try with(v) { m in
+            #expect(try tree.set(ObjKey(Int64(v)), column, m))
+            try index.insert(m, ObjKey(Int64(v)))
+            #expect(try index.count(of: m) == 1)
+        }
+    }
+    try index.checkInvariants()
+    #expect(try index.entryCount() == 60)
 }
 
 @Test func wordsOfText() {

@@ -1032,6 +1032,7 @@ class Index:
         need(len(keys) == n.size - 1 and len(keys) <= 1000, "index node sizes")
         need(all(a < b for a, b in zip(keys, keys[1:])), "index keys not ascending")
         if n.inner:
+            need(keys, "inner index node without children")
             for i, k in enumerate(keys):
                 last = self._walk(n.child(1 + i), path)
                 need(last == k, "inner index key %x != %x", k, last or 0)

@@ -93,12 +93,12 @@ extension SearchIndex {
         try store.eraseSlots(&n, position + 1)
         return keys.count == 0
     }
-    /// An inner root with one child gives way to it.
+    /// An inner root with one child gives way to it, one without any to a leaf.
     func lower(_ ref: inout Ref) throws(RealmError) {
         for _ in 0..<Trees.maxDepth {
             let (n, keys) = try open(ref)
-            guard n.isInner, n.count == 2 else { return }
-            let child = try n.child(1)
+            guard n.isInner, n.count <= 2 else { return }
+            let child = n.count == 2 ? try n.child(1) : try Self.create(store)
             store.free(keys)
             store.free(n)
             ref = child

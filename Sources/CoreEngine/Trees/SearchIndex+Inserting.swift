@@ -120,9 +120,14 @@ extension SearchIndex {
     ) throws(RealmError) -> Growth {
         guard depth < Trees.maxDepth else { throw .corrupt("index too deep", at: ref.offset) }
         var (n, keys) = try open(ref)
+        if n.isInner, keys.count == 0 {
+            guard depth == 0 else { throw .corrupt("inner index node without children", at: ref.offset) }
+            // A root like that was once left where all objects had been deleted together.
+            try lower(&ref)
+            (n, keys) = try open(ref)
+        }
         var position = Self.search(keys, chunk)
         if n.isInner {
-            guard keys.count > 0 else { throw .corrupt("inner index node without children", at: ref.offset) }
             position = min(position, keys.count - 1)
             n = try store.writableRefs(n)
             ref = n.ref

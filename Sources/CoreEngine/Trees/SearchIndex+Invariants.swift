@@ -1,7 +1,8 @@
 /// What every operation leaves behind, and the walk over all entries that finds out. Format: logical §9.
 ///
 /// 1. Chunks ascend strictly in a node, one for each entry; an inner node names the last chunk of each child.
-/// 2. No node is reached twice, and no object stands twice under one value.
+/// 2. An inner node has children.
+/// 3. No node is reached twice, and no object stands twice under one value.
 extension SearchIndex {
     func checkInvariants() throws(RealmError) {
         var all: Set<ObjKey> = [], path: [Int32] = []
@@ -40,6 +41,7 @@ extension SearchIndex {
     private func checkedNode(_ ref: Ref) throws(RealmError) -> (node: Node, keys: Node) {
         let (n, keys) = try open(ref)
         guard keys.count == n.count - 1 else { throw .corrupt("index node with keys and entries that do not match", at: ref.offset) }
+        guard keys.count > 0 || !n.isInner else { throw .corrupt("inner index node without children", at: ref.offset) }
         for i in 1..<max(1, keys.count) where keys.get(i - 1) >= keys.get(i) { throw .corrupt("index keys out of order", at: ref.offset) }
         return (n, keys)
     }
