@@ -19,7 +19,10 @@ public enum RealmMisuse {
     RealmMisuse.handler?(message)
     fatalError("RealmSwift: \(message)")
 }
-@inline(never) func misuse(_ error: EngineError) -> Never { misuse(error.message) }
+/// Of Realms, only those are closed that were invalidated, and those of migrations that ended.
+@inline(never) func misuse(_ error: EngineError) -> Never {
+    misuse(error.code == .closedRealm ? "Object has been deleted or invalidated." : error.message)
+}
 
 /// Runs what can only fail by misuse, or because the file is damaged: nobody can be told but by ending the program.
 @inline(__always) func must<R>(_ body: () throws(EngineError) -> R) -> R {

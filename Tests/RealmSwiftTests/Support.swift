@@ -52,3 +52,13 @@ private enum Misuses {
         }
     }
 }
+
+/// Random numbers that are the same in each run.
+struct Seeded: RandomNumberGenerator {
+    var state: UInt64
+    mutating func next() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        let x = state ^ (state >> 33)
+        return x &* 0xFF51_AFD7_ED55_8CCD ^ (x >> 29)
+    }
+}

@@ -17,11 +17,11 @@ extension Binder {
     /// The steps, those of a key path argument in its place.
     func spelledOut(_ written: [PathStep]) throws(RealmError) -> [PathStep] {
         guard case .pathArgument(let n)? = written.first else { return written }
-        guard written.count == 1 else { throw .query("Cannot mix a key path argument with other steps") }
+        guard written.count == 1 || names.reachFurther else { throw .query("Cannot mix a key path argument with other steps") }
         guard case .value(.string(let text)) = try argument(n) else { throw .queryArgument("Key path argument at index \(n) is not a string") }
         let parts = text.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: true).map { Name(String(decoding: $0, as: UTF8.self)) }
         guard !parts.isEmpty else { throw .query("Empty key path") }
-        return parts.map { part in
+        let first = parts.map { (part) -> PathStep in
             switch part {
             case "@links": .links
             case "@keys": .keys
@@ -29,6 +29,7 @@ extension Binder {
             default: .name(part)
             }
         }
+        return first + written.dropFirst()
     }
     /// Follows the steps from class `start`.
     func path(_ written: [PathStep], _ start: Table, _ quantifier: Quantifier?) throws(RealmError) -> PathExpression {

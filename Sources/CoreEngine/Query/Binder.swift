@@ -45,7 +45,7 @@ struct Binder {
             return OrCondition(all)
         case .not(let q): return NotCondition(try condition(q, t))
         case .geoWithin(let e, let shape): return try geoWithin(e, shape, t)
-        case .compare(let op, let fold, let l, let r): return try compare(op, fold, l, r, t)
+        case .compare(let op, let folding, let l, let r): return try compare(op, folding, l, r, t)
         case .between(let e, let bounds, let quantifier): return try between(e, bounds, quantifier, t)
         }
     }
@@ -59,12 +59,13 @@ struct Binder {
     }
 
     mutating func compare(
-        _ op: CompareOperator, _ fold: Bool, _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table
+        _ op: CompareOperator, _ folding: Folding, _ l: ExpressionSyntax, _ r: ExpressionSyntax, _ t: Table
     ) throws(RealmError) -> Condition {
         if Self.isConstant(l) && Self.isConstant(r) { throw .query("Cannot compare two constants") }
         if op == .text { return try text(l, r, t) }
+        if op == .like, folding.contains(.accents) { throw .query("Operator 'LIKE' not supported with diacritic-insensitive modifier.") }
         let (left, right) = try sides(l, r, op, t)
-        return try compare(op, fold, left, right, isArgument: Self.isArgument(l) || Self.isArgument(r))
+        return try compare(op, folding, left, right, isArgument: Self.isArgument(l) || Self.isArgument(r))
     }
     /// Both sides of an operator. A constant takes its type from the other side; not both are constants.
     mutating func sides(
@@ -82,7 +83,9 @@ struct Binder {
         return false
     }
 
-    func compare(_ op: CompareOperator, _ fold: Bool, _ left: Expression, _ right: Expression, isArgument: Bool) throws(RealmError) -> Condition {
+    func compare(
+        _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression, isArgument: Bool
+    ) throws(RealmError) -> Condition {
         let l = left.type, r = right.type
         func mismatch(_ what: String) -> RealmError { isArgument ? .queryArgument(what) : .query(what) }
         if left.isConstant && right.isConstant { throw .query("Unsupported comparison between two constants") }
@@ -96,15 +99,16 @@ struct Binder {
             guard op == .equal || op == .notEqual || op == .in else {
                 throw .query("Unsupported comparison operator '\(op.rawValue)' against type '@type'")
             }
-            return CompareCondition(op, folding: false, left, right)
+            return CompareCondition(op, folding: [], left, right)
         }
-        if op.isString || fold, !Self.isText(op, left, right), op.isString || !Self.isAgainstConstant(left, right) {
+        if names.reachFurther, op.isString, op != .like, Self.isNothing(right) { return ConstantCondition(false) }
+        if op.isString || !folding.isEmpty, !Self.isText(op, left, right), op.isString || !Self.isAgainstConstant(left, right) {
             let what =
-                "Unsupported comparison operator '\(op.rawValue)\(fold ? "[c]" : "")' against type '\(r.name)', "
+                "Unsupported comparison operator '\(op.rawValue)\(folding.mark)' against type '\(r.name)', "
                 + "right side must be a string or binary type"
             throw r == .null || !op.isString ? .query(what) : mismatch(what)
         }
-        if l.isLink || r.isLink { return try compareLinks(op, fold, left, right, mismatch) }
+        if l.isLink || r.isLink { return try compareLinks(op, folding, left, right, mismatch) }
         if !op.isString, !ValueType.comparable(l, r) {
             if let list = (left.isConstant ? left : right) as? ConstantExpression, list.isList {
             } else {
@@ -114,7 +118,18 @@ struct Binder {
                         : "Unsupported comparison between type '\(l.name)' and type '\(r.name)'")
             }
         }
-        return Self.direct(op, fold, left, right) ?? CompareCondition(op, folding: fold, left, right)
+        // Of a list of constants the direct condition knows only equality.
+        let isFoldedList = names.reachFurther && !folding.isEmpty && right.isList
+        return (isFoldedList ? nil : Self.direct(op, folding, left, right)) ?? CompareCondition(op, folding: folding, left, right)
+    }
+    /// NULL, or a text without letters, of which Foundation says that it stands nowhere.
+    private static func isNothing(_ e: Expression) -> Bool {
+        guard let constant = e as? ConstantExpression, !constant.isList else { return false }
+        switch constant.values.first {
+        case .string(let s)?, .binary(let s)?: return s.isEmpty
+        case .null?: return true
+        default: return false
+        }
     }
     /// Whether the right side is text or bytes, as far as can be told: what the string operators and [c] compare with.
     private static func isText(_ op: CompareOperator, _ left: Expression, _ right: Expression) -> Bool {
@@ -135,11 +150,11 @@ struct Binder {
         return !constant.isList && (left.type == .mixed || right.type == left.type)
     }
     private func compareLinks(
-        _ op: CompareOperator, _ fold: Bool, _ left: Expression, _ right: Expression, _ mismatch: (String) -> RealmError
+        _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression, _ mismatch: (String) -> RealmError
     ) throws(RealmError) -> Condition {
         let l = left.type, r = right.type
         guard op == .equal || op == .notEqual || op == .in else {
-            if op.isString { return CompareCondition(op, folding: fold, left, right) }
+            if op.isString { return CompareCondition(op, folding: folding, left, right) }
             throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
         }
         if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression,
@@ -160,13 +175,15 @@ struct Binder {
         }
         // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
         if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
-            return CompareCondition(op, folding: false, left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
+            return CompareCondition(op, folding: [], left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
         }
-        return CompareCondition(op, folding: false, left, right)
+        return CompareCondition(op, folding: [], left, right)
     }
     /// The faster condition for a property of the class itself against constants; nil where there is none.
-    private static func direct(_ op: CompareOperator, _ fold: Bool, _ left: Expression, _ right: Expression) -> Condition? {
-        guard let column = left.directColumn, let constant = right as? ConstantExpression, let path = left as? PathExpression else { return nil }
+    private static func direct(_ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression) -> Condition? {
+        guard !folding.contains(.accents), let column = left.directColumn, let constant = right as? ConstantExpression,
+            let path = left as? PathExpression
+        else { return nil }
         let l = left.type, r = right.type
         if constant.isList {
             guard op == .equal || op == .in, !constant.values.isEmpty, l != .mixed, constant.quantifier == nil || constant.quantifier == .any else {
@@ -174,7 +191,7 @@ struct Binder {
             }
             return InCondition(path, column, constant)
         }
-        return l == .mixed || r == l || r == .null ? DirectCondition(path, column, op, folding: fold, constant) : nil
+        return l == .mixed || r == l || r == .null ? DirectCondition(path, column, op, folding: !folding.isEmpty, constant) : nil
     }
     static func isValueCollection(_ e: Expression) -> Bool {
         guard let p = e as? PathExpression, !p.type.isLink else { return e is ArithmeticExpression && e.isList }
@@ -220,7 +237,7 @@ struct Binder {
             }
             let c = try constant(.constant(b, nil), hint: left, .greaterEqual)
             if let c = c as? ConstantExpression { texts.append(c) }
-            parts.append(try compare(i == 0 ? .greaterEqual : .lessEqual, false, left, c, isArgument: isArgument))
+            parts.append(try compare(i == 0 ? .greaterEqual : .lessEqual, [], left, c, isArgument: isArgument))
         }
         let isShort = left.directColumn != nil && (left.type == .int || left.type == .timestamp)
         return BetweenCondition(parts[0], parts[1]) { p in

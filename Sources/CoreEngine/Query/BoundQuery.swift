@@ -26,7 +26,7 @@ package final class BoundQuery {
         _ text: String, _ group: Group, _ table: TableKey, _ names: QueryNames, _ arguments: [QueryArgument]
     ) throws(RealmError) -> BoundQuery {
         guard let t = try group.table(table) else { throw RealmError(.noSuchTable, "No table with key \(table.raw)") }
-        let syntax = try QueryParser.parse(text)
+        let syntax = try QueryParser.parse(text, knowingAccents: names.reachFurther)
         let arena = ConstantArena()
         var binder = Binder(group, names, arguments, arena)
         let condition = try binder.condition(syntax.predicate, t)

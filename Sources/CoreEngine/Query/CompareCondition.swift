@@ -39,7 +39,7 @@ enum Comparison {
         }
     }
     /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules: query-language §11.
-    static func string(_ op: CompareOperator, folding: Bool, _ a: Mixed, _ b: Mixed) -> Bool {
+    static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed) -> Bool {
         if b.isNull {
             switch op {
             case .contains: return !a.isNull
@@ -51,9 +51,8 @@ enum Comparison {
         }
         if a.isNull { return op == .notEqual }
         switch (a, b) {
-        case (.string(let x), .string(let y)), (.binary(let x), .binary(let y)):
-            let hit = Pattern(op == .in ? .equal : op, y, folding: folding).matches(x)
-            return op == .notEqual ? !hit : hit
+        case (.string(let x), .string(let y)): return Pattern(op, y, folding: folding).matches(x) == (op != .notEqual)
+        case (.binary(let x), .binary(let y)): return Pattern(op, y, folding: folding.subtracting(.accents)).matches(x) == (op != .notEqual)
         default: return op == .notEqual
         }
     }
@@ -62,23 +61,24 @@ enum Comparison {
 /// Two expressions, compared by the rules of lists and quantifiers. Rules: query-language §6 (E), §7.
 final class CompareCondition: Condition {
     let op: CompareOperator
-    let folds: Bool
+    let folding: Folding
     let left: Expression, right: Expression
     private let a = ValueBuffer(), b = ValueBuffer()
     private let types: Bool
     private let patterns: [Pattern?]
 
-    init(_ op: CompareOperator, folding: Bool, _ left: Expression, _ right: Expression) {
+    init(_ op: CompareOperator, folding: Folding, _ left: Expression, _ right: Expression) {
         self.op = op
-        folds = folding
+        self.folding = folding
         self.left = left
         self.right = right
         types = left.type == .typeName || right.type == .typeName
         // Constant patterns are prepared once.
-        if let c = right as? ConstantExpression, op.isString || folding {
+        if let c = right as? ConstantExpression, op.isString || !folding.isEmpty {
             patterns = c.values.map { v in
                 switch v {
-                case .string(let s), .binary(let s): Pattern(op == .in || op == .notEqual ? .equal : op, s, folding: folding)
+                case .string(let s): Pattern(op, s, folding: folding)
+                case .binary(let s): Pattern(op, s, folding: folding.subtracting(.accents))
                 default: nil
                 }
             }
@@ -86,7 +86,7 @@ final class CompareCondition: Condition {
             patterns = []
         }
     }
-    override func copied() -> Condition { CompareCondition(op, folding: folds, left.copied(), right.copied()) }
+    override func copied() -> Condition { CompareCondition(op, folding: folding, left.copied(), right.copied()) }
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)
@@ -118,14 +118,15 @@ final class CompareCondition: Condition {
         if let hop = path.hops.first {
             // Long chains are walked row by row.
             guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target) else { return }
-            let rest = CompareCondition(op, folding: folds, path.afterFirstHop, right)
+            let rest = CompareCondition(op, folding: folding, path.afterFirstHop, right)
             try rest.prepare(group)
             step = (hop.column, rest, .passUnretained(target))
             return
         }
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
         if case .typedLink(let t, _) = constant, t != facts.oppositeTable { return }
-        if let t = ColumnTest(facts.kind, op, constant, folding: folds, ieee: false) { test = (column, t) }
+        guard !folding.contains(.accents) else { return }
+        if let t = ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) { test = (column, t) }
     }
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }
     override var cost: Int { test != nil ? 15 : (step != nil ? 50 : 100) }
@@ -172,7 +173,7 @@ final class CompareCondition: Condition {
             guard case .int(let m) = x, case .int(let n) = y else { return op == .notEqual }
             return (m & n != 0) == (op != .notEqual)
         }
-        if op.isString || folds {
+        if op.isString || !folding.isEmpty {
             if j < patterns.count, let p = patterns[j] {
                 switch (x, y) {
                 case (.string(let s), .string), (.binary(let s), .binary): return p.matches(s) == (op != .notEqual)
@@ -180,7 +181,7 @@ final class CompareCondition: Condition {
                 default: return op == .notEqual
                 }
             }
-            return Comparison.string(op, folding: folds, x, y)
+            return Comparison.string(op, folding: folding, x, y)
         }
         return Comparison.holds(op, x, y)
     }

@@ -22,7 +22,7 @@ final class DirectCondition: Condition {
         switch constant {
         case .string(let b), .binary(let b):
             folds = folding
-            pattern = op.isString || folding ? Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding) : nil
+            pattern = op.isString || folding ? Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding ? .cases : []) : nil
         default:
             folds = false
             pattern = nil

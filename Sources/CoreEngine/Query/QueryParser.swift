@@ -11,12 +11,16 @@ struct QueryParser {
     /// Next argument of `%@` and `%K`.
     var nextArgument = 0
 
-    init(_ text: String) throws(RealmError) {
+    /// Whether operators may have `[d]` and `[cd]` behind them.
+    private let knowsAccents: Bool
+
+    init(_ text: String, knowingAccents: Bool = false) throws(RealmError) {
         self.text = text
+        knowsAccents = knowingAccents
         (tokens, bytes) = try Lexer.tokens(of: text)
     }
-    static func parse(_ text: String) throws(RealmError) -> QuerySyntax {
-        var p = try QueryParser(text)
+    static func parse(_ text: String, knowingAccents: Bool = false) throws(RealmError) -> QuerySyntax {
+        var p = try QueryParser(text, knowingAccents: knowingAccents)
         let predicate = try p.predicate(until: nil)
         var orderings: [OrderingSyntax] = []
         while p.kind != .end { orderings.append(try p.ordering()) }
@@ -46,6 +50,19 @@ struct QueryParser {
         guard kind == k else { return false }
         at += 1
         return true
+    }
+    private mutating func takeFolding() -> Folding? {
+        if take(.caseInsensitive) { return .cases }
+        guard knowsAccents, kind == .openBracket, ahead(1) == .identifier, ahead(2) == .closeBracket else { return nil }
+        switch spelling(tokens[at + 1]) {
+        case "d":
+            at += 3
+            return .accents
+        case "cd", "dc":
+            at += 3
+            return [.cases, .accents]
+        default: return nil
+        }
     }
     mutating func expect(_ k: Token.Kind, _ what: String) throws(RealmError) {
         guard take(k) else { throw RealmError.querySyntax(text, "syntax error: \(what) expected", at: token.start) }
@@ -78,7 +95,7 @@ struct QueryParser {
     }
     enum Operation {
         case or, and, not
-        case compare(CompareOperator, Bool)
+        case compare(CompareOperator, Folding)
         case between
         case arithmetic(ArithmeticOperator)
         case open
@@ -97,18 +114,18 @@ struct QueryParser {
             switch kind {
             case .or: self = .or
             case .and: self = .and
-            case .equal: self = .compare(.equal, false)
-            case .notEqual: self = .compare(.notEqual, false)
-            case .less: self = .compare(.less, false)
-            case .greater: self = .compare(.greater, false)
-            case .lessEqual: self = .compare(.lessEqual, false)
-            case .greaterEqual: self = .compare(.greaterEqual, false)
-            case .in: self = .compare(.in, false)
-            case .beginsWith: self = .compare(.beginsWith, false)
-            case .endsWith: self = .compare(.endsWith, false)
-            case .contains: self = .compare(.contains, false)
-            case .like: self = .compare(.like, false)
-            case .text: self = .compare(.text, false)
+            case .equal: self = .compare(.equal, [])
+            case .notEqual: self = .compare(.notEqual, [])
+            case .less: self = .compare(.less, [])
+            case .greater: self = .compare(.greater, [])
+            case .lessEqual: self = .compare(.lessEqual, [])
+            case .greaterEqual: self = .compare(.greaterEqual, [])
+            case .in: self = .compare(.in, [])
+            case .beginsWith: self = .compare(.beginsWith, [])
+            case .endsWith: self = .compare(.endsWith, [])
+            case .contains: self = .compare(.contains, [])
+            case .like: self = .compare(.like, [])
+            case .text: self = .compare(.text, [])
             case .between: self = .between
             case .plus: self = .arithmetic(.add)
             case .minus: self = .arithmetic(.subtract)
@@ -163,8 +180,8 @@ struct QueryParser {
                 while let top = operations.last, top.op.precedence >= op.precedence { try reduce(&operands, &operations) }
                 let position = token.start
                 at += 1
-                if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in, take(.caseInsensitive) {
-                    operations.append((.compare(c, true), position))
+                if case .compare(let c, _) = op, c.isString || c == .equal || c == .notEqual || c == .in, let folding = takeFolding() {
+                    operations.append((.compare(c, folding), position))
                 } else {
                     operations.append((op, position))
                 }
@@ -234,14 +251,14 @@ struct QueryParser {
         }
         guard let right = operands.popLast(), let left = operands.popLast() else { throw wrong() }
         switch (op, left, right) {
-        case (.compare(let c, let fold), .value(let l, let a, let lb), .value(let r, let b, let rb)):
+        case (.compare(let c, let folding), .value(let l, let a, let lb), .value(let r, let b, let rb)):
             if c.isString || c == .text {
                 // Only plain values, without brackets or arithmetic.
                 if lb || rb { throw wrong() }
                 if case .arithmetic = l { throw wrong() }
                 if case .arithmetic = r { throw wrong() }
             }
-            operands.append(.predicate(.compare(c, caseInsensitive: fold, l, r), depth: try checked(max(a, b) + 1)))
+            operands.append(.predicate(.compare(c, folding, l, r), depth: try checked(max(a, b) + 1)))
         case (.between, .value(let l, let a, let lb), .value(.list(let bounds, let q), _, false)):
             if lb { throw wrong() }
             if case .arithmetic = l { throw wrong() }

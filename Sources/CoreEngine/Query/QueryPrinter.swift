@@ -122,7 +122,7 @@ final class QueryPrinter {
         if op == .in, !(c.left.isList && c.right.isList && c.left.type.isLink && c.left.quantifier == nil) { op = .equal }
         // Against a Mixed, one element is as good as a list of it.
         if let list = c.right as? ConstantExpression, list.isList, list.values.count == 1, list.quantifier == nil || list.quantifier == .any,
-            !op.isString, !c.folds,
+            !op.isString, c.folding.isEmpty,
             c.left.type == .mixed, c.left.directColumn != nil
         {
             c.left.write(self)
@@ -136,7 +136,7 @@ final class QueryPrinter {
         } else {
             c.left.write(self)
         }
-        out += " \(op.rawValue)\(c.folds ? "[c]" : "") "
+        out += " \(op.rawValue)\(c.folding.mark) "
         c.right.write(self)
         out += single(c.right, against: c.left)
     }

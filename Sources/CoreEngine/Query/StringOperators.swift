@@ -5,21 +5,28 @@ struct Pattern {
     /// The pattern mapped to upper and to lower case, when letters are folded.
     private let upper: [UInt8], lower: [UInt8]
     let folds: Bool
+    /// Values are compared without their accents; the pattern has none.
+    private let ignoresAccents: Bool
 
-    init(_ op: CompareOperator, _ pattern: Bytes, folding: Bool) {
+    init(_ op: CompareOperator, _ pattern: Bytes, folding: Folding) {
         self.op = op
-        bytes = Array(pattern)
-        folds = folding
-        upper = folding ? CaseMap.mapped(bytes, upper: true) : bytes
-        lower = folding ? CaseMap.mapped(bytes, upper: false) : bytes
+        folds = folding.contains(.cases)
+        ignoresAccents = folding.contains(.accents)
+        bytes = ignoresAccents ? AccentMap.folded(pattern, cases: folds) : Array(pattern)
+        upper = folds ? CaseMap.mapped(bytes, upper: true) : bytes
+        lower = folds ? CaseMap.mapped(bytes, upper: false) : bytes
     }
 
     /// First and last byte in both cases; the pattern is not empty.
     var edges: (UInt8, UInt8, UInt8, UInt8) { (upper[0], lower[0], upper[upper.count - 1], lower[lower.count - 1]) }
 
     func matches(_ value: Bytes) -> Bool {
+        guard ignoresAccents, value.contains(where: { $0 >= 0x80 }) else { return holds(value) }
+        return AccentMap.folded(value, cases: folds).withUnsafeBytes(holds)
+    }
+    private func holds(_ value: Bytes) -> Bool {
         switch op {
-        case .equal, .notEqual: return value.count == bytes.count && matches(value, at: 0)
+        case .equal, .notEqual, .in: return value.count == bytes.count && matches(value, at: 0)
         case .beginsWith: return value.count >= bytes.count && matches(value, at: 0)
         case .endsWith: return value.count >= bytes.count && matches(value, at: value.count - bytes.count)
         case .contains:

@@ -17,6 +17,13 @@ enum CompareOperator: String {
         }
     }
 }
+/// What a comparison of texts looks past: `[c]`, and for Realm's Swift API `[d]` and `[cd]`.
+struct Folding: OptionSet {
+    let rawValue: UInt8
+    static let cases = Folding(rawValue: 1), accents = Folding(rawValue: 2)
+    /// As it is written behind an operator.
+    var mark: String { isEmpty ? "" : "[\(contains(.cases) ? "c" : "")\(contains(.accents) ? "d" : "")]" }
+}
 enum ArithmeticOperator: String { case add = "+", subtract = "-", multiply = "*", divide = "/" }
 package enum AggregateKind: String {
     case min, max, sum, average
@@ -81,7 +88,7 @@ indirect enum PredicateSyntax {
     case and([PredicateSyntax])
     case or([PredicateSyntax])
     case not(PredicateSyntax)
-    case compare(CompareOperator, caseInsensitive: Bool, ExpressionSyntax, ExpressionSyntax)
+    case compare(CompareOperator, Folding, ExpressionSyntax, ExpressionSyntax)
     case between(ExpressionSyntax, [ConstantSyntax], Quantifier?)
     case geoWithin(ExpressionSyntax, GeoSyntax)
 }

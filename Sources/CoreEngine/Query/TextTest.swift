@@ -19,7 +19,7 @@ final class TextTest {
         default: return nil
         }
         self.op = op
-        pattern = Pattern(op == .notEqual ? .equal : op, b, folding: folding)
+        pattern = Pattern(op == .notEqual ? .equal : op, b, folding: folding ? .cases : [])
         length = b.count
         let lower = folding ? CaseMap.mapped(pattern.bytes, upper: false) : pattern.bytes
         let upper = folding ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes

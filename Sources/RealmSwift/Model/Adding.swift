@@ -6,10 +6,8 @@ extension RealmCore {
     /// Makes an object managed; the same instance shows the row from then on.
     func add(_ object: ObjectBase, _ addition: Addition) throws(EngineError) {
         if let other = object.core {
-            if other === self {
-                guard object.isInvalidated else { return }
-                misuse("Adding a deleted or invalidated object to a Realm is not permitted")
-            }
+            if object.isInvalidated { misuse("Adding a deleted or invalidated object to a Realm is not permitted") }
+            if other === self { return }
             misuse("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
         }
         guard object._rlmState == ObjectBase.unmanaged else { misuse("A stand-in cannot be added to a Realm") }
@@ -19,16 +17,16 @@ extension RealmCore {
         try verifyWriting()
         let managed = managed(type(of: object)), p = managed.info.primaryKey.map { managed.info.properties[$0] }
         let key = try row(managed, p?.access.any(object, p ?? managed.info.properties[0]), addition)
-        try fill(object, managed, BornKey(key, birth(managed.table, key)), addition)
+        let named = BornKey(key, birth(managed.table, key))
+        addition.note(object, managed.table, named)
+        try addition.nest { () throws(EngineError) in try self.fill(object, managed, named, addition) }
     }
     /// What a link to an object stores. One that is not managed becomes managed.
     func link(to object: ObjectBase, _ addition: Addition) throws(EngineError) -> (TableKey, ObjKey) {
         if let (table, named) = addition.known[object.identity] { return (table, named.key) }
         if let managed = object.managed {
-            if managed.core === self {
-                guard !object.isInvalidated else { misuse("Object has been deleted or invalidated.") }
-                return (managed.table, object.named.key)
-            }
+            if object.isInvalidated { misuse("Object has been deleted or invalidated.") }
+            if managed.core === self { return (managed.table, object.named.key) }
             guard addition.isCopying else {
                 misuse("Object is already managed by another Realm. Use create instead to copy it into this Realm.")
             }
@@ -40,8 +38,10 @@ extension RealmCore {
             let copy = try create(type(of: object), object, addition)
             return (copy.managed?.table ?? .null, copy.named.key)
         }
+        let identity = object.identity
         try add(object, addition)
-        return (object.managed?.table ?? .null, object.named.key)
+        let (table, named) = addition.known[identity] ?? (.null, object.named)
+        return (table, named.key)
     }
     /// Stores an embedded object at a place. One that is managed already is copied.
     func embed(_ object: ObjectBase, at place: _Place) throws(EngineError) {
@@ -60,6 +60,7 @@ extension RealmCore {
         if place.addition.isCopying || object.isManaged {
             try store(Values(object, managed.info), to: managed, named, place.addition, isNew: isNew)
         } else {
+            place.addition.note(object, managed.table, named)
             try fill(object, managed, named, place.addition)
         }
     }
@@ -112,8 +113,6 @@ extension RealmCore {
     }
     /// Stores all properties of an unmanaged object and makes it show the row.
     private func fill(_ object: ObjectBase, _ managed: ManagedClass, _ named: BornKey, _ addition: Addition) throws(EngineError) {
-        addition.known[object.identity] = (managed.table, named)
-        addition.kept.append(object)
         for p in managed.info.properties where !p.isPrimary && !p.shape.isComputed {
             let place = _Place(self, .property(managed.table, named, managed.columns[Int(p.index)]), addition)
             do { try p.access.store(object, p, at: place) } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
@@ -150,11 +149,8 @@ extension RealmCore {
             key = try row(managed, nil, addition)
         }
         let named = BornKey(key, birth(managed.table, key))
-        if let object = value as? ObjectBase {
-            addition.known[object.identity] = (managed.table, named)
-            addition.kept.append(object)
-        }
-        try store(given, to: managed, named, addition, isNew: isNew)
+        if let object = value as? ObjectBase { addition.note(object, managed.table, named) }
+        try addition.nest { () throws(EngineError) in try self.store(given, to: managed, named, addition, isNew: isNew) }
         return managed.object(named)
     }
     /// Stores what is given; a new object takes the values of a fresh instance for the rest.

@@ -43,6 +43,8 @@ final class ClassInfo: @unchecked Sendable {
     let isEmbedded: Bool
     let properties: [PropertyInfo]
     let primaryKey: Int?
+    /// Those that lead to one object.
+    let links: [PropertyInfo]
     /// Where in an instance the numbers of its wrappers lie.
     private let numbers: UnsafeMutableBufferPointer<Int>
     private let byName: [Name: Int]
@@ -61,6 +63,7 @@ final class ClassInfo: @unchecked Sendable {
         self.isEmbedded = isEmbedded
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
+        links = []
         isPlain = false
         isOnlyStored = false
         numbers = .allocate(capacity: 0)
@@ -91,6 +94,7 @@ final class ClassInfo: @unchecked Sendable {
         if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
+        links = isPlain ? [] : properties.filter { $0.shape.type == .object && $0.shape.collection == .none }
         numbers = .allocate(capacity: isPlain ? 0 : properties.count)
         for (i, p) in properties.enumerated() where !isPlain { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
@@ -152,7 +156,7 @@ final class ClassInfo: @unchecked Sendable {
     /// What is known of a class. The first call makes an instance of it, outside of every lock: its initialiser is the program's.
     static func of(_ type: ObjectBase.Type) -> ClassInfo {
         let id = ObjectIdentifier(type)
-        if let info = known.with({ $0.classes[id] }) { return info }
+        if let info = ifKnown(type) { return info }
         let made = ClassInfo(type)
         return known.with { k in
             if let first = k.classes[id] { return first }
@@ -160,6 +164,7 @@ final class ClassInfo: @unchecked Sendable {
             return made
         }
     }
+    static func ifKnown(_ type: ObjectBase.Type) -> ClassInfo? { known.with { $0.classes[ObjectIdentifier(type)] } }
     /// The name of a class without its module and the types around it.
     static func name(of type: ObjectBase.Type) -> String {
         let id = ObjectIdentifier(type)

@@ -35,40 +35,59 @@ extension _Detachable where Self: ObjectBase {
     /// - Parameter depth: how many links to follow; what lies behind stays out: nil in links, nothing in collections. Embedded objects are always
     ///   copied. An object that is reached twice is copied once.
     public func detach(depth: Int = .max) -> Self {
-        var copies = Copies()
-        return unsafeDowncast(detached(depth, &copies), to: Self.self)
+        var copies = Copies(depth)
+        return unsafeDowncast(copies.all(from: self), to: Self.self)
     }
 }
-/// Copies by what they are of. The originals are kept: another instance could get the identity of one.
+/// Copies of objects and of what they lead to, nearest first: chains of links may be long, so they are followed without recursion, and each object
+/// is met on the shortest way to it.
 private struct Copies {
-    var all: [Addition.Identity: (original: ObjectBase, copy: ObjectBase)] = [:]
-}
-extension ObjectBase {
-    fileprivate final func detached(_ depth: Int, _ copies: inout Copies) -> ObjectBase {
-        if let known = copies.all[identity] { return known.copy }
-        let copy = type(of: self).init()
-        copies.all[identity] = (self, copy)
-        for p in info.properties where !p.shape.isComputed {
-            let value = plain(p.access.any(self, p), depth, &copies)
-            _ = p.access.setAny(copy, p, value as Any)
+    /// By what they are of. The originals are kept: another instance could get the identity of one.
+    private var known: [Addition.Identity: (original: ObjectBase, copy: ObjectBase)] = [:]
+    /// Made, and still without values: as many links away as is gone over now, and one more.
+    private var here: [ObjectBase] = [], next: [ObjectBase] = []
+    /// Links that may still be followed.
+    private var depth: Int
+    init(_ depth: Int) { self.depth = depth }
+
+    mutating func all(from object: ObjectBase) -> ObjectBase {
+        let first = copy(object, isNext: false)
+        while !here.isEmpty {
+            while let original = here.popLast() { if let copy = known[original.identity]?.copy { fill(copy, from: original) } }
+            (here, next) = (next, [])
+            depth -= 1
         }
+        return first
+    }
+    /// The copy, which gets its values later.
+    private mutating func copy(_ object: ObjectBase, isNext: Bool) -> ObjectBase {
+        if let (_, copy) = known[object.identity] { return copy }
+        let copy = type(of: object).init()
+        known[object.identity] = (object, copy)
+        if isNext { next.append(object) } else { here.append(object) }
         return copy
     }
-    private final func plain(_ any: Any?, _ depth: Int, _ copies: inout Copies) -> Any? {
+    private mutating func fill(_ copy: ObjectBase, from original: ObjectBase) {
+        for p in original.info.properties where !p.shape.isComputed {
+            _ = p.access.setAny(copy, p, plain(p.access.any(original, p)) as Any)
+        }
+    }
+    private mutating func plain(_ any: Any?) -> Any? {
         switch any.flatMap(unwrapped) {
+        case let object as EmbeddedObject: return copy(object, isNext: false)
         case let object as ObjectBase:
-            if object is EmbeddedObject { return object.detached(depth, &copies) }
-            return depth > 0 ? object.detached(depth - 1, &copies) : nil
+            // What is copied anyway is no further away.
+            return depth > 0 ? copy(object, isNext: true) : known[object.identity]?.copy
         case let map as any AnyEntries:
             var values: [String: Any] = [:]
-            for (key, value) in map.allEntries { values[key] = .some(plain(value, depth, &copies) as Any) }
+            for (key, value) in map.allEntries { values[key] = .some(plain(value) as Any) }
             return values
-        case let value as AnyRealmValue: return plain(value.any, depth, &copies)
+        case let value as AnyRealmValue: return plain(value.any)
         case let value?:
             guard let elements = (value as? any PropertyCollection).flatMap({ sequence(in: $0) }) else { return value }
             // Values may be nil; objects that stay out leave no gap.
             return elements.compactMap { element -> Any? in
-                let copy = plain(element, depth, &copies)
+                let copy = plain(element)
                 return copy == nil && unwrapped(element) != nil ? nil : .some(copy as Any)
             }
         case nil: return nil

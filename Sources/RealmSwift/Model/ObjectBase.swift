@@ -41,6 +41,7 @@ open class ObjectBase {
     deinit {
         keeper?.release()
         companion?.release()
+        if _rlmState == Self.unmanaged { LettingGo.links(of: self) }
     }
     private final func accompany(_ other: AnyObject?) {
         let old = companion

@@ -8,19 +8,35 @@ import Foundation
 extension Realm {
     /// Calls `block` whenever the Realm shows another version.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
-        let core = Weak(core), engine = engine
-        let id = must { () throws(EngineError) in
-            try engine.inside { () throws(EngineError) in
-                try engine.addChangedCallback { core.value.map { block(.didChange, Realm($0)) } }
-            }
-        }
-        return NotificationToken { [weak engine] in engine?.removeCallback(id) }
+        let observer = RealmObserver(block), core = core
+        must { () throws(EngineError) in try observer.observe(core) }
+        return NotificationToken { observer.end() }
     }
 }
-/// A reference that keeps nothing.
-private struct Weak<T: AnyObject> {
-    weak var value: T?
-    init(_ value: T) { self.value = value }
+/// An observer of a Realm itself, which stays one when the Realm is invalidated.
+///
+/// Sendable: what changes is behind a lock.
+final class RealmObserver: @unchecked Sendable {
+    private let block: NotificationBlock
+    private let place = Lock<(core: Weak, id: Int)?>(initial: nil)
+    private struct Weak {
+        weak var core: RealmCore?
+    }
+    init(_ block: @escaping NotificationBlock) { self.block = block }
+
+    func observe(_ core: RealmCore) throws(EngineError) {
+        let weak = Weak(core: core), block = block
+        let id = try core.realm.inside { () throws(EngineError) in
+            try core.realm.addChangedCallback { weak.core.map { block(.didChange, Realm($0)) } }
+        }
+        place.with { $0 = (weak, id) }
+        core.observers.with { $0[ObjectIdentifier(self)] = self }
+    }
+    func end() {
+        guard let (weak, id) = place.with({ $0 }), let core = weak.core else { return }
+        core.realm.removeCallback(id)
+        core.observers.with { $0[ObjectIdentifier(self)] = nil }
+    }
 }
 
 extension RealmCore {

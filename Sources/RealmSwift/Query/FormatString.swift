@@ -5,7 +5,7 @@ import Foundation
 /// over its
 /// tokens. The two share their grammar; what differs is how arguments stand in the text, and the spelling of words.
 ///
-/// Refused: `MATCHES`, `CAST`, `FUNCTION`, and comparisons that ignore accents (`[d]`). Key paths are checked by the engine.
+/// Refused: `MATCHES`, `CAST` and `FUNCTION`. Key paths are checked by the engine.
 public struct FormatString {
     private let text: String
     private let arguments: [EngineValue]
@@ -30,6 +30,8 @@ private struct Translation {
     private(set) var values: [EngineValue] = []
     /// The last word, for what it asks of the argument behind it.
     private var lastWord = ""
+    /// Whether an operand is to come, and not an operator: what words mean depends on that, as properties may be called like any of them.
+    private var wantsOperand = true
 
     init(_ format: String, _ arguments: [Any]) {
         source = Array(format.utf8)
@@ -45,14 +47,15 @@ private struct Translation {
             case UInt8(ascii: "%"): placeholder()
             case UInt8(ascii: "'"), UInt8(ascii: "\""): literal(source[at])
             case UInt8(ascii: "@"): operatorWord()
-            case UInt8(ascii: "#"): at += 1
+            case UInt8(ascii: "#"): quotedWord()
             case UInt8(ascii: "["): bracket()
             case UInt8(ascii: "="), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "!"): comparison()
             case let c where isWord(c): word()
-            case UInt8(ascii: "{"):
-                lastWord = ""
+            case let c:
+                if c == UInt8(ascii: "{") { lastWord = "" }
+                if "({,&|+-*/".utf8.contains(c) { wantsOperand = true }
+                if ")}".utf8.contains(c) { wantsOperand = false }
                 copy(1)
-            default: copy(1)
             }
         }
         guard next == arguments.count else { fail("\(arguments.count) arguments for \(next) placeholders") }
@@ -70,6 +73,7 @@ private struct Translation {
         return arguments[next]
     }
     private mutating func add(_ value: EngineValue) {
+        wantsOperand = false
         text += "$\(values.count)"
         values.append(value)
     }
@@ -91,8 +95,7 @@ private struct Translation {
                 text += "*"
                 return
             }
-            text += name
-            lastWord = name
+            property(name)
         case UInt8(ascii: "@"), UInt8(ascii: "d"), UInt8(ascii: "D"), UInt8(ascii: "i"), UInt8(ascii: "u"), UInt8(ascii: "U"), UInt8(ascii: "f"),
             UInt8(ascii: "x"), UInt8(ascii: "X"), UInt8(ascii: "s"):
             argument(take())
@@ -100,6 +103,7 @@ private struct Translation {
         }
     }
     private mutating func argument(_ any: Any) {
+        wantsOperand = false
         if let shape = any as? any _Geospatial {
             // The engine has a word of its own where Realm's formats say IN.
             if text.hasSuffix("IN ") { text = text.dropLast(3) + "GEOWITHIN " }
@@ -115,6 +119,7 @@ private struct Translation {
             text += isEqual ? "FALSEPREDICATE" : "TRUEPREDICATE"
             return
         }
+        if let whole = unwrapped(any) as? AnyRealmValue, whole.listValue != nil || whole.dictionaryValue != nil { return elementwise(whole) }
         if text.hasSuffix("["), let index = unwrapped(any) as? Int {
             text += "\(index)"
             return
@@ -156,6 +161,37 @@ private struct Translation {
         }
         text += isAny ? ")).@count > 0" : ")"
     }
+    /// A list or map in a value of any type: the number of its elements is compared, and each of them.
+    private mutating func elementwise(_ value: AnyRealmValue) {
+        let (path, isEqual, isAny) = takeComparison()
+        guard !isAny else { fail("elements of a collection cannot be compared with lists and maps") }
+        if !isEqual { text += "NOT " }
+        compare(path, with: value)
+    }
+    private mutating func compare(_ path: String, with value: AnyRealmValue) {
+        switch value {
+        case .list(let elements):
+            text += "(\(path).@type == 'list' AND \(path).@count == \(elements.count)"
+            for (i, e) in elements.enumerated() {
+                text += " AND "
+                compare("\(path)[\(i)]", with: e)
+            }
+            text += ")"
+        case .dictionary(let map):
+            text += "(\(path).@type == 'dictionary' AND \(path).@count == \(map.count)"
+            for (key, e) in map.asKeyValueSequence() {
+                // A key that is not there would be as good as one without a value.
+                let name = "$\(values.count)"
+                values.append(.string(key))
+                text += " AND \(path).@keys == \(name) AND "
+                compare("\(path)[\(name)]", with: e)
+            }
+            text += ")"
+        default:
+            text += path + " == "
+            argument(value)
+        }
+    }
     /// A quoted text: an argument too, as the engine's own literals know no way to write every text.
     private mutating func literal(_ quote: UInt8) {
         var bytes: [UInt8] = []
@@ -186,6 +222,7 @@ private struct Translation {
         let end = source[(at + 1)...].firstIndex { !isWord($0) } ?? source.count
         let word = String(decoding: source[at..<end], as: UTF8.self)
         at = end
+        wantsOperand = false
         text += word == "@allKeys" ? "@keys" : (word == "@allValues" ? "@values" : word)
     }
     /// `[c]` behind an operator, or an index.
@@ -195,8 +232,8 @@ private struct Translation {
         guard !inside.isEmpty, inside.allSatisfy({ "cdnlCDNL".utf8.contains($0) }),
             !lastWord.isEmpty || text.last.map({ "=<>!".contains($0) }) ?? false
         else { return copy(1) }
-        if inside.contains(where: { $0 | 0x20 == UInt8(ascii: "d") }) { fail("comparisons that ignore accents are not supported") }
-        if inside.contains(where: { $0 | 0x20 == UInt8(ascii: "c") }) { text += "[c]" }
+        let marks = [("c", UInt8(ascii: "c")), ("d", UInt8(ascii: "d"))].filter { mark in inside.contains { $0 | 0x20 == mark.1 } }
+        if !marks.isEmpty { text += "[\(marks.map(\.0).joined())]" }
         at = end + 1
     }
     private mutating func comparison() {
@@ -204,55 +241,105 @@ private struct Translation {
         let sign = String(decoding: signs, as: UTF8.self)
         at += signs.count
         lastWord = ""
+        wantsOperand = true
         text += sign == "<>" ? "!=" : (sign == "=<" ? "<=" : (sign == "=>" ? ">=" : (sign == "=" ? "==" : sign)))
     }
-    private static let operators: Set<Name> = [
-        "AND", "OR", "NOT", "IN", "ANY", "SOME", "ALL", "NONE", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "SUBQUERY", "TRUEPREDICATE",
-        "FALSEPREDICATE", "TEXT", "GEOWITHIN",
-    ]
     /// Operators between two operands.
-    private static let infix: Set<Name> = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN"]
+    private static let infix: Set<Name> = ["IN", "BEGINSWITH", "ENDSWITH", "CONTAINS", "LIKE", "BETWEEN", "TEXT", "GEOWITHIN", "MATCHES"]
+    /// What stands before an operand.
+    private static let prefix: Set<Name> = ["NOT", "ANY", "SOME", "ALL", "NONE"]
     /// Words of the engine's language that a property may be named like.
-    private static let reserved: Set<Name> = [
-        "ANY", "ALL", "NONE", "SOME", "NOT", "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY",
-        "TRUEPREDICATE",
-        "FALSEPREDICATE", "GEOBOX", "GEOCIRCLE", "GEOPOLYGON",
-    ]
-    /// Whether a sign or word follows that stands behind an operand only.
-    private func isOperand(before end: Int) -> Bool {
-        let rest = source[end...].drop { $0 == 32 }
-        guard let next = rest.first else { return false }
-        if "=<>!".utf8.contains(next) || (next == UInt8(ascii: ".") && rest.startIndex == end) { return true }
-        return Self.infix.contains(Name(String(decoding: rest.prefix { isWord($0) }, as: UTF8.self).uppercased()))
+    private static let reserved: Set<Name> = infix.union(prefix).union([
+        "AND", "OR", "TRUE", "FALSE", "NULL", "NIL", "INF", "INFINITY", "NAN", "OBJ", "SUBQUERY", "TRUEPREDICATE", "FALSEPREDICATE", "GEOBOX",
+        "GEOCIRCLE", "GEOPOLYGON", "SORT", "DISTINCT", "LIMIT", "ASC", "ASCENDING", "DESC", "DESCENDING", "BIN", "BINARY", "FIRST", "LAST", "SIZE",
+    ])
+
+    private func isBlank(_ c: UInt8) -> Bool { c == 32 || (c >= 9 && c <= 13) }
+    /// The sign, or the word in capital letters, behind a place, and where it ends.
+    private func ahead(_ place: Int) -> (sign: UInt8?, word: Name, end: Int) {
+        let rest = source[place...].drop(while: isBlank), word = rest.prefix(while: isWord)
+        return (rest.first, Name(String(decoding: word, as: UTF8.self).uppercased()), word.endIndex)
     }
-    private mutating func word() {
+    /// Whether an operand could begin behind a place.
+    private func isOperand(at place: Int) -> Bool {
+        let (sign, word, end) = ahead(place)
+        guard let sign, isWord(sign) || "\"'%({@#-".utf8.contains(sign) else { return false }
+        return !isConnective(word, end)
+    }
+    /// AND and OR, where they are no names of properties.
+    private func isConnective(_ word: Name, _ end: Int) -> Bool {
+        guard word == "AND" || word == "OR" else { return false }
+        if end < source.count, ".[".utf8.contains(source[end]) { return false }
+        return !(ahead(end).sign.map { "=<>".utf8.contains($0) } ?? false)
+    }
+    /// Whether the word before a place is an operand: a sign or word follows that stands behind an operand only.
+    private func isName(before place: Int) -> Bool {
+        let (sign, word, end) = ahead(place)
+        guard let sign else { return true }
+        if "=<>!)},&|".utf8.contains(sign) || isConnective(word, end) { return true }
+        if place < source.count, ".[".utf8.contains(source[place]) { return true }
+        // ANY contains == 1, but any CONTAINS 'x'.
+        guard Self.infix.contains(word) else { return false }
+        let next = ahead(end).sign
+        return next == UInt8(ascii: "[") || (isOperand(at: end) && !Self.infix.contains(ahead(end).word))
+    }
+    private mutating func takeWord() -> String {
         let end = source[at...].firstIndex { !isWord($0) && $0 != UInt8(ascii: ".") } ?? source.count
-        let word = String(decoding: source[at..<end], as: UTF8.self), upper = word.uppercased()
-        let isPart = text.last == "." || text.last == "#", isOperand = isOperand(before: end)
-        at = end
-        lastWord = word
-        if isOperand && upper != "NOT" && !isPart {
-            guard Self.reserved.contains(Name(String(upper.prefix { $0 != "." }))) else {
-                text += word
-                return
-            }
-            text += "$K\(values.count)"
-            return values.append(.string(word))
-        }
-        if isPart {
-            text += word
+        defer { at = end }
+        return String(decoding: source[at..<end], as: UTF8.self)
+    }
+    /// `#any`: the name of a property, whatever it means elsewhere.
+    private mutating func quotedWord() {
+        at += 1
+        property(takeWord())
+    }
+    /// A key path, as an argument where the engine would take a part of it for a word of its own.
+    private mutating func property(_ path: String) {
+        lastWord = path
+        wantsOperand = false
+        let parts = path.uppercased().split(separator: ".")
+        guard text.last != ".", parts.contains(where: { Self.reserved.contains(Name(String($0))) }) else {
+            text += path
             return
         }
+        // What is behind the last point comes next.
+        let name = path.hasSuffix(".") ? String(path.dropLast()) : path
+        text += "$K\(values.count)" + path.dropFirst(name.count)
+        values.append(.string(name))
+    }
+    private mutating func word() {
+        let word = takeWord(), upper = word.uppercased(), name = Name(upper)
+        if text.last == "." { return property(word) }
+        guard wantsOperand else { return operatorBetween(upper) }
         switch upper {
-        case "NIL", "NULL": text += "NULL"
-        case "YES", "TRUE": text += "true"
-        case "NO", "FALSE": text += "false"
-        case "MATCHES", "CAST", "FUNCTION": fail("\(upper) is not supported")
-        case _ where Self.operators.contains(Name(upper)):
-            lastWord = upper
+        case _ where Self.prefix.contains(name) && (upper == "NOT" ? isOperand(at: at) : !isName(before: at)):
             text += upper
-        default: text += word
+            lastWord = upper
+        case _ where ahead(at).sign == UInt8(ascii: "("):
+            if upper == "CAST" || upper == "FUNCTION" { fail("\(upper) is not supported") }
+            text += word
+        case "NIL", "NULL": constant("NULL")
+        case "TRUE", "FALSE", "TRUEPREDICATE", "FALSEPREDICATE": constant(upper)
+        case "YES" where !isLeftSide: constant("true")
+        case "NO" where !isLeftSide: constant("false")
+        case "INF", "INFINITY", "NAN": if isLeftSide { property(word) } else { constant(word) }
+        default: property(word)
         }
+    }
+    /// Whether an operator follows the word read last.
+    private var isLeftSide: Bool {
+        let (sign, word, _) = ahead(at)
+        return Self.infix.contains(word) || sign.map { "=<>!".utf8.contains($0) } ?? false
+    }
+    private mutating func constant(_ meaning: String) {
+        text += meaning
+        wantsOperand = false
+    }
+    private mutating func operatorBetween(_ word: String) {
+        if word == "MATCHES" { fail("MATCHES is not supported") }
+        text += word
+        lastWord = word
+        wantsOperand = true
     }
 }
 

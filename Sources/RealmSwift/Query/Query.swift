@@ -152,7 +152,7 @@ public struct StringOptions: OptionSet, Sendable {
     public let rawValue: Int
     public init(rawValue: Int) { self.rawValue = rawValue }
     public static let caseInsensitive = StringOptions(rawValue: 1)
-    /// Not supported by the engine: it is misuse.
+    /// Accents of Latin, Greek and Cyrillic letters.
     public static let diacriticInsensitive = StringOptions(rawValue: 2)
     var text: String {
         isEmpty ? "" : "[" + (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") + "]"

@@ -19,11 +19,11 @@ extension Realm {
     public init(
         configuration: Configuration = .defaultConfiguration, actor: isolated any Actor, downloadBeforeOpen: OpenBehavior = .never
     ) async throws {
-        core = try RealmCore.open(configuration, Confinement.scheduler(actor))
+        opened = try RealmCore.open(configuration, Confinement.scheduler(actor))
     }
     /// Opens a Realm for the main actor.
     @MainActor public init(configuration: Configuration = .defaultConfiguration, downloadBeforeOpen: OpenBehavior) async throws {
-        core = try RealmCore.open(configuration, Confinement.scheduler(MainActor.shared))
+        opened = try RealmCore.open(configuration, Confinement.scheduler(MainActor.shared))
     }
     /// Opens a Realm for the actor whose function the caller is.
     public static func open(

@@ -6,9 +6,10 @@ import Foundation
 /// Opening the same file again where it is open, on the same queue or thread, gives the same Realm. Thread rule: it is used where it was opened;
 /// elsewhere access ends the program with a clear text (`RealmMisuse`), or throws where the function throws. A frozen one is used anywhere.
 public struct Realm: Equatable {
-    let core: RealmCore
+    let opened: RealmCore
+    var core: RealmCore { opened.current }
     var engine: EngineRealm { core.realm }
-    init(_ core: RealmCore) { self.core = core }
+    init(_ core: RealmCore) { opened = core }
 
     public static func == (a: Realm, b: Realm) -> Bool { a.core.isSame(as: b.core) }
 
@@ -21,7 +22,7 @@ public struct Realm: Equatable {
     public init(queue: DispatchQueue? = nil) throws { try self.init(configuration: .defaultConfiguration, queue: queue) }
     /// As `init(queue:)`, with a configuration.
     public init(configuration: Configuration, queue: DispatchQueue? = nil) throws {
-        do { core = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let e as EngineError { throw Realm.Error(e) }
+        do { opened = try RealmCore.open(configuration, try Confinement.scheduler(queue)) } catch let e as EngineError { throw Realm.Error(e) }
     }
     /// Opens a file, with the default configuration in all else.
     public init(fileURL: URL) throws {
@@ -186,11 +187,12 @@ public struct Realm: Equatable {
     /// - Returns: whether there was one.
     @discardableResult
     public func refresh() -> Bool { must { () throws(EngineError) in try engine.refresh() } }
-    /// Lets go of the version that is read, so that its space in the file can be used again. Objects stay good, and show the newest version when they
-    /// are used again; in Realm's own package they are invalid from then on.
+    /// Lets go of the version that is read, so that its space in the file can be used again. All objects, collections and results are invalidated, and
+    /// who observes them is told nothing more; the Realm itself is used on. Nothing happens in a frozen one.
     public func invalidate() {
         if isInWriteTransaction { cancelWrite() }
-        must { () throws(EngineError) in try engine.endRead() }
+        let core = core
+        if !core.realm.isFrozen { must { () throws(EngineError) in try core.invalidate() } }
     }
     /// Whether the Realm shows one version for good, for all threads.
     public var isFrozen: Bool { engine.isFrozen }

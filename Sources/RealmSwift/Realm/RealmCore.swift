@@ -18,12 +18,40 @@ final class RealmCore: @unchecked Sendable {
     let isMigrating: Bool
     /// This very Realm, while a write transaction is open that is to be ended by a call.
     var writing: RealmCore?
+    /// Who observes the Realm itself.
+    let observers = Lock<[ObjectIdentifier: RealmObserver]>(initial: [:])
+    /// What took the place of this when it was invalidated.
+    private let successor = Lock<RealmCore?>(initial: nil)
 
     init(_ realm: EngineRealm, _ configuration: Realm.Configuration, isMigrating: Bool = false) {
         self.realm = realm
         self.configuration = configuration
         self.isMigrating = isMigrating
         models = Dictionary(configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Invalidation
+
+    /// What is in the place of this by now.
+    var current: RealmCore {
+        var core = self
+        while let next = core.successor.with({ $0 }) { core = next }
+        return core
+    }
+    /// Opens the file again, in the place of this, which is closed: whatever was read of it is invalid from then on.
+    func invalidate() throws(EngineError) {
+        let next: RealmCore
+        do {
+            var engine = try configuration.engine()
+            engine.scheduler = realm.scheduler
+            next = RealmCore(try EngineRealm(engine), configuration)
+        } catch { throw error as? EngineError ?? EngineError(.runtime, "\(error)") }
+        let isMovingInTurns = realm.isMovingInTurns
+        try next.realm.inside { () throws(EngineError) in next.realm.isMovingInTurns = isMovingInTurns }
+        for observer in observers.with({ Array($0.values) }) { try observer.observe(next) }
+        Self.remember(next, Name(realm.configuration.path))
+        successor.with { $0 = next }
+        realm.close()
     }
 
     // MARK: Classes
@@ -121,12 +149,15 @@ final class RealmCore: @unchecked Sendable {
         engine.scheduler = scheduler
         do throws(EngineError) {
             let made = RealmCore(try EngineRealm(engine), configuration)
-            open.with { all in
-                all.removeAll { $0.core == nil }
-                all.append(Entry(path: path, scheduler: scheduler, core: made))
-            }
+            remember(made, path)
             return made
         } catch { throw Realm.Error(error) }
+    }
+    private static func remember(_ core: RealmCore, _ path: Name) {
+        open.with { all in
+            all.removeAll { $0.core == nil }
+            all.append(Entry(path: path, scheduler: core.realm.scheduler, core: core))
+        }
     }
     private static func cached(_ path: Name, _ scheduler: any Scheduler) -> RealmCore? {
         // Whoever lets go of the last reference to one closes a Realm: not under the lock.
@@ -151,7 +182,11 @@ final class Addition {
         case row(ObjectIdentifier, TableKey, ObjKey)
     }
     /// Keeps those that are known alive: another object could get the same identity.
-    var kept: [ObjectBase] = []
+    private var kept: [ObjectBase] = []
+    func note(_ object: ObjectBase, _ table: TableKey, _ named: BornKey) {
+        known[object.identity] = (table, named)
+        kept.append(object)
+    }
     /// Objects of `create`, which are copied when another Realm has them.
     let isCopying: Bool
 
@@ -161,6 +196,23 @@ final class Addition {
     }
     /// Whether only values that differ are stored.
     var onlyChanges: Bool { update == .modified }
+
+    // MARK: Long chains of links
+
+    /// Objects inside objects whose values are being stored.
+    private var depth = 0
+    private static let deepest = 64
+    private var waiting: [() throws(EngineError) -> Void] = []
+
+    /// Stores the values of one object, which may lead to others. Too far from the first one, as in long chains of links, it is done later, by the
+    /// call for the first one: the stack would not do.
+    func nest(_ store: @escaping () throws(EngineError) -> Void) throws(EngineError) {
+        if depth >= Self.deepest { return waiting.append(store) }
+        depth += 1
+        defer { depth -= 1 }
+        try store()
+        while depth == 1, let next = waiting.popLast() { try next() }
+    }
 }
 
 extension Unmanaged {

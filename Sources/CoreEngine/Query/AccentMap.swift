@@ -1,0 +1,54 @@
+/// Texts without their accents, as `[d]` and `[cd]` compare them. Rules: query-language §11.
+///
+/// The letters with accents of the Latin, Greek and Cyrillic scripts become those without, and the marks that stand on such letters go. What is a
+/// letter of its own (ø, đ, ł, æ, ß) stays. Letters become small ones by Unicode's rules when cases are folded, too (ß is "ss" then), as
+/// Foundation's comparisons have it, and not by the few of `CaseMap`.
+enum AccentMap {
+    /// In each word a letter, then what it is with accents.
+    private static let letters = """
+        AÀÁÂÃÄÅĀĂĄǍǞǠǺȀȂȦḀẠẢẤẦẨẪẬẮẰẲẴẶ BḂḄḆ CÇĆĈĊČḈ DĎḊḌḎḐḒ EÈÉÊËĒĔĖĘĚȄȆȨḔḖḘḚḜẸẺẼẾỀỂỄỆ FḞ GĜĞĠĢǦǴḠ HĤȞḢḤḦḨḪ IÌÍÎÏĨĪĬĮİǏȈȊḬḮỈỊ JĴ KĶǨḰḲḴ \
+        LĹĻĽḶḸḺḼ MḾṀṂ NÑŃŅŇǸṄṆṈṊ OÒÓÔÕÖŌŎŐƠǑǪǬȌȎȪȬȮȰṌṎṐṒỌỎỐỒỔỖỘỚỜỞỠỢ PṔṖ RŔŖŘȐȒṘṚṜṞ SŚŜŞŠȘṠṢṤṦṨ TŢŤȚṪṬṮṰ UÙÚÛÜŨŪŬŮŰŲƯǓǕǗǙǛȔȖṲṴṶṸṺỤỦỨỪỬỮỰ \
+        VṼṾ WŴẀẂẄẆẈ XẊẌ YÝŶŸȲẎỲỴỶỸ ZŹŻŽẐẒẔ aàáâãäåāăąǎǟǡǻȁȃȧḁạảấầẩẫậắằẳẵặ bḃḅḇ cçćĉċčḉ dďḋḍḏḑḓ eèéêëēĕėęěȅȇȩḕḗḙḛḝẹẻẽếềểễệ fḟ gĝğġģǧǵḡ \
+        hĥȟḣḥḧḩḫẖ iìíîïĩīĭįǐȉȋḭḯỉị jĵǰ kķǩḱḳḵ lĺļľḷḹḻḽ mḿṁṃ nñńņňǹṅṇṉṋ oòóôõöōŏőơǒǫǭȍȏȫȭȯȱṍṏṑṓọỏốồổỗộớờởỡợ pṕṗ rŕŗřȑȓṙṛṝṟ sśŝşšșṡṣṥṧṩ \
+        tţťțṫṭṯṱẗ uùúûüũūŭůűųưǔǖǘǚǜȕȗṳṵṷṹṻụủứừửữự vṽṿ wŵẁẃẅẇẉẘ xẋẍ yýÿŷȳẏẙỳỵỷỹ zźżžẑẓẕ ÆǢǼ ØǾ æǣǽ øǿ ſẛ ƷǮ ʒǯ ΑΆἈἉἊἋἌἍἎἏᾈᾉᾊᾋᾌᾍᾎᾏᾸᾹᾺᾼ \
+        ΕΈἘἙἚἛἜἝῈ ΗΉἨἩἪἫἬἭἮἯᾘᾙᾚᾛᾜᾝᾞᾟῊῌ ΙΊΪἸἹἺἻἼἽἾἿῘῙῚ ΟΌὈὉὊὋὌὍῸ ΡῬ ΥΎΫὙὛὝὟῨῩῪ ΩΏὨὩὪὫὬὭὮὯᾨᾩᾪᾫᾬᾭᾮᾯῺῼ αάἀἁἂἃἄἅἆἇὰᾀᾁᾂᾃᾄᾅᾆᾇᾰᾱᾲᾳᾴᾶᾷ εέἐἑἒἓἔἕὲ \
+        ηήἠἡἢἣἤἥἦἧὴᾐᾑᾒᾓᾔᾕᾖᾗῂῃῄῆῇ ιΐίϊἰἱἲἳἴἵἶἷὶῐῑῒῖῗ οόὀὁὂὃὄὅὸ ρῤῥ υΰϋύὐὑὒὓὔὕὖὗὺῠῡῢῦῧ ωώὠὡὢὣὤὥὦὧὼᾠᾡᾢᾣᾤᾥᾦᾧῲῳῴῶῷ ϒϓϔ ІЇ АӐӒ ГЃ ЕЀЁӖ ЖӁӜ ЗӞ \
+        ИЍЙӢӤ КЌ ОӦ УЎӮӰӲ ЧӴ ЫӸ ЭӬ аӑӓ гѓ еѐёӗ жӂӝ зӟ ийѝӣӥ кќ оӧ уўӯӱӳ чӵ ыӹ эӭ ії ѴѶ ѵѷ ӘӚ әӛ ӨӪ өӫ
+        """
+    /// For the characters up to U+1FFF: the letter without accents, 0 for all others.
+    private static let bases: [UInt16] = {
+        var bases = [UInt16](repeating: 0, count: 0x2000)
+        var base: UInt16 = 0
+        for c in letters.unicodeScalars.map({ UInt16(truncatingIfNeeded: $0.value) }) {
+            if c == 0x20 { base = 0 } else if base == 0 { base = c } else { bases[Int(c & 0x1FFF)] = base }
+        }
+        return bases
+    }()
+
+    static func folded(_ text: Bytes, cases: Bool) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(text.count)
+        for c in String(decoding: text, as: UTF8.self).unicodeScalars where !isMark(c.value) {
+            let base = c.value < 0x2000 ? bases[Int(c.value)] : 0
+            let letter = Unicode.Scalar(base).flatMap { base == 0 ? nil : $0 } ?? c
+            guard cases else {
+                out.append(contentsOf: UTF8.encode(letter) ?? UTF8.encodedReplacementCharacter)
+                continue
+            }
+            if letter.isASCII {
+                out.append(UInt8(truncatingIfNeeded: letter.value) | (letter.properties.isUppercase ? 0x20 : 0))
+                continue
+            }
+            // By way of the capital letter: both forms of sigma are one, and ß is two.
+            for capital in letter.properties.uppercaseMapping.unicodeScalars { out.append(contentsOf: capital.properties.lowercaseMapping.utf8) }
+        }
+        return out
+    }
+    /// The marks that combine with letters of these scripts.
+    private static func isMark(_ c: UInt32) -> Bool {
+        switch c {
+        case 0x0300...0x036F, 0x0483...0x0487, 0x1AB0...0x1AFF, 0x1DC0...0x1DFF, 0x20D0...0x20FF, 0xFE20...0xFE2F: true
+        default: false
+        }
+    }
+}
