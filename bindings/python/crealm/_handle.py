@@ -389,6 +389,7 @@ def _after_fork_in_child() -> None:
     for owner in list(_owners):
         if owner.state == _OPEN:
             owner.state = _FORKED
+            owner.live.clear()  # Nothing is given back here.
             owner.drop_pages()
             if owner.opened is not None:
                 owner.opened.value = None  # The parent closes it.

@@ -573,8 +573,13 @@ def test_fork(path):
         "            refused += 1\n"
         "    assert not obj.is_valid and 'ForkedError' in repr(obj)\n"
         "    db.close()\n"
+        "    from crealm import _handle\n"
+        "    release, released = _handle._release, []\n"
+        "    _handle._release = released.append\n"
         "    del obj, items, db\n"
         "    gc.collect()\n"
+        "    assert released == []\n"  # What the parent has is the parent's.
+        "    _handle._release = release\n"
         "    with crealm.open(sys.argv[1] + '2', mode='rwc') as other:\n"
         "        assert other.verify() == []\n"
         "    with crealm.open(sys.argv[1]) as again:\n"
