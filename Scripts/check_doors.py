@@ -3,7 +3,7 @@
 
   check_doors.py        from the root of the sources; one line for each fault
 
-1. A function whose header says "Thread: confined" takes a door of Boundary/Door.swift that checks the thread (inside, from, handle, visit, readProperty);
+1. A function whose header says "Thread: confined" takes a door of Boundary/Door.swift that checks the thread (inside, from, handle, visit, readProperty, writeProperty, readObject);
    every other function with a handle takes `anywhere`, which leads to no realm.
 2. Pointers become handles in Boundary only, and in the functions that take handles of any kind (release, clone, equals).
 3. Every exported function stands in Tests/C/misuse_test.c, and every confined one is called on wrong threads in Tests/C/threads_test.c.
@@ -14,7 +14,7 @@ import re
 import subprocess
 import sys
 
-CONFINED = re.compile(r"(?<![.\w])(?:inside|from|handle|visit|readProperty)\(|\.visit\b")
+CONFINED = re.compile(r"(?<![.\w])(?:inside|from|handle|visit|readProperty|writeProperty|readObject)\(|\.visit\b")
 ANYWHERE = re.compile(r"(?<![.\w])anywhere\(")
 ANY_KIND = {"realm_release", "realm_clone", "realm_equals", "realm_is_frozen"}
 

@@ -121,13 +121,13 @@ public func realm_get_values(
 }
 @_cdecl("realm_set_value")
 public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t, _ isDefault: Bool) -> Bool {
-    inside(.object, o) { (o, realm) throws(RealmError) in
-        if isDefault {
-            try realm.setDefault(o.table, o.key, ColKey(property), try load(value))
-        } else {
-            try realm.set(o.table, o.key, ColKey(property), try load(value))
-        }
+    if isDefault {
+        return inside(.object, o) { (o, realm) throws(RealmError) in try realm.setDefault(o.table, o.key, ColKey(property), try load(value)) }
     }
+    do throws(RealmError) {
+        try writeProperty(o, property, try load(value))
+        return true
+    } catch { return failed(error) }
 }
 @_cdecl("realm_set_values")
 public func realm_set_values(

@@ -49,10 +49,7 @@ public func realm_results_get(_ r: OpaquePointer?, _ index: Int, _ out: UnsafeMu
 }
 @_cdecl("realm_results_get_object")
 public func realm_results_get_object(_ r: OpaquePointer?, _ index: Int) -> OpaquePointer? {
-    from(.results, r) { (r, results) throws(RealmError) in
-        let (t, k) = try results.object(index)
-        return ObjectHandle.make(r.box, t, k)
-    }
+    do throws(RealmError) { return try readObject(r, index) } catch { return fail(error) }
 }
 @_cdecl("crealm_results_fetch")
 public func crealm_results_fetch(

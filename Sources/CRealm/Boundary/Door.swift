@@ -10,7 +10,7 @@ import CoreEngine
 ///     inside(.list, l) { (list, realm) in … }      bool functions:     what is confined to the Realm's thread
 ///     from(.list, l) { (list, realm) in … }        pointer functions:  the same
 ///     handle(.list, l) { (list, realm) in … }      … that return a new handle
-///     readProperty(o, key)                         of an object, confined, too: the same checks, in line in the engine
+///     readProperty, writeProperty, readObject      confined, too: the same checks, in line in the engine
 ///     anywhere(.realm, r) { (realm) in … }         what any thread may ask: the handle, and nothing behind it
 ///
 /// `Scripts/check_doors.py` compares the door that each function takes with the thread rule that the header states.
@@ -106,10 +106,26 @@ extension Confined {
     }
 }
 
-/// The value of a property of an object: most of what programs call. The engine makes the checks of the door, in line.
+// What programs call for each object of a loop. The engine makes the checks of the door, in line.
+
+/// The value of a property.
 @inline(__always) func readProperty(_ o: OpaquePointer?, _ property: Int64) throws(RealmError) -> Mixed {
     try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) -> Mixed in
         try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.read(h.table, h.key, ColKey(property)) }
+    }
+}
+@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: Mixed) throws(RealmError) {
+    try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) in
+        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.write(h.table, h.key, ColKey(property), value) }
+    }
+}
+/// A handle of the object in a row of results.
+@inline(__always) func readObject(_ r: OpaquePointer?, _ index: Int) throws(RealmError) -> OpaquePointer {
+    try borrow(.results, r) { (h: ResultsHandle) throws(RealmError) -> OpaquePointer in
+        let (table, named) = try h.realm.content.borrow { (realm: Realm) throws(RealmError) in
+            try h.content.content.borrow { (results: ResultSet) throws(RealmError) in try realm.object(of: results, at: index) }
+        }
+        return ObjectHandle.make(h.box, table, named)
     }
 }
 

@@ -68,6 +68,18 @@ extension Realm {
         if isClosed, rest == 0 { endForGood() }
         return !FaultGuard.hasFaults
     }
+    /// `inside`, in line where nothing is out of the ordinary.
+    @inline(__always) func insideQuickly<R>(_ accessor: Accessor, _ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        guard enterQuickly() else { return try inside(accessor, body) }
+        return try leaveQuickly(body)
+    }
+    /// Leaves behind `body`, however it ends.
+    @inline(__always) func leaveQuickly<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R {
+        let result: Result<R, RealmError>
+        do throws(RealmError) { result = .success(try body()) } catch { result = .failure(error) }
+        if !leaveQuickly() { try verifyWhole() }
+        return try result.get()
+    }
     @inline(never) private func retreat() {
         guard isInTransit else {
             leave()

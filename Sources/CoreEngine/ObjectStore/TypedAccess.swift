@@ -11,10 +11,7 @@ extension Realm {
     }
     /// The rest of it, between `enterQuickly` and here, where the leaf is not open.
     @inline(never) private func readClosed(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Mixed {
-        let found: Result<Mixed, RealmError>
-        do throws(RealmError) { found = .success(try valueInClosedLeaf(table, object, column)) } catch { found = .failure(error) }
-        if !leaveQuickly() { try verifyWhole() }
-        return try found.get()
+        try leaveQuickly { () throws(RealmError) in try valueInClosedLeaf(table, object, column) }
     }
     /// The integer in a property; nil when it holds none.
     package func readInteger(_ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) -> Int64? {
@@ -63,11 +60,18 @@ extension Realm {
     }
     /// Stores a value; inside a write transaction.
     package func write(_ table: TableKey, _ object: ObjKey, _ column: ColKey, _ value: Mixed) throws(RealmError) {
-        try inside(.object) { () throws(RealmError) in try set(table, object, column, value) }
+        try insideQuickly(.object) { () throws(RealmError) in try set(table, object, column, value) }
     }
     /// Key of the object in a row of results.
     package func key(of results: ResultSet, at i: Int) throws(RealmError) -> ObjKey {
-        try inside(.results) { () throws(RealmError) in try results.object(i).1 }
+        try insideQuickly(.results) { () throws(RealmError) in try results.object(i).1 }
+    }
+    /// Class and key of the object in a row of results, and the write transaction that made it, where that is open.
+    package func object(of results: ResultSet, at i: Int) throws(RealmError) -> (table: TableKey, named: BornKey) {
+        try insideQuickly(.results) { () throws(RealmError) -> (table: TableKey, named: BornKey) in
+            let (table, key) = try results.object(i)
+            return (table, BornKey(key, birth(table, key)))
+        }
     }
     /// Number of rows of results; 0 when they are gone.
     package func count(of results: ResultSet) throws(RealmError) -> Int {

@@ -37,7 +37,6 @@ from .errors import BusyError, ClosedError, ForkedError, WrongThreadError
 
 _OPEN, _CLOSED, _FORKED = range(3)
 _get_ident = threading.get_ident
-_release = lib.realm_release
 
 
 class Callee:
@@ -345,7 +344,7 @@ class Handle(Callee):
             owner.live.remove(pointer)  # As in `release`. Once the realm is closed there is nothing in it.
         except KeyError:
             return
-        _release(pointer)
+        lib.realm_release(pointer)
 
 
 _owners: "weakref.WeakSet[Owner]" = weakref.WeakSet()
