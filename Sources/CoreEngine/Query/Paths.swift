@@ -197,7 +197,10 @@ final class PathExpression: Expression {
         switch content {
         case .list(let l):
             guard l.count <= QueryRoom.maxReached else { throw Self.tooFar() }
-            for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { all.append(k) } }
+            for i in 0..<l.count {
+                if i & 1023 == 1023 { try table.store.test() }
+                if case .typedLink(_, let k) = try l.get(i) { all.append(k) }
+            }
         case .dictionary(let d): for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { all.append(k) } }
         }
         return all

@@ -117,7 +117,7 @@ def test_more_values_than_memory_holds(tmp_path):
     end = roots[0] + 20
     assert data[end : end + 4] == (1234 * 2 + 1).to_bytes(4, "little")
     for more, refused in ((0, crealm.Error), (1, crealm.LimitExceeded)):
-        count = (1 << 26) + more
+        count = (1 << 25) + more
         data[end : end + 4] = (count * 2 + 1).to_bytes(4, "little")
         file.write_bytes(data)
         with crealm.open(file, mode="r") as db:
