@@ -482,6 +482,42 @@ static void a_row_that_leads_far(void) {
     realm_release(r);
 }
 
+/* Of one row, too, so many values may be compared that the call is to end on the way. */
+static void a_row_of_many_values(void) {
+    section = "a row of many values";
+    enum { VALUES = 20000, CONSTANTS = 4000 };
+    char own_path[80];
+    snprintf(own_path, sizeof own_path, "%s/values.realm", folder);
+    realm_property_info_t p[] = {property("values", RLM_PROPERTY_TYPE_INT, RLM_COLLECTION_TYPE_LIST, "", 0)};
+    realm_config_t* c = config_of_class(own_path, class_info("Row", "", 1, 0, 0), p);
+    crealm_config_set_progress(c, on_progress, &progress, on_free);
+    reset();
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    bool found = false;
+    realm_class_info_t row;
+    realm_property_info_t values;
+    if (!CHECK(r && realm_find_class(r, "Row", &found, &row) && realm_find_property(r, row.key, "values", &found, &values))) give_up();
+    if (!CHECK(realm_begin_write(r))) give_up();
+    realm_object_t* o = realm_object_create(r, row.key);
+    realm_list_t* list = realm_get_list(o, values.key);
+    for (size_t i = 0; i < VALUES; i++) CHECK(realm_list_insert(list, i, integer(1)));
+    CHECK(realm_commit(r));
+    realm_release(list);
+    realm_release(o);
+    static realm_value_t constants[CONSTANTS];
+    for (int i = 0; i < CONSTANTS; i++) constants[i] = integer(2);
+    realm_query_arg_t argument = {CONSTANTS, true, constants};
+    realm_query_t* q = realm_query_parse(r, row.key, "ANY values IN $0", 1, &argument);
+    if (!CHECK(q)) give_up();
+    progress.ends_at = CREALM_ACTIVITY_QUERYING;
+    size_t n = 0;
+    FAILS(CREALM_ERR_INTERRUPTED, realm_query_count(q, &n));
+    CHECK(progress.calls[CREALM_ACTIVITY_QUERYING] == 1);
+    realm_release(q);
+    realm_release(r);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!mkdtemp(folder)) return 1;
@@ -493,6 +529,7 @@ int main(void) {
     waiting_at_the_opening();
     queries();
     a_row_that_leads_far();
+    a_row_of_many_values();
     checks();
     closed_inside();
     copies();

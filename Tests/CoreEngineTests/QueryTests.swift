@@ -298,3 +298,30 @@ private func parts(_ c: Condition) -> [Condition] {
     }
     world.realm.close()
 }
+
+/// Keys of a class with a primary key follow each other; without one they stand in groups of 256, far apart.
+@Test func linksAreFollowedInBulkWhateverTheKeys() throws {
+    let folder = try TemporaryFolder()
+    let own = [Property("n", .int), Property("next", .object, nullable: true, target: "Plain")]
+    let keyed = [Property("id", .int, primary: true), Property("n", .int), Property("next", .object, nullable: true, target: "Keyed")]
+    let schema = Schema([ObjectSchema("Plain", properties: own), ObjectSchema("Keyed", properties: keyed)])
+    let realm = try Realm(RealmConfiguration(path: folder.file(), schema: schema, schemaVersion: 1))
+    defer { realm.close() }
+    for c: Name in ["Plain", "Keyed"] {
+        try realm.beginWrite()
+        var last: RealmObject?
+        for i in 0..<2000 {
+            let o = try c == "Plain" ? realm.create(c, ["n": .int(Int64(i))]) : realm.create(c, primaryKey: .int(Int64(i)), ["n": .int(Int64(i))])
+            if let last { try o.set("next", to: last) }
+            last = o
+        }
+        try realm.commitWrite()
+        let table = try realm.table(realm.schema[c]!.key), group = table.group
+        let condition = try BoundQuery.parse("n > 5", group, table.key, QueryNames(), []).condition
+        try condition.prepare(group)
+        #expect(try LinkReach(condition, on: table, rows: 2000, null: false) != nil, "\(c)")
+        let query = try BoundQuery.parse("next.n > 5", group, table.key, QueryNames(), [])
+        #expect(try query.count(group) == 1993, "\(c)")
+        #expect(try BoundQuery.parse("next.n == null", group, table.key, QueryNames(), []).run(group) == [try table.rows.key(at: 0)], "\(c)")
+    }
+}

@@ -161,7 +161,7 @@ final class CompareCondition: Condition {
         for endA in a.ends {
             var j = 0
             for endB in b.ends {
-                if compare(a.values[i..<endA], b.values[j..<endB]) { return true }
+                if try compare(a.values[i..<endA], b.values[j..<endB], table.store) { return true }
                 j = endB
             }
             i = endA
@@ -185,7 +185,7 @@ final class CompareCondition: Condition {
         }
         return Comparison.holds(op, x, y)
     }
-    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>) -> Bool {
+    private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         if !left.isList && !right.isList {
             guard let l = x.first, let r = y.first else { return false }
             return holds(l, r, at: y.startIndex)
@@ -196,28 +196,22 @@ final class CompareCondition: Condition {
             for (i, j) in zip(x.indices, y.indices) where !holds(x[i], y[j], at: j) { return false }
             return true
         }
-        let inner = right.quantifier ?? .any
-        func meets(_ l: Mixed) -> Bool {
-            switch inner {
-            case .any:
-                for j in y.indices where holds(l, y[j], at: j) { return true }
-                return false
-            case .all:
-                for j in y.indices where !holds(l, y[j], at: j) { return false }
-                return true
-            case .none:
-                for j in y.indices where holds(l, y[j], at: j) { return false }
-                return true
-            }
-        }
         if !left.isList {
             guard let l = x.first else { return false }
-            return meets(l)
+            return meets(l, y)
         }
-        switch left.quantifier ?? .any {
-        case .any: return x.contains(where: meets)
-        case .all: return x.allSatisfy(meets)
-        case .none: return !x.contains(where: meets)
+        let quantifier = left.quantifier ?? .any
+        for l in x {
+            // Both lists may be long.
+            try store.test()
+            if meets(l, y) != (quantifier == .all) { return quantifier == .any }
         }
+        return quantifier != .any
+    }
+    /// Whether the right quantifier holds for an element of the left side.
+    private func meets(_ l: Mixed, _ y: ArraySlice<Mixed>) -> Bool {
+        let inner = right.quantifier ?? .any
+        for j in y.indices where holds(l, y[j], at: j) != (inner == .all) { return inner == .any }
+        return inner != .any
     }
 }

@@ -161,10 +161,11 @@ final class PathExpression: Expression {
         let next = tables[i + 1].takeUnretainedValue()
         let keys = try targets(hops[i], table, key)
         reached += keys.count
-        guard reached <= QueryRoom.maxReached else {
-            throw RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
-        }
+        guard reached <= QueryRoom.maxReached else { throw Self.tooFar() }
         for k in keys { try walk(i + 1, next, k, &reached, body) }
+    }
+    private static func tooFar() -> RealmError {
+        RealmError(.limitExceeded, "A key path reaches more than \(QueryRoom.maxReached) objects from one row")
     }
     /// The one object behind a to-one link or an element.
     private func single(_ h: Hop, _ table: Table, _ key: ObjKey) throws(RealmError) -> ObjKey? {
@@ -194,7 +195,12 @@ final class PathExpression: Expression {
         guard let facts = table.facts(h.column), let content = try collection(table, key, facts) else { return [] }
         var all: [ObjKey] = []
         switch content {
-        case .list(let l): for i in 0..<l.count { if case .typedLink(_, let k) = try l.get(i) { all.append(k) } }
+        case .list(let l):
+            guard l.count <= QueryRoom.maxReached else { throw Self.tooFar() }
+            for i in 0..<l.count {
+                if i & 1023 == 1023 { try table.store.test() }
+                if case .typedLink(_, let k) = try l.get(i) { all.append(k) }
+            }
         case .dictionary(let d): for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { all.append(k) } }
         }
         return all
@@ -239,12 +245,14 @@ final class PathExpression: Expression {
                 if !hasManyHops { out.finish(since: before) }
                 return
             }
-            if case .dictionary(let d) = content { for i in 0..<d.count { out.values.append(try d.key(i)) } }
+            if case .dictionary(let d) = content {
+                try forEach(d.count, out) { (i) throws(RealmError) in out.values.append(try d.key(i)) }
+            }
             out.closeGroup()
         case .lengths(let c):
             defer { if !hasManyHops { out.closeGroup() } }
             guard let facts = t.facts(c), case .list(let l)? = try collection(t, key, facts) else { return }
-            for i in 0..<l.count {
+            try forEach(l.count, out) { (i) throws(RealmError) in
                 switch try l.get(i) {
                 case .string(let b): out.values.append(.int(Int64(b.count)))
                 case .binary(let b): out.values.append(.int(Int64(b.count)))
@@ -276,9 +284,9 @@ final class PathExpression: Expression {
         let first = steps.first ?? .all, rest = steps.dropFirst()
         switch (content, first) {
         case (.list(let l), .all):
-            for i in 0..<l.count { try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
+            try forEach(l.count, out) { (i) throws(RealmError) in try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
         case (.dictionary(let d), .all):
-            for i in 0..<d.count {
+            try forEach(d.count, out) { (i) throws(RealmError) in
                 let v = try d.value(i)
                 // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at all.
                 if v.isNull, type.isLink {
@@ -315,6 +323,17 @@ final class PathExpression: Expression {
         default: break
         }
     }
+    /// Runs `body` for the places of a collection whose elements are to come into `out`.
+    @inline(__always)
+    private func forEach(_ count: Int, _ out: ValueBuffer, _ body: (Int) throws(RealmError) -> Void) throws(RealmError) {
+        guard count <= QueryRoom.maxValues &- (out.values.count &+ out.ends.count) else {
+            throw RealmError(.limitExceeded, "A key path has more than \(QueryRoom.maxValues) values for one row")
+        }
+        for i in 0..<count {
+            if i & 1023 == 1023, let group { try group.takeUnretainedValue().store.test() }
+            try body(i)
+        }
+    }
     /// One element behind `[*]`.
     private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
         if steps.isEmpty && !keys { out.values.append(v) } else { try nested(v, steps, keys: keys, out, level: level) }
@@ -329,7 +348,7 @@ final class PathExpression: Expression {
             guard keys else { return out.values.append(v) }
             if case .dictionary(let r) = v {
                 let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
-                for i in 0..<d.count { out.values.append(try d.key(i)) }
+                try forEach(d.count, out) { (i) throws(RealmError) in out.values.append(try d.key(i)) }
             }
             return
         }
@@ -339,7 +358,7 @@ final class PathExpression: Expression {
             let l = try ElementList(store, root: r, kind: .mixed, target: .null)
             switch step {
             case .all:
-                for i in 0..<l.count { try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
+                try forEach(l.count, out) { (i) throws(RealmError) in try each(try l.get(i), rest, keys: keys, out, level: level + 1) }
             case .at(let i): if i < l.count { try nested(try l.get(i), rest, keys: keys, out, level: level + 1) }
             case .last: if l.count > 0 { try nested(try l.get(l.count - 1), rest, keys: keys, out, level: level + 1) }
             case .key: break
@@ -348,7 +367,7 @@ final class PathExpression: Expression {
             let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
             switch step {
             case .all:
-                for i in 0..<d.count { try each(try d.value(i), rest, keys: keys, out, level: level + 1) }
+                try forEach(d.count, out) { (i) throws(RealmError) in try each(try d.value(i), rest, keys: keys, out, level: level + 1) }
             case .key(let name):
                 if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
                     try nested(try d.value(i), rest, keys: keys, out, level: level + 1)

@@ -16,6 +16,8 @@ enum QueryRoom {
     static let maxHops = 200
     /// Objects that one row may reach over one key path: their number can double with each list on it.
     static let maxReached = 1 << 24
+    /// Values that they may have, or that one collection may have: all of a row are held in memory together.
+    static let maxValues = 1 << 25
     /// Subqueries within subqueries.
     static let maxSubqueries = 32
 }

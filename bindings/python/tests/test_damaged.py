@@ -91,3 +91,37 @@ def test_damaged(name, tmp_path):
     assert done.stdout.endswith(
         "done\n"
     ), f"ended with {done.returncode} at seed {done.stdout.split()[-1:]}\n{done.stderr}"
+
+
+def test_more_values_than_memory_holds(tmp_path):
+    """A list says how many elements it has. Queries, which hold the values of a row, refuse what they could not hold."""
+
+    class Row(crealm.Model):
+        values: list[int]
+        filler: bytes
+
+    file = tmp_path / "absurd.realm"
+    with crealm.open(file, schema=[Row]) as db:
+        with db.write():
+            db.add(Row(filler=b"x" * 1_000_000))
+        with db.write():
+            db["Row"][0].values.extend(range(1 << 40, (1 << 40) + 1234))
+    data = bytearray(file.read_bytes())
+    # The root above two leaves of a list: 1000 elements in each, the leaves, the number of elements.
+    roots = [
+        at
+        for at in range(24, len(data) - 24, 8)
+        if data[at : at + 8] == b"AAAA\xc6\0\0\4" and data[at + 8 : at + 12] == (2001).to_bytes(4, "little")
+    ]
+    assert len(roots) == 1
+    end = roots[0] + 20
+    assert data[end : end + 4] == (1234 * 2 + 1).to_bytes(4, "little")
+    for more, refused in ((0, crealm.Error), (1, crealm.LimitExceeded)):
+        count = (1 << 25) + more
+        data[end : end + 4] = (count * 2 + 1).to_bytes(4, "little")
+        file.write_bytes(data)
+        with crealm.open(file, mode="r") as db:
+            assert len(db["Row"][0].values) == count
+            with pytest.raises(refused) as info:
+                len(db["Row"].where("ANY values == -1"))
+            assert (info.value.code == 3018) == bool(more)
