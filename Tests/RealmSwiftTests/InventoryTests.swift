@@ -41,14 +41,14 @@ struct InventoryTests {
         var second = config
         (second.fileURL, second.encryptionKey, second.readOnly) = (copy, key, true)
         #expect(try Realm(configuration: second).objects(Person.self).count == 4)
-        #expect(try Realm.fileExists(for: second))
+        #expect(Realm.fileExists(for: second))
         var third = config
         third.fileURL = folder.url.appendingPathComponent("third.realm")
         try realm.writeCopy(configuration: third)
         try Realm.performMigration(for: third)
         #expect(try schemaVersionAtURL(copy, encryptionKey: key) == 0)
         #expect(try Realm.deleteFiles(for: third))
-        #expect(try !Realm.fileExists(for: third))
+        #expect(!Realm.fileExists(for: third))
         realm.beginWrite()
         realm.cancelWrite()
         #expect(!realm.isInWriteTransaction && !realm.refresh() && !realm.isPerformingAsynchronousWriteOperations)

@@ -239,6 +239,9 @@ struct Binder {
             if let c = c as? ConstantExpression { texts.append(c) }
             parts.append(try compare(i == 0 ? .greaterEqual : .lessEqual, [], left, c, isArgument: isArgument))
         }
+        if names.reachFurther, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression, p.hasManyHops, texts.count == 2 {
+            return SpanCondition(p, texts[0], texts[1])
+        }
         let isShort = left.directColumn != nil && (left.type == .int || left.type == .timestamp)
         return BetweenCondition(parts[0], parts[1]) { p in
             if isShort { return "\(left.text(p)) between {\(texts.map { $0.text(p) }.joined(separator: ", "))}" }

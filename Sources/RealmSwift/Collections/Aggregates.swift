@@ -61,6 +61,7 @@ extension RealmCollection {
     /// The average of a property; nil when no element has one.
     public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType { aggregate(.average, property) }
     private func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ property: String) -> T? {
+        guard realm != nil else { return AggregateOfValues(property, of: self).result(kind).flatMap { T.aggregate($0) } }
         let rows = _rlmRows()
         return rows.aggregate(kind, rows.column(property))
     }
@@ -124,6 +125,13 @@ struct AggregateOfValues {
     private let values: [EngineValue]
     init(_ values: some Sequence<EngineValue>) {
         self.values = values.filter { if case .null = $0 { false } else { true } }
+    }
+    /// The values of a property of objects that no Realm manages.
+    init(_ property: String, of objects: some Sequence) {
+        self.init(
+            objects.compactMap { object in
+                (unwrapped(object) as? ObjectBase)?.value(forKey: property).flatMap { ($0 as? any _RealmStorable)?._rlmValue()?.value }
+            })
     }
     func result(_ kind: AggregateKind) -> EngineValue? {
         switch kind {

@@ -6,6 +6,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     private let number: () -> Int
     private let isGone: () -> Bool
     private let all: () -> RLMIterator<Element>
+    private let moved: (Realm) -> AnyRealmCollection?
     /// The Realm that manages it.
     public let realm: Realm?
     /// Whether it shows one version for good, for all threads.
@@ -19,9 +20,11 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
         number = { base.count }
         isGone = { base.isInvalidated }
         all = { base.makeIterator() }
+        moved = { base._rlmMove(to: $0).map { AnyRealmCollection($0) } }
         (realm, isFrozen) = (base.realm, base.isFrozen)
     }
     public func _rlmRows() -> _Rows { rows() }
+    public func _rlmMove(to realm: Realm) -> AnyRealmCollection? { moved(realm) }
     /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { isGone() }
     /// Number of elements now.

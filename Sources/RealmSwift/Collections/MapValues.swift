@@ -38,16 +38,22 @@ extension Map {
         Results<Value>(rows()).sorted(by: sortDescriptors)
     }
     /// The least value of a property of the values.
-    public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { all().min(ofProperty: property) }
+    public func min<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { aggregate(.min, property) }
     /// The greatest value of a property of the values.
-    public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { all().max(ofProperty: property) }
+    public func max<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: MinMaxType { aggregate(.max, property) }
     /// The sum of a property of the values.
-    public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType { all().sum(ofProperty: property) }
+    public func sum<T: _HasPersistedType>(ofProperty property: String) -> T where T.PersistedType: AddableType {
+        aggregate(.sum, property) ?? T.emptySum
+    }
     /// The average of a property of the values.
     public func average<T: _HasPersistedType>(ofProperty property: String) -> T? where T.PersistedType: AddableType {
-        all().average(ofProperty: property)
+        aggregate(.average, property)
     }
-    private func all() -> Results<Value> { Results(rows()) }
+    private func aggregate<T: _HasPersistedType>(_ kind: AggregateKind, _ property: String) -> T? {
+        guard managed != nil else { return AggregateOfValues(property, of: entries.map(\.value)).result(kind).flatMap { T.aggregate($0) } }
+        let rows = rows()
+        return rows.aggregate(kind, rows.column(property))
+    }
     func aggregateOfValues<T: _HasPersistedType>(_ kind: AggregateKind) -> T? {
         if managed != nil { return rows().aggregate(kind, .null) }
         return AggregateOfValues(entries.compactMap { $0.value._rlmValue()?.value }).result(kind).flatMap { T.aggregate($0) }

@@ -8,7 +8,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     private let property: () -> String
     private let value: (Int) -> Element
 
-    init<C: RealmCollection & _Freezable>(_ collection: C, _ keyPath: Swift.KeyPath<C.Element, Element>) where C.Element: ObjectBase {
+    init<C: RealmCollection>(_ collection: C, _ keyPath: Swift.KeyPath<C.Element, Element>) where C.Element: ObjectBase {
         source = Source(collection: collection) { ProjectedCollection<Element>($0, keyPath) }
         property = { name(of: keyPath) }
         value = { collection[$0][keyPath: keyPath] }
@@ -33,13 +33,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
     public var description: String {
         "ProjectedCollection<\(Element.self)> {\n" + enumerated().map { "\t[\($0)] \($1)\n" }.joined() + "}"
     }
-    /// As it is now, for any thread.
-    public func freeze() -> Self {
-        guard let frozen = source.moved(freezing: true) as? Self else { misuse("The collection cannot be frozen") }
-        return frozen
-    }
-    /// The live one of a frozen one; nil when it is gone.
-    public func thaw() -> Self? { source.moved(freezing: false) as? Self }
+    public func _rlmMove(to realm: Realm) -> Self? { source.moved(to: realm) as? Self }
     /// Calls `block` once with the collection as it is, then whenever objects of it come, go or are modified.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -57,16 +51,19 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
 }
 
 /// The collection behind a projected one.
-private protocol ProjectionSource: ThreadConfined {
+private protocol ProjectionSource {
+    var realm: Realm? { get }
+    var isInvalidated: Bool { get }
+    var isFrozen: Bool { get }
     var count: Int { get }
     func index(matching predicate: NSPredicate) -> Int?
     func setValue(_ value: Any, _ property: String, at position: Int)
-    func moved(freezing: Bool) -> Any?
+    func moved(to realm: Realm) -> Any?
     func observe(
         _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
     ) -> NotificationToken
 }
-private struct Source<C: RealmCollection & _Freezable, Projected>: ProjectionSource where C.Element: ObjectBase {
+private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.Element: ObjectBase {
     let collection: C
     let project: (C) -> Projected
     var realm: Realm? { collection.realm }
@@ -75,9 +72,7 @@ private struct Source<C: RealmCollection & _Freezable, Projected>: ProjectionSou
     var count: Int { collection.count }
     func index(matching predicate: NSPredicate) -> Int? { collection.index(matching: predicate) }
     func setValue(_ value: Any, _ property: String, at position: Int) { collection[position].setValue(value, forKeyPath: property) }
-    func moved(freezing: Bool) -> Any? {
-        (freezing ? collection.freeze() : collection.thaw()).map { project($0) }
-    }
+    func moved(to realm: Realm) -> Any? { collection._rlmMove(to: realm).map { project($0) } }
     func observe(
         _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
     ) -> NotificationToken {
@@ -93,7 +88,7 @@ private struct Source<C: RealmCollection & _Freezable, Projected>: ProjectionSou
 
 /// Makes collections of one property: `dogs.projectTo.name`.
 @dynamicMemberLookup
-public struct CollectionElementMapper<C: RealmCollection & _Freezable> where C.Element: ObjectBase {
+public struct CollectionElementMapper<C: RealmCollection> where C.Element: ObjectBase {
     fileprivate let collection: C
     public subscript<V: RealmCollectionValue>(dynamicMember member: Swift.KeyPath<C.Element, V>) -> ProjectedCollection<V> {
         ProjectedCollection(collection, member)

@@ -9,6 +9,12 @@ public protocol ThreadConfined {
     var isInvalidated: Bool { get }
     /// Whether it shows one version for good, for all threads.
     var isFrozen: Bool { get }
+    /// As it is now, for any thread; inside a write transaction as it was before.
+    func freeze() -> Self
+    /// The live one of a frozen one, in a Realm that lives where this is called; nil when it is gone.
+    func thaw() -> Self?
+    /// The same in another Realm of the file; nil when it is not there.
+    func _rlmMove(to realm: Realm) -> Self?
 }
 extension ObjectBase: ThreadConfined {}
 

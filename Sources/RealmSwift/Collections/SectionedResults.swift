@@ -157,7 +157,7 @@ struct SectionLayout<Key: Hashable> {
 /// The older name.
 public typealias RealmSectionedResultsChange = SectionedResultsChange
 
-extension SectionedResults: Equatable, _Freezable {
+extension SectionedResults: Equatable, ThreadConfined {
     /// Whether both are the same sections, not only equal ones.
     public static func == (a: SectionedResults, b: SectionedResults) -> Bool { a === b }
     public func _rlmMove(to realm: Realm) -> SectionedResults? { results._rlmMove(to: realm).map { SectionedResults($0, key, order) } }
@@ -192,7 +192,7 @@ extension SectionedResults: Equatable, _Freezable {
     /// The sections as rows are ordered by decide where an object is: what that reads is observed in any case.
     private var sectioningPaths: [String] { order }
 }
-extension ResultsSection: Equatable, _Freezable, CustomStringConvertible {
+extension ResultsSection: Equatable, ThreadConfined, CustomStringConvertible {
     public static func == (a: ResultsSection, b: ResultsSection) -> Bool { a.all === b.all && a.key == b.key }
     /// The Realm of the elements.
     public var realm: Realm? { all.realm }

@@ -53,7 +53,7 @@ extension RealmCore {
             {
                 return
             }
-            misuse("Cannot add an existing managed embedded object to a List.")
+            misuse("Cannot add an existing managed embedded object to a \(place.kind).")
         }
         let managed = managed(type(of: object))
         let (key, isNew) = try place.embedded(), named = BornKey(key, birth(managed.table, key))
@@ -131,7 +131,7 @@ extension RealmCore {
     func create(_ managed: ManagedClass, _ value: Any, _ addition: Addition) throws(EngineError) -> ObjectBase {
         if let object = value as? ObjectBase, let (_, named) = addition.known[object.identity] { return managed.object(named) }
         guard !managed.info.isEmbedded else {
-            throw EngineError(.illegalOperation, "Embedded objects cannot be created on their own: class '\(managed.info.name)'")
+            throw EngineError(.illegalOperation, "Embedded objects cannot be created directly: class '\(managed.info.name)'")
         }
         let given = Values(value, managed.info)
         let before = realm.isWriting ? managed.info.primaryKey : nil
@@ -202,7 +202,8 @@ struct Values {
             return a.indices.contains(Int(p.index)) ? a[Int(p.index)] : nil
         case let o as ObjectBase:
             guard let q = o.info.property(p.name) else { return nil }
-            return q.access.any(o, q)
+            // nil is a value, too.
+            return .some(q.access.any(o, q) as Any)
         default:
             return Mirror(reflecting: value).children.first { $0.label == p.name }?.value
         }

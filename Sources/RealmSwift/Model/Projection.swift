@@ -8,7 +8,7 @@ import Foundation
 ///         @Projected(\Person.address?.street) var street
 ///     }
 ///     for p in realm.objects(PersonName.self) { print(p.name) }
-open class Projection<Root: ObjectBase & RealmCollectionValue & _Freezable>: ThreadConfined {
+open class Projection<Root: ObjectBase & RealmCollectionValue>: ThreadConfined {
     /// The object that is shown.
     public let rootObject: Root
 
@@ -39,7 +39,7 @@ extension Projection: Hashable, CustomStringConvertible {
 
 /// A property of a projection: that of the root object behind a key path.
 @propertyWrapper
-public struct Projected<Root: ObjectBase & RealmCollectionValue & _Freezable, Value>: AnyProjected {
+public struct Projected<Root: ObjectBase & RealmCollectionValue, Value>: AnyProjected {
     private let path: Swift.KeyPath<Root, Value>
     public init(_ projectedKeyPath: Swift.KeyPath<Root, Value>) { path = projectedKeyPath }
 
@@ -97,7 +97,7 @@ extension Projection: RealmFetchable, _RealmStorable, RealmCollectionValue {
 protocol AnyProjection { static var root: ObjectBase.Type { get } }
 extension Projection: AnyProjection { static var root: ObjectBase.Type { Root.self } }
 
-extension Projection: _Freezable {
+extension Projection {
     public func _rlmMove(to realm: Realm) -> Self? { rootObject._rlmMove(to: realm).map { Self(projecting: $0) } }
 }
 
@@ -137,7 +137,7 @@ private final class ToldProjection {
 
 /// Projections that can be observed.
 public protocol _ProjectionObservable: ThreadConfined {
-    associatedtype Root: ObjectBase & RealmCollectionValue & _Freezable & _ObservableObject
+    associatedtype Root: ObjectBase & RealmCollectionValue & _ObservableObject
     var rootObject: Root { get }
     init(projecting object: Root)
 }

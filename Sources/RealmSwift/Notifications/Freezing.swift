@@ -41,19 +41,10 @@ extension Realm {
         guard let live = core.thawed() else { misuse("The Realm of a frozen one cannot be opened") }
         return Realm(live)
     }
-    public func freeze<T: _Freezable>(_ confined: T) -> T { confined.freeze() }
-    public func thaw<T: _Freezable>(_ confined: T) -> T? { confined.thaw() }
+    public func freeze<T: ThreadConfined>(_ confined: T) -> T { confined.freeze() }
+    public func thaw<T: ThreadConfined>(_ confined: T) -> T? { confined.thaw() }
 }
-/// What can be frozen.
-public protocol _Freezable: ThreadConfined {
-    /// As it is now, for any thread; inside a write transaction as it was before.
-    func freeze() -> Self
-    /// The live one of a frozen one, in a Realm that lives where this is called; nil when it is gone.
-    func thaw() -> Self?
-    /// The same in another Realm of the file; nil when it is not there.
-    func _rlmMove(to realm: Realm) -> Self?
-}
-extension _Freezable {
+extension ThreadConfined {
     public func freeze() -> Self {
         if isFrozen { return self }
         guard let realm else { misuse("Unmanaged objects cannot be frozen.") }
@@ -61,35 +52,33 @@ extension _Freezable {
         return frozen
     }
     public func thaw() -> Self? {
+        guard let realm else { misuse("Unmanaged objects cannot be thawed.") }
         guard isFrozen else { return self }
-        return realm?.core.thawed().flatMap { _rlmMove(to: Realm($0)) }
+        return realm.core.thawed().flatMap { _rlmMove(to: Realm($0)) }
     }
 }
-extension Object: _Freezable {
-    public func _rlmMove(to realm: Realm) -> Self? { core?.object(self, in: realm.core).map { unsafeDowncast($0, to: Self.self) } }
+extension ObjectBase {
+    public final func _rlmMove(to realm: Realm) -> Self? { core?.object(self, in: realm.core).map { unsafeDowncast($0, to: Self.self) } }
 }
-extension EmbeddedObject: _Freezable {
-    public func _rlmMove(to realm: Realm) -> Self? { core?.object(self, in: realm.core).map { unsafeDowncast($0, to: Self.self) } }
-}
-extension Results: _Freezable {
+extension Results {
     public func _rlmMove(to realm: Realm) -> Results? { Results(rows.core.rows(rows, in: realm.core)) }
 }
-extension LinkingObjects: _Freezable {
+extension LinkingObjects {
     public func _rlmMove(to realm: Realm) -> LinkingObjects? { rows.map { LinkingObjects($0.core.rows($0, in: realm.core)) } }
 }
-extension List: _Freezable {
+extension List {
     public func _rlmMove(to realm: Realm) -> List? {
         guard let moved = managed.map({ $0.core.collection($0, in: realm.core, Element._rlmShape) }), moved.isThere else { return nil }
         return List(moved)
     }
 }
-extension MutableSet: _Freezable {
+extension MutableSet {
     public func _rlmMove(to realm: Realm) -> MutableSet? {
         guard let moved = managed.map({ $0.core.collection($0, in: realm.core, Element._rlmShape) }), moved.isThere else { return nil }
         return MutableSet(moved)
     }
 }
-extension Map: _Freezable {
+extension Map {
     public func _rlmMove(to realm: Realm) -> Map? {
         guard let moved = managed.map({ $0.core.collection($0, in: realm.core, Value._rlmShape) }), moved.isThere else { return nil }
         return Map(moved)

@@ -7,24 +7,36 @@ public final class NotificationToken: @unchecked Sendable {  // What changes is 
     private struct State {
         var end: (() -> Void)?
         var silenced: (notifier: Notifier, id: Int)?
+        /// Of an observer of a Realm itself.
+        var observer: RealmObserver?
     }
     private let state: Lock<State>
 
-    init(_ silenced: (notifier: Notifier, id: Int)? = nil, _ end: @escaping () -> Void) {
+    /// - Parameter end: nil for a token of nothing.
+    init(_ silenced: (notifier: Notifier, id: Int)? = nil, _ end: (() -> Void)?) {
         nonisolated(unsafe) let kept = State(end: end, silenced: silenced)
+        state = Lock(initial: kept)
+    }
+    init(_ observer: RealmObserver) {
+        nonisolated(unsafe) let kept = State(end: { observer.end() }, observer: observer)
         state = Lock(initial: kept)
     }
     deinit { invalidate() }
     /// Ends it for good.
-    public func invalidate() {
+    ///
+    /// - Returns: whether there was something to end.
+    @discardableResult
+    public func invalidate() -> Bool {
         let end = state.with { s in
             defer { s = State() }
             return Box(s.end)
         }
         end.value?()
+        return end.value != nil
     }
     /// For commits that this block is not told of.
     var silenced: (notifier: Notifier, id: Int)? { state.with { Box($0.silenced) }.value }
+    var observer: RealmObserver? { state.with { $0.observer } }
     private struct Box<T>: @unchecked Sendable {
         let value: T
         init(_ value: T) { self.value = value }

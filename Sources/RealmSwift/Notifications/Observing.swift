@@ -10,7 +10,7 @@ extension Realm {
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         let observer = RealmObserver(block), core = core
         must { () throws(EngineError) in try observer.observe(core) }
-        return NotificationToken { observer.end() }
+        return NotificationToken(observer)
     }
 }
 /// An observer of a Realm itself, which stays one when the Realm is invalidated.
@@ -22,12 +22,17 @@ final class RealmObserver: @unchecked Sendable {
     private struct Weak {
         weak var core: RealmCore?
     }
+    /// While a commit runs that it is not told of. Used where the Realm lives.
+    var isSilent = false
     init(_ block: @escaping NotificationBlock) { self.block = block }
 
     func observe(_ core: RealmCore) throws(EngineError) {
-        let weak = Weak(core: core), block = block
+        let weak = Weak(core: core)
         let id = try core.realm.inside { () throws(EngineError) in
-            try core.realm.addChangedCallback { weak.core.map { block(.didChange, Realm($0)) } }
+            try core.realm.addChangedCallback { [weak self] in
+                guard let self, !isSilent, let core = weak.core else { return }
+                block(.didChange, Realm(core))
+            }
         }
         place.with { $0 = (weak, id) }
         core.observers.with { $0[ObjectIdentifier(self)] = self }
@@ -233,6 +238,14 @@ extension Map {
                 func keys(_ all: [[UInt8]]) -> [Key] { all.map { Key(_rlmKey: String(decoding: $0, as: UTF8.self)) } }
                 block(.update(self, deletions: keys(c.deletions), insertions: keys(c.insertions), modifications: keys(c.modifications)))
             })
+    }
+}
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    /// As `observe(keyPaths:on:)`, with key paths that the compiler checks.
+    public func observe(
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on queue: DispatchQueue? = nil, _ block: @escaping (RealmMapChange<Map>) -> Void
+    ) -> NotificationToken {
+        observe(keyPaths: keyPaths.map { name(of: $0) }, on: queue, block)
     }
 }
 

@@ -6,12 +6,13 @@ private struct Function<T, Change>: @unchecked Sendable {
     init(_ call: @escaping (T, @escaping (Change) -> Void) -> NotificationToken) { self.call = call }
 }
 extension Actor {
-    /// Begins to observe in this actor; nil where the Realm cannot be opened, or what is observed is gone.
+    /// Begins to observe in this actor; nil where the Realm cannot be opened, what is observed is gone, or the task was cancelled.
     fileprivate func observing<T: ThreadConfined, Change>(
         _ reference: ThreadSafeReference<T>, _ configuration: Realm.Configuration,
         _ observe: Function<T, Change>, _ block: @escaping @Sendable (isolated Self, Change) -> Void
     ) -> NotificationToken? {
-        guard let core = try? RealmCore.open(configuration, Confinement.scheduler(self)), let here = Realm(core).resolve(reference) else {
+        guard !Task.isCancelled, let core = try? RealmCore.open(configuration, Confinement.scheduler(self)), let here = Realm(core).resolve(reference)
+        else {
             return nil
         }
         return observe.call(here) { change in block(self, change) }
@@ -22,7 +23,7 @@ private func configuration(of confined: some ThreadConfined) -> Realm.Configurat
     return realm.configuration
 }
 /// A token of nothing.
-private func ended() -> NotificationToken { NotificationToken {} }
+private func ended() -> NotificationToken { NotificationToken(nil, nil) }
 /// Observes on an actor; a token of nothing where what is observed is gone.
 func observing<T: ThreadConfined, A: Actor, Change>(
     _ confined: T, on actor: A, _isolation: isolated (any Actor)? = #isolation,
@@ -60,6 +61,15 @@ extension Map {
     ) async -> NotificationToken {
         let reference = ThreadSafeReference(to: self), configuration = configuration(of: self)
         return await actor.observing(reference, configuration, Function { $0.observe(keyPaths: keyPaths, $1) }, block) ?? ended()
+    }
+}
+extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
+    /// As `observe(keyPaths:on:)`, on an actor, with key paths that the compiler checks.
+    public func observe<A: Actor>(
+        keyPaths: [PartialKeyPath<Value.Wrapped>], on actor: A, _isolation: isolated (any Actor)? = #isolation,
+        _ block: @escaping @Sendable (isolated A, RealmMapChange<Map>) -> Void
+    ) async -> NotificationToken {
+        await observe(keyPaths: keyPaths.map { name(of: $0) }, on: actor, _isolation: _isolation, block)
     }
 }
 extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {

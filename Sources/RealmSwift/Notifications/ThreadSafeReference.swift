@@ -14,15 +14,12 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
 
     /// - Parameter threadConfined: something that a Realm manages.
     public init(to threadConfined: Confined) {
-        guard let realm = threadConfined.realm else {
+        guard threadConfined.realm != nil else {
             misuse("Cannot construct reference to unmanaged object, which can be passed across threads directly")
         }
         guard !threadConfined.isInvalidated else { misuse("Cannot construct reference to invalidated object") }
-        guard let freezable = threadConfined as? any _Freezable else { misuse("\(Confined.self) cannot be passed to another thread") }
         // Inside a write transaction there is no version that could be kept: what exists already is carried by the one before.
-        _ = realm
-        guard let frozen = freezable.freeze() as? Confined else { misuse("\(Confined.self) cannot be passed to another thread") }
-        carried = Lock(initial: Carried(frozen: frozen, wasFrozen: threadConfined.isFrozen))
+        carried = Lock(initial: Carried(frozen: threadConfined.freeze(), wasFrozen: threadConfined.isFrozen))
     }
     /// Whether it was resolved.
     public var isInvalidated: Bool { carried.with { $0 == nil } }
@@ -37,7 +34,7 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
         if c.wasFrozen, realm.isFrozen { return c.frozen }
         // Never older than what it was made of.
         if !realm.isFrozen, !realm.isInWriteTransaction { realm.refresh() }
-        return (c.frozen as? any _Freezable).flatMap { $0._rlmMove(to: realm) as? Confined }
+        return c.frozen._rlmMove(to: realm)
     }
 }
 extension Realm {
@@ -58,8 +55,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What
     public var wrappedValue: T? {
         get {
             guard let value = kept.with({ $0 }).value else { return nil }
-            guard let freezable = value as? any _Freezable, value.realm != nil else { return value }
-            return freezable.thaw() as? T
+            return value.realm == nil ? value : value.thaw()
         }
         set {
             let new = Kept(value: newValue.map { Self.frozen($0) })
@@ -67,9 +63,5 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What
         }
     }
     /// Unmanaged values stay what they are.
-    private static func frozen(_ value: T) -> T {
-        guard value.realm != nil else { return value }
-        guard let frozen = (value as? any _Freezable)?.freeze() as? T else { misuse("\(T.self) cannot be read on another thread") }
-        return frozen
-    }
+    private static func frozen(_ value: T) -> T { value.realm == nil ? value : value.freeze() }
 }

@@ -348,8 +348,8 @@ func engineValue(of any: Any) -> EngineValue? {
     switch unwrapped(any) {
     case nil: return .null
     case let v as ObjectBase:
-        guard let stored = v.link() else { misuse("Only objects that a Realm manages can be compared with") }
-        return stored.value
+        // No object of a Realm is one that no Realm manages.
+        return v.link()?.value ?? .link(.null, ObjKey(.max - 1))
     case let v as any _RealmStorable: return v._rlmValue()?.value
     case let v as NSNumber: return Double(v.int64Value) == v.doubleValue ? .int(v.int64Value) : .double(v.doubleValue)
     case let v as any BinaryInteger: return Int64(exactly: v).map { .int($0) }

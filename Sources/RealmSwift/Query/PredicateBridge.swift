@@ -5,7 +5,7 @@ import Foundation
 ///     results.filter(NSPredicate(format: "age > %@", 3))
 ///
 /// Compound predicates are combined. Of other predicates the program's code would have to look at every object: they are misuse; `filter` with a
-/// closure does that.
+/// closure does that. `NSPredicate(value:)` is all or nothing.
 extension NSPredicate {
     /// As `filter` of results takes it.
     public convenience init(format predicateFormat: String, _ args: Any?...) {
@@ -21,6 +21,8 @@ extension NSPredicate {
     /// The format and its arguments.
     var carried: (format: String, arguments: [Any]) {
         if let compound = self as? NSCompoundPredicate { return compound.combined }
+        if isEqual(NSPredicate(value: true)) { return ("TRUEPREDICATE", []) }
+        if isEqual(NSPredicate(value: false)) { return ("FALSEPREDICATE", []) }
         let probe = Probe()
         if evaluate(with: probe), let found = probe.found { return found }
         misuse("Only predicates that were made with a format can be evaluated by the engine")

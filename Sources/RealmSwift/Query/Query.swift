@@ -13,7 +13,7 @@ public struct Query<T> {
     init(_ node: QueryNode) { self.node = node }
 
     /// The query that a closure is given.
-    public static func _constructForTesting() -> Query<T> { Query(.path([], collection: nil)) }
+    public static func _constructForTesting() -> Query<T> { Query(.path([], collections: nil)) }
     /// The format and arguments that `filter` takes.
     public func _constructPredicate() -> (String, [Any]) { node.format }
 
@@ -21,9 +21,10 @@ public struct Query<T> {
     func compared<U>(_ sign: String, _ other: Query<U>) -> Query<Bool> { Query<Bool>(.comparison(sign, node, other.node)) }
     /// A property behind this one.
     func property<V>(_ name: String, isCollection: Bool = false) -> Query<V> {
-        guard case .path(let names, let collection) = node else { misuse("Cannot apply key path to Map subscripts.") }
+        guard case .path(let names, let collections) = node else { misuse("Cannot apply key path to Map subscripts.") }
         let all = names + name.split(separator: ".").map(String.init)
-        return Query<V>(.path(all, collection: V.self is any QueryManyValues.Type || isCollection ? all.count : collection))
+        guard V.self is any QueryManyValues.Type || isCollection else { return Query<V>(.path(all, collections: collections)) }
+        return Query<V>(.path(all, collections: (collections?.lowerBound ?? all.count)...all.count))
     }
     func aggregate<V>(_ kind: String) -> Query<V> { Query<V>(.aggregate(kind, node)) }
 }

@@ -100,6 +100,6 @@ extension QueryNode {
     /// The collection, not any element of it.
     fileprivate var asWhole: QueryNode {
         guard case .path(let names, _) = self else { return self }
-        return .path(names, collection: nil)
+        return .path(names, collections: nil)
     }
 }

@@ -2,8 +2,8 @@ import Foundation
 
 /// What a type-safe query consists of, and its text.
 indirect enum QueryNode {
-    /// A key path; `collection` is the number of its names up to the last one that leads to many values.
-    case path([String], collection: Int?)
+    /// A key path; `collections` are the numbers of its names up to the first, and to the last one that leads to many values.
+    case path([String], collections: ClosedRange<Int>?)
     /// What stands in brackets behind a path: a key, an index, or `*` for all.
     case element(QueryNode, Any?)
     /// `@count`, `@sum` and their like, of a collection or a property of its elements.
@@ -42,7 +42,7 @@ indirect enum QueryNode {
     /// The collection that the first comparison goes into.
     fileprivate var collection: [String]? {
         switch self {
-        case .path(let names, let n?): Array(names.prefix(n))
+        case .path(let names, let many?): Array(names.prefix(many.lowerBound))
         case .path(_, nil), .constant, .subquery: nil
         case .element(let of, _), .aggregate(_, let of), .not(let of), .between(let of, _, _): of.collection
         case .comparison(_, let a, let b), .and(let a, let b), .or(let a, let b): a.collection ?? b.collection
@@ -111,7 +111,7 @@ private struct Printer {
     }
     private mutating func quantifier(_ node: QueryNode) {
         switch node {
-        case .path(let names, let n?) where variable.map({ !names.prefix(n).elementsEqual($0.path) }) ?? true: text += "ANY "
+        case .path(let names, let many?) where variable.map({ !names.prefix(many.upperBound).elementsEqual($0.path) }) ?? true: text += "ANY "
         case .element(let of, let step) where step is QueryAll: quantifier(of)
         default: break
         }
@@ -130,7 +130,7 @@ private struct Printer {
                 arguments.append(step ?? NSNull())
             }
         case .aggregate(let kind, let of):
-            guard case .path(let names, let n?) = of, n < names.count else {
+            guard case .path(let names, let many?) = of, case let n = many.upperBound, n < names.count else {
                 operand(of)
                 text += ".\(kind)"
                 return
@@ -150,7 +150,7 @@ private struct Printer {
         return ([variable.name] + rest).joined(separator: ".")
     }
     private mutating func subquery(_ inner: QueryNode) {
-        guard let collection = inner.collection else { misuse("Subqueries must contain at least one collection.") }
+        guard let collection = inner.collection else { misuse("Subqueries must contain a keypath starting with a collection.") }
         subqueries += 1
         let outer = variable, name = "$col\(subqueries)"
         // The collection of the subquery around, named once more, is that of its elements: they are of the same class.

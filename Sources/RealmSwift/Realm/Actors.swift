@@ -36,14 +36,21 @@ extension Realm {
     /// Runs `block` in a write transaction as soon as it is its turn, and returns when the changes are on the disk. The actor does other things
     /// meanwhile.
     ///
-    /// - Throws: what `block` throws, and then nothing was written; `Realm.Error`.
+    /// - Throws: what `block` throws, and then nothing was written; `Realm.Error`; `CancellationError` where the task was cancelled before its turn.
     @discardableResult
     public func asyncWrite<Result>(_isolation actor: isolated any Actor = #isolation, _ block: () throws -> Result) async throws -> Result {
-        let engine = engine
-        try await waiting(actor) { done in
-            try engine.beginWriteAsync(notifyOnly: true) { error in done(error) }
+        let core = core, engine = core.realm
+        try Task.checkCancellation()
+        let turn = AsyncTurn(engine)
+        try await withTaskCancellationHandler {
+            try await waiting(actor) { done in try turn.begin(done) }
+        } onCancel: {
+            Task { await actor.takeBack(turn) }
         }
+        if turn.isTakenBack { throw CancellationError() }
         let result: Result
+        core.isInAsyncBlock = true
+        defer { core.isInAsyncBlock = false }
         do { result = try block() } catch {
             if isInWriteTransaction { cancelWrite() }
             throw error
@@ -68,4 +75,31 @@ extension Realm {
     /// - Returns: whether there was one.
     @discardableResult
     public func asyncRefresh(_isolation actor: isolated any Actor = #isolation) async -> Bool { refresh() }
+}
+
+/// A write that waits for its turn. Used by its actor only.
+private final class AsyncTurn: @unchecked Sendable {
+    private let engine: EngineRealm
+    private var id: UInt32?
+    private var done: ((EngineError?) -> Void)?
+    private(set) var isTakenBack = false
+    init(_ engine: EngineRealm) { self.engine = engine }
+
+    func begin(_ done: @escaping (EngineError?) -> Void) throws(EngineError) {
+        self.done = done
+        id = try engine.beginWriteAsync(notifyOnly: true) { [weak self] error in self?.end(error) }
+    }
+    private func end(_ error: EngineError?) {
+        let done = self.done
+        self.done = nil
+        done?(error)
+    }
+    func takeBack() {
+        guard done != nil, let id, (try? engine.cancelAsync(id)) ?? false else { return }
+        isTakenBack = true
+        end(nil)
+    }
+}
+extension Actor {
+    fileprivate func takeBack(_ turn: AsyncTurn) { turn.takeBack() }
 }

@@ -20,9 +20,12 @@ extension Realm {
     /// Begins a write transaction as soon as it is its turn; `asyncWriteBlock` ends it with `commitAsyncWrite` or `cancelWrite`.
     @discardableResult
     public func beginAsyncWrite(_ asyncWriteBlock: @escaping () -> Void) -> AsyncTransactionId {
-        must { () throws(EngineError) in
-            try engine.beginWriteAsync { error in
+        let core = core
+        return must { () throws(EngineError) in
+            try core.realm.beginWriteAsync { error in
                 if let error { misuse(error) }
+                core.isInAsyncBlock = true
+                defer { core.isInAsyncBlock = false }
                 asyncWriteBlock()
             }
         }
@@ -40,6 +43,6 @@ extension Realm {
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
         do throws(EngineError) { try engine.cancelAsync(asyncTransactionId) } catch { throw Realm.Error(error) }
     }
-    /// Whether a write waits, or is on its way to the disk.
-    public var isPerformingAsynchronousWriteOperations: Bool { engine.isWritingOrWaiting && !isInWriteTransaction }
+    /// Whether a write waits, is on its way to the disk, or goes on in a block that waited.
+    public var isPerformingAsynchronousWriteOperations: Bool { engine.isWritingOrWaiting && (core.isInAsyncBlock || !isInWriteTransaction) }
 }

@@ -4,7 +4,9 @@ import Foundation
 /// Files of Realms: what is there, copies, the version of a schema.
 extension Realm {
     /// Whether the file of a configuration is there.
-    public static func fileExists(for config: Configuration) throws -> Bool { FileManager.default.fileExists(atPath: try config.path) }
+    public static func fileExists(for config: Configuration) -> Bool {
+        (try? config.path).map { FileManager.default.fileExists(atPath: $0) } ?? false
+    }
     /// Deletes the file of a configuration with what belongs to it.
     ///
     /// - Returns: whether there was one.

@@ -92,7 +92,12 @@ public struct Realm: Equatable {
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         guard isInWriteTransaction else { misuse("Can't commit a non-existing write transaction") }
         let core = core
-        defer { core.writing = isInWriteTransaction ? core.writing : nil }
+        let observers = tokens.compactMap(\.observer)
+        for observer in observers { observer.isSilent = true }
+        defer {
+            for observer in observers { observer.isSilent = false }
+            core.writing = isInWriteTransaction ? core.writing : nil
+        }
         do throws(EngineError) { try engine.commitWrite(silent: tokens.compactMap(\.silenced)) } catch { throw Realm.Error(error) }
     }
     /// Undoes what was written in this transaction. Objects that it added are invalidated.

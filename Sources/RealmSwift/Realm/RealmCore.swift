@@ -18,6 +18,8 @@ final class RealmCore: @unchecked Sendable {
     let isMigrating: Bool
     /// This very Realm, while a write transaction is open that is to be ended by a call.
     var writing: RealmCore?
+    /// Whether a block runs that waited for its turn to write.
+    var isInAsyncBlock = false
     /// Who observes the Realm itself.
     let observers = Lock<[ObjectIdentifier: RealmObserver]>(initial: [:])
     /// What took the place of this when it was invalidated.
@@ -139,11 +141,17 @@ final class RealmCore: @unchecked Sendable {
     static func open(_ configuration: Realm.Configuration, _ scheduler: any Scheduler) throws -> RealmCore {
         let path = Name(try configuration.path)
         if let known = cached(path, scheduler) {
-            guard known.configuration.schemaVersion == configuration.schemaVersion else {
-                throw Realm.Error(
-                    .fail, "Realm at path '\(path)' already opened with different schema version.", URL(fileURLWithPath: path.text))
-            }
-            return known
+            let mine = configuration, theirs = known.configuration
+            let difference: String? =
+                mine.schemaVersion != theirs.schemaVersion
+                ? "schema version"
+                : (mine.readOnly != theirs.readOnly
+                    ? "read permissions"
+                    : (mine.encryptionKey != theirs.encryptionKey
+                        ? "encryption key"
+                        : ((mine.inMemoryIdentifier == nil) != (theirs.inMemoryIdentifier == nil) ? "inMemory settings" : nil)))
+            guard let difference else { return known }
+            throw Realm.Error(.fail, "Realm at path '\(path)' already opened with different \(difference).", URL(fileURLWithPath: path.text))
         }
         var engine = try configuration.engine()
         engine.scheduler = scheduler

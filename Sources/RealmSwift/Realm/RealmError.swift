@@ -18,6 +18,13 @@ extension Realm {
         /// The engine's number (`realm_errno_e` of the C API); 0 for none.
         public let engineCode: Int32
 
+        /// For what a program throws itself.
+        ///
+        /// - Parameter userInfo: of it the description is taken, and the path of a file.
+        public init(_ code: Code, userInfo: [String: Any] = [:]) {
+            let path = userInfo[NSFilePathErrorKey] as? String
+            self.init(code, userInfo[NSLocalizedDescriptionKey] as? String ?? "\(code)", path.map { URL(fileURLWithPath: $0) })
+        }
         init(_ code: Code, _ message: String, _ fileURL: URL? = nil) {
             self.code = code
             self.message = message

@@ -29,7 +29,7 @@ extension _RealmInteger {
         case let v as Bool: v ? 1 : 0
         case let v as any BinaryInteger: Self(exactly: v)
         case let v as any BinaryFloatingPoint: Self(exactly: Double(v))
-        case let v as NSNumber: Self(exactly: v.int64Value)
+        case let v as NSNumber: v.doubleValue.rounded(.towardZero) == v.doubleValue ? Self(exactly: v.int64Value) : nil
         case let v as AnyRealmValue: v.intValue.flatMap { Self(exactly: $0) }
         default: nil
         }
@@ -55,7 +55,7 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey {
         switch any {
         case let v as Bool: v
         case let v as any BinaryInteger: Int(exactly: v).flatMap { $0 == 0 ? false : ($0 == 1 ? true : nil) }
-        case let v as NSNumber: v.boolValue
+        case let v as NSNumber: v.doubleValue == 0 ? false : (v.doubleValue == 1 ? true : nil)
         case let v as AnyRealmValue: v.boolValue
         default: nil
         }

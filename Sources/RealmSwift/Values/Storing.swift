@@ -183,6 +183,14 @@ extension _Persistable where Self: _RealmStorable {
 }
 
 extension _Place {
+    /// For messages.
+    var kind: String {
+        switch target {
+        case .entry: "Dictionary"
+        case .property: "property"
+        default: "List"
+        }
+    }
     /// Stores a value that is no collection and no new object.
     func write(_ value: EngineValue) throws(EngineError) {
         try value.withMixed { (m) throws(EngineError) in try write(mixed: m) }
