@@ -2,12 +2,9 @@
 import PackageDescription
 
 // One engine module, one C skin. `include/` holds the hand-written C headers; the C skin imports them for their structs.
-#if arch(x86_64)
-    // SSE 4.2: every processor since 2009. Comparisons of 64-bit elements and greatest values have instructions there.
-    let processor: [SwiftSetting] = [.unsafeFlags(["-Xcc", "-march=x86-64-v2"], .when(configuration: .release))]
-#else
-    let processor: [SwiftSetting] = []
-#endif
+// SSE 4.2 where the target (not this machine) is an x86-64 processor: all of them since 2009. Comparisons of 64-bit elements and greatest values
+// have instructions there.
+let processor: [SwiftSetting] = [.unsafeFlags(["-Xcc", "-Xarch_x86_64", "-Xcc", "-march=x86-64-v2"], .when(configuration: .release))]
 let engineSettings: [SwiftSetting] =
     processor + [
         .swiftLanguageMode(.v6),
@@ -21,6 +18,8 @@ let engineSettings: [SwiftSetting] =
 
 let package = Package(
     name: "CRealm",
+    // What the atomics of the standard library (Synchronization) ask for.
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "CoreEngine", targets: ["CoreEngine", "CoreEngineAsync"]),
         .library(name: "RealmSwift", targets: ["RealmSwift"]),

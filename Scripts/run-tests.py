@@ -55,6 +55,7 @@ def all_parts(fixtures):
         "programs of the README and of make demo": [PYTHON, "Scripts/test_readme.py", ".build/release"],
         "documents of the C API": ["Scripts/docs.sh"],
         "the check of the rooms itself": [PYTHON, "Scripts/test_rooms.py"],
+        "other systems, type-checked": [PYTHON, "Scripts/check_ports.py"],
         "the ABI check itself": ["Scripts/test_abi_check.sh"],
         "format of Swift files": ["Scripts/lint.sh"],
         "header against exports": ["Scripts/check-abi.sh", LIBRARY, emitted],

@@ -77,7 +77,7 @@ typedef struct crealm_system_calls {
 
     /* Process and time */
     pid_t (*getpid)(void);
-    pid_t (*gettid)(void); /* not called on Apple systems */
+    pid_t (*gettid)(void); /* on Apple systems the thread's Mach port */
     int (*usleep)(unsigned microseconds);
     int (*clock_gettime)(clockid_t clock, struct timespec* time);
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdint.h>
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -9,13 +10,16 @@
 #endif
 /* Asks the processor to bring a cache line in. Any address is allowed. */
 static inline void hint_prefetch(const void *address) { __builtin_prefetch(address, 0, 3); }
-#if defined(__linux__) && defined(__x86_64__)
-/* What pthread_self returns, without a call. Volatile: a task may go on in another thread behind each of its suspensions. */
+/* What pthread_self returns, whose type each C library has its own of. */
+#if defined(__linux__) && defined(__x86_64__) && !defined(__ANDROID__)
+/* The same without a call. Volatile: a task may go on in another thread behind each of its suspensions. */
 static inline uintptr_t hint_thread_id(void) {
     uintptr_t id;
     __asm__ volatile("mov %%fs:0, %0" : "=r"(id));
     return id;
 }
+#else
+static inline uintptr_t hint_thread_id(void) { return (uintptr_t)pthread_self(); }
 #endif
 /* The compiler moves no load or store over this; it costs nothing. */
 static inline void hint_keep_order(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
@@ -38,10 +42,12 @@ static inline long hint_futex(uint32_t *word, int operation, uint32_t value, uin
     return -1;
 #endif
 }
-/* gettid(2), the same. */
+/* What the system calls the calling thread: gettid(2), the same; on Apple systems its Mach port. 0: it has no number. */
 static inline int32_t hint_gettid(void) {
 #ifdef SYS_gettid
     return (int32_t)syscall(SYS_gettid);
+#elif defined(__APPLE__)
+    return (int32_t)pthread_mach_thread_np(pthread_self());
 #else
     return 0;
 #endif
@@ -66,7 +72,9 @@ static inline intptr_t hint_copy_file_range(int from, int64_t *from_offset, int 
 #endif
 }
 /* The flag of open(2) that makes a file without a name in a folder; 0: there is none. */
-#ifdef __O_TMPFILE
+#if defined(O_TMPFILE)
+static const int hint_nameless = O_TMPFILE;
+#elif defined(__O_TMPFILE)
 static const int hint_nameless = __O_TMPFILE | O_DIRECTORY;
 #else
 static const int hint_nameless = 0;
@@ -95,6 +103,15 @@ static inline void hint_zero_vector_registers(void) {
                      "pxor %%xmm11, %%xmm11; pxor %%xmm12, %%xmm12; pxor %%xmm13, %%xmm13; pxor %%xmm14, %%xmm14; pxor %%xmm15, %%xmm15" ::
                          : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
                            "xmm14", "xmm15");
+}
+#elif defined(__aarch64__)
+static inline void hint_zero_vector_registers(void) {
+    __asm__ volatile("movi v0.2d, #0; movi v1.2d, #0; movi v2.2d, #0; movi v3.2d, #0; movi v4.2d, #0; movi v5.2d, #0; movi v6.2d, #0; movi v7.2d, #0;"
+                     "movi v8.2d, #0; movi v9.2d, #0; movi v10.2d, #0; movi v11.2d, #0; movi v12.2d, #0; movi v13.2d, #0; movi v14.2d, #0; movi v15.2d, #0;"
+                     "movi v16.2d, #0; movi v17.2d, #0; movi v18.2d, #0; movi v19.2d, #0; movi v20.2d, #0; movi v21.2d, #0; movi v22.2d, #0; movi v23.2d, #0;"
+                     "movi v24.2d, #0; movi v25.2d, #0; movi v26.2d, #0; movi v27.2d, #0; movi v28.2d, #0; movi v29.2d, #0; movi v30.2d, #0; movi v31.2d, #0;" ::
+                     : "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",
+                       "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31");
 }
 #else
 static inline void hint_zero_vector_registers(void) {}

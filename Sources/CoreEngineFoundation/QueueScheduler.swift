@@ -41,11 +41,7 @@ public final class QueueScheduler: Scheduler, EngineScheduler {
         }
         private static let mainThread = Atomic(UInt(0))
         private static var isMainThread: Bool {
-            #if canImport(Darwin)
-                let me = UInt(bitPattern: pthread_self())
-            #else
-                let me = UInt(pthread_self())
-            #endif
+            let me = Platform.threadId
             let known = mainThread.load(ordering: .relaxed)
             if known != 0 { return me == known }
             guard Thread.isMainThread else { return false }

@@ -7,7 +7,7 @@
  *   - everything else that existed at the fork (the parent's open files, transactions, handles) is not touched in the child at all: it is told
  *     by the number of the fork before which it was made;
  *   - descriptors that hold locks on files are closed in the child at once, or it would keep its parent's locks alive.
- * In C because the functions that run at a fork must not enter the Swift runtime.
+ * In C because the functions that run at a fork must not enter the Swift runtime. The library's own threads are not in the child: own_threads.h.
  */
 #pragma once
 

@@ -46,10 +46,10 @@ func categories(of code: Int32) -> UInt32 {
 /// What the library keeps for each thread.
 enum ThreadSlots {
     private static let error = ThreadSlot { p in
-        if let p = p as UnsafeMutableRawPointer? { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
+        if let p { Unmanaged<ErrorSlot>.fromOpaque(p).release() }
     }
     static let objectPool = ThreadSlot { p in
-        if let p = p as UnsafeMutableRawPointer? { ObjectPool.destroy(p) }
+        if let p { ObjectPool.destroy(p) }
     }
     /// The pointer that a callback registered just before it failed; the program's.
     static let userCode = ThreadSlot()

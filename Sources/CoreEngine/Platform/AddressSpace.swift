@@ -2,6 +2,8 @@
     @preconcurrency import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
+#elseif canImport(Android)
+    @preconcurrency import Android
 #elseif canImport(Darwin)
     import Darwin
 #endif
@@ -106,7 +108,14 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     }
     /// Gives slab memory `[from, to)` back to the system; it stays usable and reads as zero.
     func discardSlab(from: Int, to: Int) {
-        if to > from { _ = system.madvise(base + fileCapacity + from, to - from, MADV_DONTNEED) }
+        guard to > from else { return }
+        #if canImport(Darwin)
+            // There, the advice leaves the bytes as they are; new memory in the place of the old does what is promised.
+            let flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED
+            _ = system.mmap(base + fileCapacity + from, to - from, PROT_READ | PROT_WRITE, flags, -1, 0)
+        #else
+            _ = system.madvise(base + fileCapacity + from, to - from, MADV_DONTNEED)
+        #endif
     }
 }
 

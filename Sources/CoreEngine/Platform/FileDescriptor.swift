@@ -4,6 +4,8 @@
     @preconcurrency import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
+#elseif canImport(Android)
+    @preconcurrency import Android
 #elseif canImport(Darwin)
     import Darwin
 #endif
@@ -159,7 +161,7 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
     func identity() throws(RealmError) -> FileIdentity {
         var info = stat()
         guard system.fstat(fd, &info) == 0 else { throw Platform.error(errno, "fstat() failed", path: path) }
-        return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
+        return FileIdentity(info)
     }
 
     /// Reads up to `count` bytes; returns how many there were.
@@ -314,5 +316,11 @@ struct FileIdentity: Hashable, Sendable {
     func hash(into hasher: inout Hasher) {
         hasher.combine(device)
         hasher.combine(inode)
+    }
+}
+extension FileIdentity {
+    init(_ info: stat) {
+        // The number of a device is signed on some systems.
+        self.init(device: UInt64(truncatingIfNeeded: info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
     }
 }

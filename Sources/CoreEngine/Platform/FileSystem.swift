@@ -2,6 +2,8 @@
     @preconcurrency import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
+#elseif canImport(Android)
+    @preconcurrency import Android
 #elseif canImport(Darwin)
     import Darwin
 #endif
@@ -45,7 +47,7 @@ enum FileSystem {
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw Platform.error(errno, "stat() failed", path: path)
         }
-        return FileIdentity(device: UInt64(info.st_dev), inode: UInt64(info.st_ino), linkCount: Int(info.st_nlink))
+        return FileIdentity(info)
     }
     /// Waits until what was renamed, made or removed in a folder is on stable storage, where the system can do that.
     static func synchronizeFolder(of path: String) throws(RealmError) {

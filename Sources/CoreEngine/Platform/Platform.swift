@@ -7,17 +7,21 @@
 /// 2. A lock taken here is released by the kernel when the process dies, however it dies.
 /// 3. Nothing here knows what the bytes mean.
 ///
-/// A port replaces this folder (and only it). May use: Basics.
+/// A port replaces this folder (and only it); what each system has is in docs/porting.md. What two C libraries declare with different types is
+/// asked in C (`hints.h`, `own_threads.h`). May use: Basics.
+@preconcurrency import CHints
+
 #if canImport(Glibc)
-    @preconcurrency import CHints
     import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
+#elseif canImport(Android)
+    @preconcurrency import Android
 #elseif canImport(Darwin)
     import Darwin
 #endif
 
-enum Platform {
+package enum Platform {
     /// Bytes of a page of virtual memory, a multiple of 4096.
     static let pageSize = Int(sysconf(Int32(_SC_PAGESIZE)))
 
@@ -44,21 +48,11 @@ enum Platform {
     /// Whose rights the process has.
     static var userId: UInt32 { geteuid() }
     /// Identifies the calling thread for as long as it runs.
-    #if canImport(Darwin)
-        static var threadId: UInt { UInt(bitPattern: pthread_self()) }
-    #elseif os(Linux) && arch(x86_64)
-        @inline(__always) static var threadId: UInt { UInt(hint_thread_id()) }
-    #else
-        static var threadId: UInt { UInt(pthread_self()) }
-    #endif
+    @inline(__always) package static var threadId: UInt { UInt(hint_thread_id()) }
     /// What identifies no thread.
     static let noThread = UInt.max
     /// What the system calls the calling thread, for people.
-    #if canImport(Darwin)
-        static var systemThreadId: UInt32 { pthread_mach_thread_np(pthread_self()) }
-    #else
-        static var systemThreadId: UInt32 { UInt32(bitPattern: system.gettid()) }
-    #endif
+    static var systemThreadId: UInt32 { UInt32(bitPattern: system.gettid()) }
     static func sleep(microseconds: UInt32) { _ = system.usleep(microseconds) }
     /// Seconds since an arbitrary point, never going back.
     static var monotonicSeconds: Double {
@@ -75,7 +69,8 @@ enum Platform {
 
     /// The system's text for an errno value.
     static func text(ofError code: Int32) -> String {
-        guard let text = strerror(code) else { return "error \(code)" }
+        // Some C libraries declare that there always is one.
+        guard let text = strerror(code) as UnsafeMutablePointer<CChar>? else { return "error \(code)" }
         return String(cString: text)
     }
     static func error(_ code: Int32, _ what: String, path: String?) -> RealmError {

@@ -1,3 +1,4 @@
+import CGuards
 import CHints
 import CRealmTesting
 
@@ -5,6 +6,8 @@ import CRealmTesting
     @preconcurrency import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
+#elseif canImport(Android)
+    @preconcurrency import Android
 #elseif canImport(Darwin)
     import Darwin
 #endif
@@ -68,7 +71,7 @@ private func ownCalls() -> crealm_system_calls_t {
         gettid: { hint_gettid() },
         usleep: { usleep($0) },
         clock_gettime: { clock_gettime($0, $1) },
-        start_thread: { systemStartThread($0, $1) },
+        start_thread: { own_thread_start($0, $1) },
         futex: { hint_futex($0, $1, $2, $3, $4, $5) })
 }
 // The calls whose C names our own types also use; spelled out once, outside any type.
@@ -78,41 +81,6 @@ private func systemClose(_ fd: Int32) -> Int32 { close(fd) }
 private func systemFlock(_ fd: Int32, _ operation: Int32) -> Int32 { flock(fd, operation) }
 private func systemStat(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<stat>) -> Int32 { stat(path, info) }
 private func systemStatvfs(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePointer<statvfs>) -> Int32 { statvfs(path, info) }
-/// The thread gives its memory back by itself when it ends. It takes no signal of the host's, but for those that say what it did itself.
-private func systemStartThread(_ run: @convention(c) (UnsafeMutableRawPointer) -> Void, _ context: UnsafeMutableRawPointer) -> Int32 {
-    var attributes = pthread_attr_t()
-    let made = pthread_attr_init(&attributes)
-    guard made == 0 else { return made }
-    defer { pthread_attr_destroy(&attributes) }
-    pthread_attr_setdetachstate(&attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var taken = sigset_t(), before = sigset_t()
-    sigfillset(&taken)
-    for signal in [SIGBUS, SIGSEGV, SIGILL, SIGFPE, SIGABRT, SIGTRAP] { sigdelset(&taken, signal) }
-    pthread_sigmask(SIG_SETMASK, &taken, &before)
-    defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-    let start = UnsafeMutablePointer<ThreadStart>.allocate(capacity: 1)
-    start.initialize(to: ThreadStart(run: run, context: context))
-    #if canImport(Darwin)
-        var thread: pthread_t?
-        let code = pthread_create(&thread, &attributes, { runThread($0) }, start)
-    #else
-        var thread = pthread_t()
-        let code = pthread_create(&thread, &attributes, { runThread($0) }, start)
-    #endif
-    if code != 0 { start.deallocate() }
-    return code
-}
-private struct ThreadStart {
-    let run: @convention(c) (UnsafeMutableRawPointer) -> Void
-    let context: UnsafeMutableRawPointer
-}
-private func runThread(_ p: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
-    guard let p = p?.assumingMemoryBound(to: ThreadStart.self) else { return nil }
-    let start = p.move()
-    p.deallocate()
-    start.run(start.context)
-    return nil
-}
 /// Apple has neither of these.
 #if canImport(Darwin)
     private func systemSynchronize(_ fd: Int32) -> Int32 { fcntl(fd, F_FULLFSYNC) == 0 ? 0 : fsync(fd) }

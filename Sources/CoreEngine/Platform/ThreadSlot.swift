@@ -1,7 +1,11 @@
+import CGuards
+
 #if canImport(Glibc)
     @preconcurrency import Glibc
 #elseif canImport(Musl)
     @preconcurrency import Musl
+#elseif canImport(Android)
+    @preconcurrency import Android
 #elseif canImport(Darwin)
     import Darwin
 #endif
@@ -12,19 +16,14 @@
 /// The last thing runs so late that thread-local objects of the host are gone. A forked child inherits the pointers of the thread that forked:
 /// whoever keeps something that may have been changing then asks `ForkGuard.generation`.
 package struct ThreadSlot: Sendable {
-    #if canImport(Darwin)
-        package typealias End = @convention(c) (UnsafeMutableRawPointer) -> Void
-    #else
-        package typealias End = @convention(c) (UnsafeMutableRawPointer?) -> Void
-    #endif
+    package typealias End = @convention(c) (UnsafeMutableRawPointer?) -> Void
     /// nil: the system has no key left. Then no thread keeps anything here.
     @usableFromInline let key: pthread_key_t?
 
-    /// - Parameter end: gets the pointer of a thread that ends, if it has one. It is a function of the system's form, which differs in whether
-    ///   the pointer is optional: `if let p = p as UnsafeMutableRawPointer?` fits both.
+    /// - Parameter end: gets the pointer of a thread that ends, if it has one.
     package init(atEnd end: End? = nil) {
         var key = pthread_key_t()
-        self.key = pthread_key_create(&key, end) == 0 ? key : nil
+        self.key = own_thread_key(&key, end) == 0 ? key : nil
     }
     @inlinable package var pointer: UnsafeMutableRawPointer? {
         @inline(__always) get {
@@ -47,7 +46,7 @@ enum ThreadEnd {
         init(_ run: @escaping () -> Void) { self.run = run }
     }
     private static let slot = ThreadSlot { p in
-        if let p = p as UnsafeMutableRawPointer? { ThreadEnd.own(p)?.takeRetainedValue().run() }
+        if let p { ThreadEnd.own(p)?.takeRetainedValue().run() }
     }
     /// nil: what it refers to may have been changing when the process was forked. It stays as it is.
     private static func own(_ p: UnsafeMutableRawPointer) -> Unmanaged<Work>? {
