@@ -85,9 +85,10 @@ extension ManagedCollection {
     /// the one that it was.
     func replace<E>(with elements: [E], _ addition: Addition, _ store: (E, _Place) throws -> Void) throws {
         let isKept = addition.onlyChanges && shape == .list, before = isKept ? count : 0
+        let all = independent(elements)
         // A new object has none.
         if !isKept, addition.update != .error { clear() }
-        for (i, element) in elements.enumerated() {
+        for (i, element) in all.enumerated() {
             let target: _Place.Target = shape == .set ? .member(path) : (i < before ? .element(path, i) : .insertion(path, i))
             try store(element, _Place(core, target, addition))
         }

@@ -109,9 +109,9 @@ public final class List<Element: RealmCollectionValue> {
     /// Puts elements in place of those of a range.
     public func replaceSubrange<C: Swift.Collection, R: RangeExpression>(_ subrange: R, with newElements: C)
     where C.Iterator.Element == Element, R.Bound == Int {
-        let range = subrange.relative(to: self)
+        let range = subrange.relative(to: self), elements = independent(Array(newElements))
         removeSubrange(range)
-        insert(contentsOf: newElements, at: range.lowerBound)
+        insert(contentsOf: elements, at: range.lowerBound)
     }
     /// Moves an element so that it ends up at `to`.
     public func move(from: Int, to: Int) {
@@ -195,7 +195,7 @@ extension List: _PropertyCollection {
     /// Takes the elements of another collection in place of its own.
     public func _rlmAssign(_ other: List<Element>) {
         guard other !== self, !isSame(as: other) else { return }
-        let elements = Array(other)
+        let elements = independent(Array(other))
         removeAll()
         append(objectsIn: elements)
     }

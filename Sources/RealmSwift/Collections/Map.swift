@@ -164,16 +164,16 @@ extension Map: _PropertyCollection {
     /// Takes the entries of another map in place of its own.
     public func _rlmAssign(_ other: Map) {
         guard self != other else { return }
-        let entries = other.asKeyValueSequence()
+        let entries = other.asKeyValueSequence(), values = independent(entries.map(\.value))
         removeAll()
-        for (key, value) in entries { store(value, key) }
+        for (entry, value) in zip(entries, values) { store(value, entry.key) }
     }
     public static func _rlmRecord(_ object: ObjectBase, _ index: Int16) -> Map { Map(recording: object.recording(index)) }
     public func _rlmStoreProperty(at place: _Place) throws {
         guard let target = place.collection(.dictionary, Value._rlmShape) else { return }
-        let all = asKeyValueSequence()
-        target.makeRoom(for: all.map(\.key._rlmKey), place.addition)
-        for (key, value) in all { try value._rlmStore(at: _Place(place.core, .entry(target.path, key._rlmKey), place.addition)) }
+        let keys = asKeyValueSequence().map(\.key._rlmKey), values = independent(asKeyValueSequence().map(\.value))
+        target.makeRoom(for: keys, place.addition)
+        for (key, value) in zip(keys, values) { try value._rlmStore(at: _Place(place.core, .entry(target.path, key), place.addition)) }
         if managed == nil, !place.addition.isCopying {
             managed = target
             entries = []
@@ -181,8 +181,9 @@ extension Map: _PropertyCollection {
     }
     public static func _rlmStoreAnyProperty(_ any: Any, at place: _Place) throws -> Bool {
         guard let pairs = pairs(any), let target = place.collection(.dictionary, Value._rlmShape) else { return false }
+        let values = independent(pairs.map(\.1))
         target.makeRoom(for: pairs.map(\.0), place.addition)
-        for (key, value) in pairs {
+        for (key, value) in zip(pairs.map(\.0), values) {
             guard try Value._rlmStoreAny(value, at: _Place(place.core, .entry(target.path, key), place.addition)) else { return false }
         }
         return true

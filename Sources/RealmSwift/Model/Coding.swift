@@ -87,8 +87,9 @@ private struct Copies {
             guard let elements = (value as? any PropertyCollection).flatMap({ sequence(in: $0) }) else { return value }
             // Values may be nil; objects that stay out leave no gap.
             return elements.compactMap { element -> Any? in
-                let copy = plain(element)
-                return copy == nil && unwrapped(element) != nil ? nil : .some(copy as Any)
+                let copy = plain(element), value = unwrapped(element)
+                let isNothing = value == nil || (value as? AnyRealmValue).map { $0.any == nil } ?? false
+                return copy == nil && !isNothing ? nil : .some(copy as Any)
             }
         case nil: return nil
         }

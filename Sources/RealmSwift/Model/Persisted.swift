@@ -125,7 +125,7 @@ extension Persisted: PropertyAccess {
             do { return try Value._rlmStoreAnyProperty(value, at: place) } catch { misuse((error as? EngineError)?.message ?? "\(error)") }
         }
         (Value.self as? any FailableCustomPersistable.Type)?.verify(value)
-        guard let value = Value._rlmConvertProperty(value) else { return false }
+        guard let value = Value._rlmConvertProperty(value) ?? persistable(value).flatMap({ Value._rlmConvertProperty($0) }) else { return false }
         if object.isManaged {
             Value._rlmSet(object, p.index, value)
         } else {

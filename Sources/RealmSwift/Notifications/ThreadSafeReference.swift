@@ -55,7 +55,11 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What
     public var wrappedValue: T? {
         get {
             guard let value = kept.with({ $0 }).value else { return nil }
-            return value.realm == nil ? value : value.thaw()
+            guard value.realm != nil else { return value }
+            guard let live = value.thaw(), let realm = live.realm else { return nil }
+            // Never older than what it was set to.
+            if !realm.isInWriteTransaction { realm.refresh() }
+            return live.isInvalidated ? nil : live
         }
         set {
             let new = Kept(value: newValue.map { Self.frozen($0) })

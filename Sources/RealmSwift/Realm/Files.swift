@@ -42,13 +42,13 @@ extension Realm {
     ) -> AsyncOpenTask {
         let task = AsyncOpenTask()
         DispatchQueue.global().async {
-            // Kept until the other is open, so that the file is migrated once.
-            let first = Result { try Realm(configuration: configuration, queue: DispatchQueue(label: "io.realm.open")) }
-            nonisolated(unsafe) let opened = first
+            // Kept until the other is open, so that the file is migrated once, and no longer.
+            let first = FirstOpen(Result { try Realm(configuration: configuration, queue: DispatchQueue(label: "io.realm.open")) })
             callbackQueue.async {
-                defer { withExtendedLifetime(opened) {} }
-                guard !task.isCancelled else { return }
-                callback(opened.flatMap { _ in Result { try Realm(configuration: configuration, queue: callbackQueue) } })
+                let opened = first.result?.flatMap { _ in Result { try Realm(configuration: configuration, queue: callbackQueue) } }
+                first.result = nil
+                guard let opened, !task.isCancelled else { return }
+                callback(opened)
             }
         }
         return task
@@ -61,6 +61,13 @@ extension Realm {
         public func cancel() { lock.withLock { hasEnded = true } }
         var isCancelled: Bool { lock.withLock { hasEnded } }
     }
+}
+/// A Realm that was opened in the background, or why it was not.
+///
+/// Sendable: handed from one queue to the next.
+private final class FirstOpen: @unchecked Sendable {
+    var result: Result<Realm, Swift.Error>?
+    init(_ result: Result<Realm, Swift.Error>) { self.result = result }
 }
 /// The version of the schema in a file, read without a migration.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {

@@ -32,19 +32,20 @@ public struct Migration {
     /// The classes that the program has now.
     public var newSchema: Schema { Schema(new.realm.schema, new) }
 
-    /// Goes over the objects of a class.
+    /// Goes over the objects that a class had and still has; where it was not there before, over its new ones.
     public func enumerateObjects(ofType typeName: String, _ block: MigrationObjectEnumerateBlock) {
         let name = Name(typeName)
         let before = old.realm.schema[name].map(\.key), after = new.realm.schema[name].map(\.key)
-        guard let any = after ?? before, !any.isNull else { return }
-        let core = after == nil ? old : new
+        guard let any = before ?? after, !any.isNull else { return }
+        let core = before == nil ? new : old
         let keys = trying { () throws(EngineError) in
             try core.realm.inside { () throws(EngineError) in try ResultSet(core.realm, .table(any)).keys() }
         }
         for key in keys ?? [] {
             let was = before.flatMap { old.realm.isValid($0, key) ? old.dynamic($0, key) as? DynamicObject : nil }
             let becomes = after.flatMap { new.realm.isValid($0, key) ? new.dynamic($0, key) as? DynamicObject : nil }
-            guard was != nil || becomes != nil else { continue }
+            // What was deleted on the way is passed over.
+            guard after == nil ? was != nil : becomes != nil else { continue }
             block(was, becomes)
         }
     }
@@ -57,12 +58,18 @@ public struct Migration {
     }
     /// Deletes an object.
     public func delete(_ object: MigrationObject) { Realm(new).delete(object) }
-    /// Deletes a class with its objects.
+    /// Deletes all objects of a class, and the class where the program does not have it any more.
     ///
     /// - Returns: whether there was one.
     @discardableResult
     public func deleteData(forType typeName: String) -> Bool {
-        trying { () throws(EngineError) in try new.realm.removeClass(Name(typeName)) } ?? false
+        if new.models[Name(typeName)] != nil {
+            guard let table = new.realm.schema[Name(typeName)]?.key, !table.isNull else { return false }
+            return trying { () throws(EngineError) in
+                try new.realm.inside { () throws(EngineError) in try ResultSet(new.realm, .table(table)).deleteAll() }
+            } != nil
+        }
+        return trying { () throws(EngineError) in try new.realm.removeClass(Name(typeName)) } ?? false
     }
     /// Gives a property of the file a new name and keeps its values.
     public func renameProperty(onType typeName: String, from oldName: String, to newName: String) {

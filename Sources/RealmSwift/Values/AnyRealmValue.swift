@@ -164,11 +164,11 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
         switch self {
         case .object(let v): try v._rlmStore(at: place)
         case .list(let v):
-            // Read first: the place may hold this very list.
-            let elements = Array(v), path = try place.makeCollection(.list)
+            // Read first, with what is nested: the place may hold this very list, or what it is a part of.
+            let elements = Array(v).map(\.unmanaged), path = try place.makeCollection(.list)
             for (i, e) in elements.enumerated() { try e._rlmStore(at: _Place(place.core, .insertion(path, i), place.addition)) }
         case .dictionary(let v):
-            let entries = v.asKeyValueSequence(), path = try place.makeCollection(.dictionary)
+            let entries = v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, path = try place.makeCollection(.dictionary)
             for (key, e) in entries { try e._rlmStore(at: _Place(place.core, .entry(path, key), place.addition)) }
         default:
             guard let stored = _rlmValue() else { return }
@@ -176,10 +176,32 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
         }
     }
     public var _rlmAny: Any? { any }
+    /// The value, of lists and maps in a Realm a copy of all that they hold.
+    fileprivate var unmanaged: AnyRealmValue {
+        switch self {
+        case .list(let v) where v.realm != nil: .fromArray(v.map(\.unmanaged))
+        case .dictionary(let v) where v.realm != nil:
+            .fromDictionary(Dictionary(v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, uniquingKeysWith: { $1 }))
+        default: self
+        }
+    }
 }
 extension AnyRealmValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByFloatLiteral {
     public init(integerLiteral value: Int) { self = .int(value) }
     public init(stringLiteral value: String) { self = .string(value) }
     public init(booleanLiteral value: Bool) { self = .bool(value) }
     public init(floatLiteral value: Double) { self = .double(value) }
+}
+/// What is to be stored, so that it stays what it is while the place where it was read from is written: lists and maps inside values of any type
+/// are copied.
+func independent<E>(_ elements: [E]) -> [E] {
+    guard E.self == AnyRealmValue.self || E.self == Any.self else { return elements }
+    return elements.map { element in
+        switch element {
+        case let v as AnyRealmValue: v.unmanaged as? E ?? element
+        case let v as List<AnyRealmValue>: AnyRealmValue.list(v).unmanaged as? E ?? element
+        case let v as Map<String, AnyRealmValue>: AnyRealmValue.dictionary(v).unmanaged as? E ?? element
+        default: element
+        }
+    }
 }

@@ -92,10 +92,15 @@ extension _RealmStorable {
         try place.write(stored.value)
     }
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {
-        guard let value = _rlmConvert(any) else { return false }
+        guard let value = _rlmConvert(any) ?? persistable(any).flatMap({ _rlmConvert($0) }) else { return false }
         try value._rlmStore(at: place)
         return true
     }
+}
+/// What is stored for an enum or a type of the program; nil for everything else.
+func persistable(_ any: Any) -> Any? {
+    if let value = any as? any PersistableEnum { return value.rawValue }
+    return (any as? any _CustomPersistable)?.persistableValue
 }
 
 extension _RealmStorable {
