@@ -89,6 +89,7 @@ test-swift:
 	@swift test --quiet
 	@Scripts/check_refusals.py
 	@Scripts/check_swift_articles.py
+	@Scripts/check_macros.py
 
 ##   make test-python                the Python package
 test-python: lib

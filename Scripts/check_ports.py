@@ -140,8 +140,10 @@ def run(command):
 def check(target, resources, host):
     prepare(target, resources, host)
     engine = SOURCES / "CoreEngine"
-    clang = ["clang", "-c", "-O1", "-Wall", "-Werror", "-Wno-nullability-completeness", f"--target={CLANG_TARGET.get(target.triple, target.triple)}",
-             f"--sysroot={target.folder / 'sdk'}", "-isystem", str(target.folder / "sdk/usr/include"), f"-I{SOURCES / 'CGuards/include'}", f"-I{PORTING}"]
+    clang = ["clang", "-c", "-O1", "-Wall", "-Werror", "-Wno-nullability-completeness",
+             f"--target={CLANG_TARGET.get(target.triple, target.triple)}",
+             f"--sysroot={target.folder / 'sdk'}", "-isystem", str(target.folder / "sdk/usr/include"),
+             f"-I{SOURCES / 'CGuards/include'}", f"-I{PORTING}"]
     probe = target.folder / "hints.c"
     probe.write_text(f'#define _GNU_SOURCE\n#include "{SOURCES / "CHints/hints.h"}"\nvoid use(void) {{ hint_zero_vector_registers(); }}\n')
     good = True

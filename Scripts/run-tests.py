@@ -29,7 +29,8 @@ def all_parts(fixtures):
         # The rooms are measured from what the debug build of the engine's tests leaves.
         "engine, its rooms, and structure": [
             "sh", "-c",
-            "swift test --quiet && Scripts/rooms --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"],
+            "swift test --quiet && Scripts/rooms --check && Scripts/tidy.sh && Scripts/check_refusals.py && Scripts/check_swift_articles.py"
+            " && Scripts/check_macros.py"],
         "Python": [PYTHON, "-m", "pytest", "-q", "bindings/python/tests"],
         "C programs": ["Scripts/run-c-tests.sh"],
         "simulated machines (short)": ["Tests/Simulation/run.sh", LIBRARY],
