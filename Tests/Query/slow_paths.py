@@ -477,7 +477,7 @@ def sort_rows(keys):
             if x is None or y is None:
                 found = (x is None) - (y is None)
             else:
-                found = v.rank_order(x, y)
+                found = v.sort_order(x, y)
             if found:
                 return -found if down else found
         return 0

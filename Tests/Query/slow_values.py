@@ -271,8 +271,15 @@ def aggregate(function, kind, values):
     return ('double', total / len(values)) if values else NULL
 
 
+def sort_order(a, b):
+    """The order of SORT: by rank, numbers by what they are exactly, then rule E."""
+    if a[0] in NUMBERS and b[0] in NUMBERS and not is_nan(a) and not is_nan(b):
+        return (a[1] > b[1]) - (a[1] < b[1])
+    return rank_order(a, b)
+
+
 def rank_order(a, b):
-    """The order of SORT: by rank, then rule E."""
+    """The order of least and greatest, and what DISTINCT finds equal: by rank, then rule E."""
     if RANK[a[0]] != RANK[b[0]]:
         return -1 if RANK[a[0]] < RANK[b[0]] else 1
     return order(a, b) if a[0] != 'null' else 0

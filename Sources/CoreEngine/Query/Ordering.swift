@@ -275,7 +275,14 @@ struct RowOrderer {
         }
         try table.store.test()
         var kept: [Int] = []
-        for i in order.indices where i == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[i - 1]], $0[order[i]]) }) { kept.append(order[i]) }
+        for (i, row) in order.enumerated() {
+            if i == 0 || !columns.allSatisfy({ SortValue.areEqual($0[order[i - 1]], $0[row]) }) {
+                kept.append(row)
+            } else if row < kept[kept.count - 1] {
+                // Equal only by rounding: it stands behind the other by its value, and comes first.
+                kept[kept.count - 1] = row
+            }
+        }
         return kept.sorted().map { rows[$0] }
     }
 }

@@ -7,6 +7,7 @@ The seed is printed; CREALM_SEED=n repeats a run.
 import datetime as dt
 import decimal
 import gc
+import itertools
 import math
 import os
 import pickle
@@ -660,3 +661,20 @@ def test_not_a_number(db, rows):
         rows[3].x, rows[4].x = NAN, None
     assert ids(rows.sort("x"))[:2] == [4, 3] and rows.min("x") == 0.0
     assert ids(rows.where("x == $0", NAN)) == [] and 3 in ids(rows.where("x != $0", NAN))
+
+
+def test_distinct_keeps_the_first_of_numbers_equal_by_rounding(tmp_path):
+    """The double 0.1 is a little more than the decimal 0.1, and equal to it in a condition."""
+
+    class Thing(crealm.Model):
+        value: Any
+
+    for numbers in itertools.permutations([0.1, decimal.Decimal("0.1"), 2]):
+        with crealm.open(tmp_path / "distinct.realm", schema=[Thing]) as db:
+            with db.write():
+                db[Thing].delete_all()
+                for number in numbers:
+                    db.add(Thing(value=number))
+            tenths = [number for number in numbers if number != 2]
+            found = [thing.value for thing in db[Thing].where("TRUEPREDICATE DISTINCT(value)")]
+            assert [repr(number) for number in found] == [repr(number) for number in numbers if number is not tenths[1]]
