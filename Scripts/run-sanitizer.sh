@@ -44,11 +44,14 @@ COMMITS=100 run watch
 # The engine's own API: the objects of the library, and a program of Tests/Swift.
 modules=()
 for map in include Sources/CHints Sources/CSodium Sources/COpenSSL; do modules+=(-Xcc "-fmodule-map-file=$PWD/$map/module.modulemap"); done
+objects=("$build"/CGuards.build/*.o)
+# Those of files that are gone may still lie beside them.
+while read -r file; do objects+=("$build/CoreEngine.build/$(basename "$file").o"); done < <(find Sources/CoreEngine -name '*.swift')
 swift_program() { # swift_program NAME ARGUMENT...
     local name=$1 program=$build/$1 log=$build/$1.log
     shift
     if swiftc -swift-version 6 -O -g "${sanitize[@]/#--/-}" -I "$build/Modules" "${modules[@]}" -Xcc "-fmodule-map-file=$build/CGuards.build/module.modulemap" \
-        "Tests/Swift/$name.swift" "$build"/CoreEngine.build/*.o "$build"/CGuards.build/*.o -lsodium -lcrypto -o "$program" >"$log" 2>&1 \
+        "Tests/Swift/$name.swift" "${objects[@]}" -lsodium -lcrypto -o "$program" >"$log" 2>&1 \
         && "$program" "$@" >"$log" 2>&1; then
         passed=$((passed + 1)) && echo "  ok    $name  $(tail -1 "$log")"
     else
