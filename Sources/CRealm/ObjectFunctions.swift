@@ -125,7 +125,7 @@ public func realm_set_value(_ o: OpaquePointer?, _ property: Int64, _ value: rea
         return inside(.object, o) { (o, realm) throws(RealmError) in try realm.setDefault(o.table, o.key, ColKey(property), try load(value)) }
     }
     do throws(RealmError) {
-        try writeProperty(o, property, try load(value))
+        try writeProperty(o, property, value)
         return true
     } catch { return failed(error) }
 }

@@ -121,8 +121,8 @@ int main(void) {
             if (!CHECK(realm_begin_write(realm))) give_up();
         }
         if (step < OBJECTS) objects[step] = realm_object_create(realm, row);
-        realm_object_t* from = objects[below(step < OBJECTS ? (size_t)step + 1 : OBJECTS)];
-        realm_object_t* to = below(2) == 0 ? from : objects[below(step < OBJECTS ? (size_t)step + 1 : OBJECTS)];
+        realm_object_t* from = objects[below(step < OBJECTS ? (size_t)step + 1 : (size_t)OBJECTS)];
+        realm_object_t* to = below(2) == 0 ? from : objects[below(step < OBJECTS ? (size_t)step + 1 : (size_t)OBJECTS)];
         realm_value_t v, got;
         bool is_view = below(4) > 0 && read_some(from, (int)below(PLACES), &v);
         if (!is_view) {

@@ -87,4 +87,67 @@ struct InvalidationTests {
         #expect(told == after)
         results.invalidate()
     }
+    /// What a program has of the Realm leads to the newest at once, however often it was invalidated; and nothing keeps the file open.
+    @Test func nothingIsKept() throws {
+        let folder = try Folder(), configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
+        do {
+            let realm = try open(folder)
+            let ida: Person = try realm.write { realm.create(Person.self, value: ["id": 1]) }
+            let token = realm.observe { _, _ in _ = realm.isEmpty }
+            for _ in 0..<200 { realm.invalidate() }
+            #expect(ida.realm == realm && realm.objects(Person.self).count == 1)
+            token.invalidate()
+        }
+        #expect(try Realm.deleteFiles(for: configuration))
+    }
+    private actor Store {
+        var hasBegun = false
+        /// What a write that waits while its Realm is invalidated throws; nil when it was done.
+        func invalidatedWhileWaiting(_ configuration: Realm.Configuration) async throws -> String? {
+            let realm = try await Realm(configuration: configuration, actor: self)
+            let waiting = Task {
+                hasBegun = true
+                do { try await realm.asyncWrite { realm.add(Dog("Rex")) } } catch { return "\(error)" as String? }
+                return nil
+            }
+            while !hasBegun { await Task.yield() }
+            realm.invalidate()
+            return await waiting.value
+        }
+    }
+    @Test func aWriteThatWaitsFails() async throws {
+        let folder = try Folder(), configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
+        let isWriting = DispatchSemaphore(value: 0), mayEnd = DispatchSemaphore(value: 0)
+        let writer = Thread {
+            let realm = try? Realm(configuration: configuration)
+            realm?.beginWrite()
+            isWriting.signal()
+            mayEnd.wait()
+            realm?.cancelWrite()
+        }
+        writer.start()
+        await withCheckedContinuation { c in
+            DispatchQueue.global().async {
+                isWriting.wait()
+                c.resume()
+            }
+        }
+        let error = try await Store().invalidatedWhileWaiting(configuration)
+        #expect(error?.contains("closed") == true, "\(error ?? "nothing was thrown")")
+        mayEnd.signal()
+    }
+    @Test func safeVariablesOfReadOnlyRealms() throws {
+        let folder = try Folder()
+        do {
+            let realm = try open(folder)
+            try realm.write { realm.add(Dog("Rex")) }
+        }
+        var configuration = folder.configuration([Person.self, Dog.self, Address.self, Country.self])
+        configuration.readOnly = true
+        let realm = try Realm(configuration: configuration)
+        @ThreadSafe var dog: Dog? = realm.objects(Dog.self).first
+        #expect(dog?.name == "Rex")
+        let reference = ThreadSafeReference(to: try #require(realm.objects(Dog.self).first))
+        #expect(realm.resolve(reference)?.name == "Rex")
+    }
 }

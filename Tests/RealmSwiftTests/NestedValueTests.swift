@@ -34,6 +34,9 @@ struct NestedValueTests {
             n.any = value()
             n.any = n.any
             #expect(text(n.any) == whole)
+            n.any = .fromArray([.fromArray([n.any]), .fromDictionary(["k": .fromArray([n.any])])])
+            #expect(text(n.any) == "[[\(whole)],{k:[\(whole)]}]")
+            n.any = value()
             n.list.append(objectsIn: [value(), .fromArray([2]), .none])
             n.list[0] = n.list[0]
             (n.map["m"], n.map["n"]) = (value(), .fromArray([3]))

@@ -24,6 +24,19 @@ struct TextQueryTests {
         ("ENDSWITH", { $0.range(of: $1, options: $2.union([.anchored, .backwards])) != nil }),
     ]
 
+    /// Words that are operators behind an index, and properties elsewhere.
+    @Test func operatorsBehindAnIndex() throws {
+        let (realm, folder) = try makeRealm(TextNote.self)
+        try realm.write {
+            for (id, tags) in [["ab", "cd"], ["cd"], ["ab", "x", "y"]].enumerated() { realm.create(TextNote.self, value: ["id": id, "tags": tags]) }
+        }
+        let all = realm.objects(TextNote.self).sorted(byKeyPath: "id")
+        for (format, ids) in [
+            ("tags[0] BEGINSWITH 'a'", [0, 2]), ("tags[FIRST] CONTAINS 'b'", [0, 2]), ("tags[LAST] CONTAINS 'd'", [0, 1]),
+            ("tags[0] ENDSWITH[c] 'D' OR tags[LAST] LIKE 'y*'", [1, 2]), ("tags[SIZE] BETWEEN {2, 3}", [0, 2]), ("tags[*] BEGINSWITH 'x'", [2]),
+        ] { #expect(all.filter(format).map(\.id) == ids, "\(format)") }
+        _ = folder
+    }
     @Test func withoutAccents() throws {
         let (realm, folder) = try makeRealm(TextNote.self)
         var random = Seeded(state: 11)

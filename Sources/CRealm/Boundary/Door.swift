@@ -114,9 +114,9 @@ extension Confined {
         try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.read(h.table, h.key, ColKey(property)) }
     }
 }
-@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: Mixed) throws(RealmError) {
+@inline(__always) func writeProperty(_ o: OpaquePointer?, _ property: Int64, _ value: realm_value_t) throws(RealmError) {
     try borrow(.object, o) { (h: ObjectHandle) throws(RealmError) in
-        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.write(h.table, h.key, ColKey(property), value) }
+        try h.realm.content.borrow { (realm: Realm) throws(RealmError) in try realm.write(h.table, h.key, ColKey(property), try load(value)) }
     }
 }
 /// A handle of the object in a row of results.

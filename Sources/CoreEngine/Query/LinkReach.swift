@@ -12,6 +12,7 @@ final class LinkReach {
         let count = try target.count()
         var last: Int64 = -1
         if count > 0 { last = try target.rows.key(at: count - 1).raw }
+        guard last >= -1 else { return nil }
         // Of 65,536 keys in a row a class without primary key uses 256; for a million objects that is 32 MB of bits.
         let isNear = last < Int64(count) * 64 + 65_536 || (last < Int64(count) * 512 + 65_536 && last < 1 << 28)
         guard isNear, count / 16 <= rows else { return nil }

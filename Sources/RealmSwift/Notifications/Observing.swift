@@ -19,6 +19,7 @@ extension Realm {
 final class RealmObserver: @unchecked Sendable {
     private let block: NotificationBlock
     private let place = Lock<(core: Weak, id: Int)?>(initial: nil)
+    private let hasEnded = Lock(initial: false)
     private struct Weak {
         weak var core: RealmCore?
     }
@@ -36,8 +37,11 @@ final class RealmObserver: @unchecked Sendable {
         }
         place.with { $0 = (weak, id) }
         core.observers.with { $0[ObjectIdentifier(self)] = self }
+        // Its token may have ended it on another thread meanwhile.
+        if hasEnded.with({ $0 }) { end() }
     }
     func end() {
+        hasEnded.with { $0 = true }
         guard let (weak, id) = place.with({ $0 }), let core = weak.core else { return }
         core.realm.removeCallback(id)
         core.observers.with { $0[ObjectIdentifier(self)] = nil }

@@ -33,11 +33,13 @@ public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sen
         else { misuse("Can only resolve a thread safe reference once.") }
         if c.wasFrozen, realm.isFrozen { return c.frozen }
         // Never older than what it was made of.
-        if !realm.isFrozen, !realm.isInWriteTransaction { realm.refresh() }
+        realm.catchUp()
         return c.frozen._rlmMove(to: realm)
     }
 }
 extension Realm {
+    /// Moves to the newest version, where the Realm may.
+    fileprivate func catchUp() { if !isFrozen, !isInWriteTransaction, !core.configuration.readOnly { refresh() } }
     /// What a reference leads to, in this Realm; nil when it was deleted.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? { reference.resolve(in: self) }
 }
@@ -58,7 +60,7 @@ public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What
             guard value.realm != nil else { return value }
             guard let live = value.thaw(), let realm = live.realm else { return nil }
             // Never older than what it was set to.
-            if !realm.isInWriteTransaction { realm.refresh() }
+            realm.catchUp()
             return live.isInvalidated ? nil : live
         }
         set {

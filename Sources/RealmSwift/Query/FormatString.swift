@@ -54,7 +54,7 @@ private struct Translation {
             case let c:
                 if c == UInt8(ascii: "{") { lastWord = "" }
                 if "({,&|+-*/".utf8.contains(c) { wantsOperand = true }
-                if ")}".utf8.contains(c) { wantsOperand = false }
+                if ")}]".utf8.contains(c) { wantsOperand = false }
                 copy(1)
             }
         }

@@ -42,12 +42,13 @@ extension Realm {
         let core = core, engine = core.realm
         try Task.checkCancellation()
         let turn = AsyncTurn(engine)
-        try await withTaskCancellationHandler {
-            try await waiting(actor) { done in try turn.begin(done) }
-        } onCancel: {
-            Task { await actor.takeBack(turn) }
-        }
-        if turn.isTakenBack { throw CancellationError() }
+        do {
+            try await withTaskCancellationHandler {
+                try await waiting(actor) { done in try turn.begin(done) }
+            } onCancel: {
+                Task { await actor.takeBack(turn) }
+            }
+        } catch { throw turn.isTakenBack ? CancellationError() : error }
         let result: Result
         core.isInAsyncBlock = true
         defer { core.isInAsyncBlock = false }
@@ -60,13 +61,12 @@ extension Realm {
         try await waiting(actor) { done in try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) } }
         return result
     }
-    /// Waits for what is begun by `body` and told by its argument, once.
+    /// Waits for what is begun by `body` and told by its argument, once. Where that is let go of untold, the Realm was closed.
     private func waiting(_ actor: isolated any Actor, _ body: (@escaping (EngineError?) -> Void) throws -> some Any) async throws {
         do {
             try await withCheckedThrowingContinuation(isolation: actor) { (c: CheckedContinuation<Void, any Swift.Error>) in
-                do {
-                    _ = try body { error in if let error { c.resume(throwing: error) } else { c.resume() } }
-                } catch { c.resume(throwing: error) }
+                let answer = Answer(c)
+                do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
         } catch let e as EngineError { throw Realm.Error(e) }
     }
@@ -77,27 +77,37 @@ extension Realm {
     public func asyncRefresh(_isolation actor: isolated any Actor = #isolation) async -> Bool { refresh() }
 }
 
+/// What somebody waits for, told once.
+private final class Answer: Sendable {
+    private let waiting: Lock<CheckedContinuation<Void, any Swift.Error>?>
+    init(_ waiting: CheckedContinuation<Void, any Swift.Error>) { self.waiting = Lock(initial: waiting) }
+    deinit { give(EngineError(.closedRealm, "The Realm was closed or invalidated before the write was done")) }
+    func give(_ error: (any Swift.Error)?) {
+        let c = waiting.with { c in
+            defer { c = nil }
+            return c
+        }
+        if let error { c?.resume(throwing: error) } else { c?.resume() }
+    }
+}
 /// A write that waits for its turn. Used by its actor only.
 private final class AsyncTurn: @unchecked Sendable {
     private let engine: EngineRealm
     private var id: UInt32?
-    private var done: ((EngineError?) -> Void)?
     private(set) var isTakenBack = false
     init(_ engine: EngineRealm) { self.engine = engine }
 
     func begin(_ done: @escaping (EngineError?) -> Void) throws(EngineError) {
-        self.done = done
-        id = try engine.beginWriteAsync(notifyOnly: true) { [weak self] error in self?.end(error) }
-    }
-    private func end(_ error: EngineError?) {
-        let done = self.done
-        self.done = nil
-        done?(error)
+        id = try engine.beginWriteAsync(notifyOnly: true) { [weak self] error in
+            self?.id = nil
+            done(error)
+        }
     }
     func takeBack() {
-        guard done != nil, let id, (try? engine.cancelAsync(id)) ?? false else { return }
+        guard let id else { return }
+        // The engine lets go of what is to be told, which ends the waiting.
         isTakenBack = true
-        end(nil)
+        isTakenBack = (try? engine.cancelAsync(id)) ?? false
     }
 }
 extension Actor {

@@ -22,8 +22,13 @@ final class RealmCore: @unchecked Sendable {
     var isInAsyncBlock = false
     /// Who observes the Realm itself.
     let observers = Lock<[ObjectIdentifier: RealmObserver]>(initial: [:])
-    /// What took the place of this when it was invalidated.
+    /// What took the place of this when it was invalidated, and of that when it was: always the newest.
     private let successor = Lock<RealmCore?>(initial: nil)
+    /// Those whose place this took, as far as somebody still has them.
+    private let predecessors = Lock<[Weak]>(initial: [])
+    private struct Weak {
+        weak var core: RealmCore?
+    }
 
     init(_ realm: EngineRealm, _ configuration: Realm.Configuration, isMigrating: Bool = false) {
         self.realm = realm
@@ -35,11 +40,7 @@ final class RealmCore: @unchecked Sendable {
     // MARK: Invalidation
 
     /// What is in the place of this by now.
-    var current: RealmCore {
-        var core = self
-        while let next = core.successor.with({ $0 }) { core = next }
-        return core
-    }
+    var current: RealmCore { successor.with { $0 } ?? self }
     /// Opens the file again, in the place of this, which is closed: whatever was read of it is invalid from then on.
     func invalidate() throws(EngineError) {
         let next: RealmCore
@@ -51,8 +52,19 @@ final class RealmCore: @unchecked Sendable {
         let isMovingInTurns = realm.isMovingInTurns
         try next.realm.inside { () throws(EngineError) in next.realm.isMovingInTurns = isMovingInTurns }
         for observer in observers.with({ Array($0.values) }) { try observer.observe(next) }
+        // What they keep alive may be this.
+        observers.with { $0 = [:] }
         Self.remember(next, Name(realm.configuration.path))
-        successor.with { $0 = next }
+        let earlier = predecessors.with { $0.filter { $0.core != nil } } + [Weak(core: self)]
+        next.predecessors.with { $0 = earlier }
+        // All lead to the newest at once, so that nothing between is kept: a program may do this for years.
+        for core in earlier.compactMap(\.core) {
+            let last = core.successor.with { successor in
+                defer { successor = next }
+                return successor
+            }
+            withExtendedLifetime(last) {}
+        }
         realm.close()
     }
 

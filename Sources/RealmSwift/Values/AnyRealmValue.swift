@@ -176,11 +176,11 @@ extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructib
         }
     }
     public var _rlmAny: Any? { any }
-    /// The value, of lists and maps in a Realm a copy of all that they hold.
+    /// The value, of lists and maps a copy of all that they hold: somewhere in them may be one of the Realm.
     fileprivate var unmanaged: AnyRealmValue {
         switch self {
-        case .list(let v) where v.realm != nil: .fromArray(v.map(\.unmanaged))
-        case .dictionary(let v) where v.realm != nil:
+        case .list(let v): .fromArray(v.map(\.unmanaged))
+        case .dictionary(let v):
             .fromDictionary(Dictionary(v.asKeyValueSequence().map { ($0.key, $0.value.unmanaged) }, uniquingKeysWith: { $1 }))
         default: self
         }

@@ -194,7 +194,7 @@ function marked(kind, text) {
 // Links
 
 /** The key in a marked link, with all its digits: as a number it might lose some. */
-const digitsOf = (json) => /"\$ref":\s*(\d+)/.exec(json)[1];
+const digitsOf = (json) => /"\$ref":\s*"?(\d+)/.exec(json)?.[1] ?? String(JSON.parse(json).$ref);
 
 /** className: null where it may be any. */
 function link(className, json, file, schema, optional) {
