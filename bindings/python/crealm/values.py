@@ -158,7 +158,7 @@ class Timestamp(datetime):
         equal = super().__eq__(other)
         if equal is NotImplemented or not equal:
             return equal
-        return self._nanosecond == getattr(other, "_nanosecond", 0)
+        return self._nanosecond == getattr(other, "nanosecond", 0)
 
     def __ne__(self, other: object) -> bool:
         equal = self.__eq__(other)
@@ -166,12 +166,12 @@ class Timestamp(datetime):
 
     def __lt__(self, other: datetime) -> bool:  # type: ignore[override]
         return super().__lt__(other) or (
-            super().__eq__(other) is True and self._nanosecond < getattr(other, "_nanosecond", 0)
+            super().__eq__(other) is True and self._nanosecond < getattr(other, "nanosecond", 0)
         )
 
     def __gt__(self, other: datetime) -> bool:  # type: ignore[override]
         return super().__gt__(other) or (
-            super().__eq__(other) is True and self._nanosecond > getattr(other, "_nanosecond", 0)
+            super().__eq__(other) is True and self._nanosecond > getattr(other, "nanosecond", 0)
         )
 
     def __le__(self, other: datetime) -> bool:  # type: ignore[override]
@@ -227,4 +227,4 @@ def timestamp_ns(moment: Union[datetime, RawTimestamp]) -> int:
         return moment.timestamp_ns()
     if moment.utcoffset() is None:
         raise ValueError("a datetime without time zone names no point in time")
-    return (moment - _EPOCH) // _MICROSECOND * 1000 + getattr(moment, "_nanosecond", 0)
+    return (moment - _EPOCH) // _MICROSECOND * 1000 + getattr(moment, "nanosecond", 0)
