@@ -345,6 +345,10 @@ struct SectionTests {
         try realm.write { ida.age = 3 }
         realm.refresh()
         #expect(told.last == "-[] +[] *[[0, 0]] +[] -[]" && told.count == 2 && ofSection.count == 1)
+        // Tokens of what is gone are tokens of nothing.
+        realm.invalidate()
+        try realm.write(withoutNotifying: tokens) { realm.deleteAll() }
+        #expect(told.count == 2 && all.isInvalidated)
         _ = folder
     }
     private func texts<C>(_ change: SectionedResultsChange<C>) -> [String] {

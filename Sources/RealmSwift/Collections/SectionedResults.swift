@@ -183,7 +183,8 @@ extension SectionedResults: Equatable, ThreadConfined {
         _ keyPaths: [String]?, _ block: @escaping (SectionLayout<Key>, SectionLayout<Key>, ([Int], [Int], [Int])?) -> Void
     ) -> NotificationToken {
         var before = current()
-        return results.rows.observe(keyPaths.map { $0 + sectioningPaths }, results, skip: { before = self.current() }) { [self] change in
+        let skip = { [self] in if !isInvalidated { before = current() } }
+        return results.rows.observe(keyPaths.map { $0 + sectioningPaths }, results, skip: skip) { [self] change in
             let after = current()
             switch change {
             case .update(_, let d, let i, let m): block(before, after, (d, i, m))

@@ -185,7 +185,7 @@ extension _Rows {
         func values() -> [EngineValue] { (0..<count).map { stored(at: $0).value } }
         var before: [EngineValue]?
         let skipping = {
-            if before != nil { before = values() }
+            if before != nil, isValid { before = values() }
             skip?()
         }
         return core.observe(keyPaths, of: .null, skip: skipping, { (t) throws(EngineError) in try found.makeNotifier(t) }) { _ in
