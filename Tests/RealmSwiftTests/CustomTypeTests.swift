@@ -39,6 +39,26 @@ struct CustomTypeTests {
         try check("Invalid value 'x'") { _ in Evens()["even"] = "x" }
         _ = folder
     }
+    /// What no case of an enum stands for: by name, in descriptions and for observers it is what is stored.
+    @Test func rawValuesWithoutCases() throws {
+        let (realm, folder) = try makeRealm(Everything.self)
+        let o = try realm.write { realm.create(Everything.self, value: ["color": "mauve", "optColor": "mauve", "level": 5]) }
+        #expect(o["color"] as? String == "mauve" && o["optColor"] as? String == "mauve" && o["level"] as? Int == 5 && o.optColor == nil)
+        #expect(o.description.contains("color = mauve;") && o.description.contains("optColor = mauve;"))
+        var told: [String] = []
+        let token = o.observe { (change: ObjectChange<Everything>) in
+            if case .change(_, let p) = change { told += p.map { "\($0.name) \($0.oldValue ?? "nil") \($0.newValue ?? "nil")" } }
+        }
+        realm.refresh()
+        try realm.write {
+            o.color = .green
+            o.optColor = nil
+        }
+        realm.refresh()
+        #expect(told.sorted() == ["color mauve green", "optColor mauve nil"] && o["optColor"] == nil)
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
     /// Null stands for no object in a property and in a map; a list has no place for it.
     @Test func nullForAnObject() throws {
         let (realm, folder) = try makeRealm(Town.self, Address.self, Country.self)

@@ -34,6 +34,28 @@ struct MisuseTests {
         try check("Index -1 is out of bounds") { realm, _ in _ = realm.objects(Person.self).filter("age == 0")[-1] }
         try check("Primary key can't be changed") { realm, ida in try realm.write { ida.id = 9 } }
     }
+    /// Sections keep what was found out last, which is not shown on other threads either.
+    @Test func sectionsOnAnotherThread() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        nonisolated(unsafe) let sections = realm.objects(Person.self).sectioned(by: \.name)
+        #expect(sections.count == 0)
+        #expect(misuse { _ = sections.count }?.contains("incorrect thread") == true)
+        _ = folder
+    }
+    /// A truth value is no `Double`, and an object no other class's.
+    @Test func valuesOfOtherKinds() throws {
+        for (name, value) in [("double", true), ("float", false), ("optDouble", true), ("optDoubles", ["x": true])] as [(String, any Sendable)] {
+            try check("Invalid value") { _, _ in _ = Everything(value: [name: value]) }
+        }
+        try check("Invalid value") { _, _ in _ = Person(value: ["best": Dog("Rex")]) }
+        try check("Invalid value") { _, _ in _ = Person(value: ["dogs": [Person()]]) }
+        try check("Invalid value") { realm, _ in try realm.write { _ = realm.create(Person.self, value: ["id": 3, "best": Dog("Rex")]) } }
+        try check("Invalid value") { realm, _ in try realm.write { _ = realm.create(Person.self, value: ["id": 3, "address": Dog("Rex")]) } }
+        try check("Invalid value") { realm, _ in try realm.write { _ = realm.create(Person.self, value: ["id": 3, "dogs": [Person()]]) } }
+        try check("'Person.best' links to objects of another class") { realm, ida in
+            try realm.write { _ = realm.create(Person.self, value: ["id": 3, "best": ida.dogs[0]]) }
+        }
+    }
     /// A slice keeps its bounds while the results behind it shrink: what is not there any more is no element.
     @Test func slicesThatShrink() throws {
         try check("Index 2 is out of bounds (must be less than 1)") { realm, ida in

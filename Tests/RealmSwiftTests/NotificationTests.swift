@@ -48,6 +48,21 @@ struct NotificationTests {
         withExtendedLifetime(token) {}
         _ = folder
     }
+    /// The first transaction of a Realm that was only opened is no news; the version that another thread wrote is.
+    @Test func silentCommitsOfARealm() throws {
+        let (realm, folder) = try makeRealm(Crowd.self)
+        var told = 0
+        let token = realm.observe { _, _ in told += 1 }
+        try realm.write(withoutNotifying: [token]) { realm.deleteAll() }
+        realm.refresh()
+        #expect(told == 0)
+        let configuration = realm.configuration
+        #expect(misuse { try Realm(configuration: configuration).write {} } == nil)
+        try realm.write(withoutNotifying: [token]) { realm.add(Crowd()) }
+        realm.refresh()
+        #expect(told == 1)
+        _ = folder
+    }
     @Test func objects() throws {
         let (realm, folder) = try open()
         let p = try #require(realm.object(ofType: Person.self, forPrimaryKey: 1))
@@ -194,7 +209,39 @@ private class Card: Projection<Person> {
     @Projected(\Person.best?.name) var bestName
     @Projected(\Person.age) var age
 }
+private class DogName: Projection<Dog> {
+    @Projected(\Dog.name) var name
+}
+private class LongCard: Card {
+    @Projected(\Person.dogs) var dogs
+}
 struct ProjectionTests {
+    /// What a projection inherits is observed and printed, too.
+    @Test func inheritedProperties() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        try realm.write { _ = realm.create(Person.self, value: ["id": 1, "name": "Ida"]) }
+        let card = realm.objects(LongCard.self)[0]
+        var told: [String] = []
+        let token = card.observe { if case .change(_, let p) = $0 { told += p.map(\.name) } }
+        realm.refresh()
+        try realm.write {
+            card.headline = "Eve"
+            card.dogs.append(Dog("Rex"))
+        }
+        realm.refresh()
+        #expect(told.sorted() == ["dogs", "headline"] && card.description.contains("headline(\\.name) = Eve"))
+        withExtendedLifetime(token) {}
+        _ = folder
+    }
+    /// Also of classes without a primary key, whose objects are equal only as instances.
+    @Test func equalOnesHashTheSame() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        try realm.write { for i in 0..<3 { realm.add(Dog("\(i)")) } }
+        let all = realm.objects(DogName.self)
+        #expect(Set(all.map { $0 } + all.map { $0 }).count == 3 && Set([all[0].freeze(), all[0].freeze()]).count == 1)
+        #expect(Set([Card(projecting: Person()), Card(projecting: Person())]).count == 2)
+        _ = folder
+    }
     @Test func projections() throws {
         let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
         let ida = try realm.write { realm.create(Person.self, value: ["id": 1, "name": "Ida", "best": ["id": 2, "name": "Al"]]) }
@@ -265,5 +312,47 @@ struct SectionTests {
         #expect(frozen.allKeys == ["I"] && frozen[0].count == 3 && sections.isEmpty && frozen.thaw()?.isEmpty == true)
         withExtendedLifetime(token) {}
         _ = folder
+    }
+    /// A commit that the observers are not told of: the next change is told by what that commit left.
+    @Test func silentCommits() throws {
+        let (realm, folder) = try makeRealm(Person.self, Dog.self, Address.self, Country.self)
+        let ida = try realm.write {
+            for (i, name) in ["Al", "Ann"].enumerated() { realm.create(Person.self, value: ["id": i, "name": name]) }
+            return realm.create(Person.self, value: ["id": 9, "name": "Ida", "nicknames": ["b", "d"]])
+        }
+        let all = realm.objects(Person.self), sections = all.sectioned(by: { String($0.name.prefix(1)) }, sortDescriptors: ["name"])
+        var told: [String] = [], ofSection: [String] = [], ofNames: [String] = []
+        let tokens = [
+            sections.observe { told += texts($0) }, sections[0].observe { ofSection += texts($0) },
+            ida.nicknames.sorted().observe { if case .update(_, let d, let i, _) = $0 { ofNames.append("-\(d) +\(i)") } },
+        ]
+        realm.refresh()
+        try realm.write(withoutNotifying: tokens) {
+            for i in 10..<15 { realm.create(Person.self, value: ["id": i, "name": "Bo\(i)"]) }
+            ida.nicknames.insert("a")
+        }
+        realm.refresh()
+        #expect(told.isEmpty && ofSection.isEmpty && ofNames.isEmpty)
+        try realm.write {
+            realm.delete(all.filter("name == 'Bo14' or name == 'Ann'"))
+            ida.nicknames.insert("c")
+        }
+        realm.refresh()
+        #expect(told == ["-[[0, 1], [1, 4]] +[] *[[2, 0]] +[] -[]"] && ofSection == ["-[[0, 1]] +[] *[] +[] -[]"] && ofNames == ["-[] +[2]"])
+        realm.beginWrite()
+        realm.delete(all.filter("name != 'Ida'"))
+        try realm.commitWrite(withoutNotifying: tokens)
+        try realm.write { ida.age = 3 }
+        realm.refresh()
+        #expect(told.last == "-[] +[] *[[0, 0]] +[] -[]" && told.count == 2 && ofSection.count == 1)
+        // Tokens of what is gone are tokens of nothing.
+        realm.invalidate()
+        try realm.write(withoutNotifying: tokens) { realm.deleteAll() }
+        #expect(told.count == 2 && all.isInvalidated)
+        _ = folder
+    }
+    private func texts<C>(_ change: SectionedResultsChange<C>) -> [String] {
+        guard case .update(_, let d, let i, let m, let new, let gone) = change else { return [] }
+        return ["-\(d.map(Array.init)) +\(i.map(Array.init)) *\(m.map(Array.init)) +\(Array(new)) -\(Array(gone))"]
     }
 }

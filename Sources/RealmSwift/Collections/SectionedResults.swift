@@ -32,7 +32,10 @@ public final class SectionedResults<Key: _Persistable & Hashable, SectionElement
     public var allKeys: [Key] { current().keys }
 
     fileprivate func current() -> SectionLayout<Key> {
-        let state = results.rows.core.realm.stateCount
+        let rows = results.rows
+        // What is kept is not shown elsewhere than where the Realm lives either.
+        _ = rows.core.isThere { () in true }
+        let state = rows.core.realm.stateCount
         if let layout, layoutAt == state { return layout }
         let found = SectionLayout(results.map(key))
         if !isFrozen { (layout, layoutAt) = (found, state) }
@@ -180,7 +183,8 @@ extension SectionedResults: Equatable, ThreadConfined {
         _ keyPaths: [String]?, _ block: @escaping (SectionLayout<Key>, SectionLayout<Key>, ([Int], [Int], [Int])?) -> Void
     ) -> NotificationToken {
         var before = current()
-        return results.observe(keyPaths: keyPaths.map { $0 + sectioningPaths }) { [self] change in
+        let skip = { [self] in if !isInvalidated { before = current() } }
+        return results.rows.observe(keyPaths.map { $0 + sectioningPaths }, results, skip: skip) { [self] change in
             let after = current()
             switch change {
             case .update(_, let d, let i, let m): block(before, after, (d, i, m))

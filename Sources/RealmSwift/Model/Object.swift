@@ -41,9 +41,9 @@ extension ObjectBase {
         guard case .link(let table, let key) = stored.value, let core = stored.core else { return nil }
         return self == DynamicObject.self ? core.dynamic(table, key) : core.object(self, table, key)
     }
-    /// A new unmanaged object out of a dictionary or an array.
+    /// A new unmanaged object out of a dictionary, an array or another instance of the class; nil for an object of another class.
     static func made(from any: Any) -> ObjectBase? {
-        guard isFilling(any) else { return nil }
+        guard isFilling(any), self == DynamicObject.self || !isOfAnotherClass(any, than: className()) else { return nil }
         let object = self.init()
         fill(object, from: any)
         return object
@@ -57,7 +57,7 @@ extension ObjectBase {
         }
         guard isFilling(any) else { return false }
         let managed = self == DynamicObject.self ? place.targetClass : place.core.managed(self)
-        guard let managed else { return false }
+        guard let managed, !isOfAnotherClass(any, than: managed.info.name) else { return false }
         if managed.info.isEmbedded {
             try place.core.embed(any, as: managed, at: place)
         } else {
@@ -66,6 +66,7 @@ extension ObjectBase {
         }
         return true
     }
+    private static func isOfAnotherClass(_ any: Any, than name: String) -> Bool { (any as? ObjectBase).map { $0.info.name != name } ?? false }
     func link() -> _StoredValue? {
         guard let managed else { return nil }
         return _StoredValue(.link(managed.table, named.key), managed.core)

@@ -142,7 +142,11 @@ extension ObjectBase: Hashable, CustomStringConvertible {
         return a.isSameObject(as: b)
     }
     public func hash(into hasher: inout Hasher) {
-        guard isIdentifiedByRow, let managed else { return hasher.combine(ObjectIdentifier(self)) }
+        if isIdentifiedByRow { hashRow(into: &hasher) } else { hasher.combine(ObjectIdentifier(self)) }
+    }
+    /// The same for all instances of a row; of an unmanaged object, for the instance.
+    final func hashRow(into hasher: inout Hasher) {
+        guard let managed else { return hasher.combine(ObjectIdentifier(self)) }
         hasher.combine(managed.table)
         hasher.combine(named)
     }

@@ -111,7 +111,7 @@ extension Persisted: PropertyAccess {
         return value
     }
     static func any(_ object: ObjectBase, _ p: PropertyInfo) -> Any? {
-        object.isManaged ? Value._rlmGet(object, p.index)._rlmAny : unmanagedValue(object, p)._rlmAny
+        object.isManaged ? Value._rlmGetAny(object, p.index) : unmanagedValue(object, p)._rlmAny
     }
     /// Where what stands for a value is stored as it is; nil where a value is made of it first, which an object without a model cannot be.
     private static func placeOfAny(_ object: ObjectBase, _ p: PropertyInfo, _ value: Any) -> _Place? {

@@ -34,7 +34,8 @@ open class Projection<Root: ObjectBase & RealmCollectionValue>: ThreadConfined {
 }
 extension Projection: Hashable, CustomStringConvertible {
     public static func == (a: Projection, b: Projection) -> Bool { type(of: a) == type(of: b) && a.rootObject.isSameObject(as: b.rootObject) }
-    public func hash(into hasher: inout Hasher) { hasher.combine(rootObject) }
+    /// Equal ones are projections of one row, whatever instances show it.
+    public func hash(into hasher: inout Hasher) { rootObject.hashRow(into: &hasher) }
 }
 
 /// A property of a projection: that of the root object behind a key path.
@@ -101,9 +102,10 @@ extension Projection {
     public func _rlmMove(to realm: Realm) -> Self? { rootObject._rlmMove(to: realm).map { Self(projecting: $0) } }
 }
 
-/// The projected properties of an object, by their labels.
+/// The projected properties of an object, by their labels; those of superclasses first.
 private func projectedProperties(_ projection: Any) -> [(name: String, property: any AnyProjected)] {
-    Mirror(reflecting: projection).children.compactMap { child in
+    let mirrors = Array(sequence(first: Mirror(reflecting: projection), next: \.superclassMirror))
+    return mirrors.reversed().flatMap(\.children).compactMap { child in
         guard let property = child.value as? any AnyProjected, let label = child.label else { return nil }
         return (label.hasPrefix("_") ? String(label.dropFirst()) : label, property)
     }

@@ -7,14 +7,17 @@ public final class NotificationToken: @unchecked Sendable {  // What changes is 
     private struct State {
         var end: (() -> Void)?
         var silenced: (notifier: Notifier, id: Int)?
+        var skip: (() -> Void)?
         /// Of an observer of a Realm itself.
         var observer: RealmObserver?
     }
     private let state: Lock<State>
 
-    /// - Parameter end: nil for a token of nothing.
-    init(_ silenced: (notifier: Notifier, id: Int)? = nil, _ end: (() -> Void)?) {
-        nonisolated(unsafe) let kept = State(end: end, silenced: silenced)
+    /// - Parameters:
+    ///   - skip: of an observer that compares states itself; see `skip()`.
+    ///   - end: nil for a token of nothing.
+    init(_ silenced: (notifier: Notifier, id: Int)? = nil, skip: (() -> Void)? = nil, _ end: (() -> Void)?) {
+        nonisolated(unsafe) let kept = State(end: end, silenced: silenced, skip: skip)
         state = Lock(initial: kept)
     }
     init(_ observer: RealmObserver) {
@@ -36,6 +39,9 @@ public final class NotificationToken: @unchecked Sendable {  // What changes is 
     }
     /// For commits that this block is not told of.
     var silenced: (notifier: Notifier, id: Int)? { state.with { Box($0.silenced) }.value }
+    /// Called at the end of a transaction that this block is not told of, before the commit: what the next change is compared with is then the state
+    /// that the transaction leaves.
+    func skip() { state.with { Box($0.skip) }.value?() }
     var observer: RealmObserver? { state.with { $0.observer } }
     private struct Box<T>: @unchecked Sendable {
         let value: T

@@ -6,10 +6,14 @@ import Foundation
 /// is looked up there, in a Realm of the queue, and the block runs there.
 
 extension Realm {
-    /// Calls `block` whenever the Realm shows another version.
+    /// Calls `block` whenever the Realm shows another version than now.
     public func observe(_ block: @escaping NotificationBlock) -> NotificationToken {
         let observer = RealmObserver(block), core = core
-        must { () throws(EngineError) in try observer.observe(core) }
+        must { () throws(EngineError) in
+            // Else the first transaction would begin with the news that the Realm shows a version at all.
+            try core.realm.beginRead()
+            try observer.observe(core)
+        }
         return NotificationToken(observer)
     }
 }
@@ -51,9 +55,12 @@ final class RealmObserver: @unchecked Sendable {
 extension RealmCore {
     /// Adds an observer.
     ///
-    /// - Parameter keyPaths: nil for all; by the names of the program.
+    /// - Parameters:
+    ///   - keyPaths: nil for all; by the names of the program.
+    ///   - skip: called where a transaction is not to be told of, at its end.
     func observe(
-        _ keyPaths: [String]?, of table: TableKey, _ make: (Transaction) throws(EngineError) -> Notifier, _ call: @escaping (ChangeSet) -> Void
+        _ keyPaths: [String]?, of table: TableKey, skip: (() -> Void)? = nil, _ make: (Transaction) throws(EngineError) -> Notifier,
+        _ call: @escaping (ChangeSet) -> Void
     ) -> NotificationToken {
         if realm.isFrozen { misuse("Frozen Realms do not change and do not have change notifications.") }
         let (notifier, id) = must { () throws(EngineError) in
@@ -69,7 +76,7 @@ extension RealmCore {
             }
         }
         // The token is what keeps the notifier.
-        return NotificationToken((notifier, id)) { notifier.remove(id) }
+        return NotificationToken((notifier, id), skip: skip) { notifier.remove(id) }
     }
 }
 
@@ -154,14 +161,14 @@ private final class Told {
 // MARK: Collections
 
 extension _Rows {
-    fileprivate func observe<C>(
-        _ keyPaths: [String]?, _ collection: C, _ block: @escaping (RealmCollectionChange<C>) -> Void
+    func observe<C>(
+        _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)? = nil, _ block: @escaping (RealmCollectionChange<C>) -> Void
     ) -> NotificationToken {
         var isFirst = true
         let found = found
-        if found.isOrderedValues { return observeOrdered(keyPaths, collection, block) }
+        if found.isOrderedValues { return observeOrdered(keyPaths, collection, skip: skip, block) }
         return core.observe(
-            keyPaths, of: found.table ?? .null, { (t) throws(EngineError) in try found.makeNotifier(t) },
+            keyPaths, of: found.table ?? .null, skip: skip, { (t) throws(EngineError) in try found.makeNotifier(t) },
             { changes in
                 guard case .collection(let c) = changes else { return }
                 if isFirst {
@@ -177,11 +184,15 @@ extension _Rows {
 extension _Rows {
     /// Of values in an order of their own the notifier tells that the collection changed; what came and went is found by comparing.
     private func observeOrdered<C>(
-        _ keyPaths: [String]?, _ collection: C, _ block: @escaping (RealmCollectionChange<C>) -> Void
+        _ keyPaths: [String]?, _ collection: C, skip: (() -> Void)?, _ block: @escaping (RealmCollectionChange<C>) -> Void
     ) -> NotificationToken {
         func values() -> [EngineValue] { (0..<count).map { stored(at: $0).value } }
         var before: [EngineValue]?
-        return core.observe(keyPaths, of: .null, { (t) throws(EngineError) in try found.makeNotifier(t) }) { _ in
+        let skipping = {
+            if before != nil, isValid { before = values() }
+            skip?()
+        }
+        return core.observe(keyPaths, of: .null, skip: skipping, { (t) throws(EngineError) in try found.makeNotifier(t) }) { _ in
             let now = values()
             guard let old = before else {
                 before = now

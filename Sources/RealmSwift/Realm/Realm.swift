@@ -94,6 +94,7 @@ public struct Realm: Equatable {
         let core = core
         let observers = tokens.compactMap(\.observer)
         for observer in observers { observer.isSilent = true }
+        for token in tokens { token.skip() }
         defer {
             for observer in observers { observer.isSilent = false }
             core.writing = isInWriteTransaction ? core.writing : nil

@@ -3,7 +3,7 @@ internal import CoreEngine
 /// Enums and types of the program as properties: stored as something simpler.
 
 /// An enum whose raw values are stored. What the file has and the enum has not reads as nil where the property is optional, and ends the program
-/// where it is not.
+/// where it is not. By name, in descriptions and for observers of the object it is what is stored.
 public protocol PersistableEnum: RawRepresentable, CaseIterable, RealmCollectionValue, Comparable, RealmOptionalType, _Persistable,
     _DefaultConstructible,
     _PrimaryKey, _Indexable
@@ -21,6 +21,7 @@ extension PersistableEnum {
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     /// Access by name gives what is stored.
     public var _rlmAny: Any? { rawValue }
+    public static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any? { RawValue._rlmLoad(object.stored(index)) }
     public static var _rlmShape: _PropertyShape { RawValue._rlmShape }
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { RawValue._rlmLoad(stored).flatMap { Self(rawValue: $0) } }
     public func _rlmValue() -> _StoredValue? { rawValue._rlmValue() }

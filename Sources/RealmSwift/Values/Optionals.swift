@@ -46,6 +46,12 @@ extension Optional: _Persistable, _DefaultConstructible where Wrapped: _RealmSto
     public init() { self = nil }
     public static func _rlmDefault() -> Wrapped? { nil }
     public var _rlmAny: Any? { self.flatMap { ($0 as? any _Persistable)?._rlmAny } ?? self }
+    public static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any? {
+        if let value = _rlmGet(object, index) { return (value as? any _Persistable)?._rlmAny ?? value }
+        // Absent, or no case of the enum.
+        guard Wrapped.self is any PersistableEnum.Type else { return nil }
+        return Wrapped.PersistedType._rlmLoad(object.stored(index))
+    }
 }
 extension Optional: RealmCollectionValue where Wrapped: RealmCollectionValue {}
 extension Optional: _PrimaryKey where Wrapped: _PrimaryKey {}

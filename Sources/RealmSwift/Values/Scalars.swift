@@ -75,8 +75,10 @@ extension Double: _Scalar {
         }
     }
     public func _rlmValue() -> _StoredValue? { _StoredValue(.double(self), nil) }
+    /// Numbers of all types. Truth values are none, though `NSNumber` would take them for some.
     public static func _rlmConvert(_ any: Any) -> Double? {
         switch any {
+        case _ where unwrapped(any).map({ type(of: $0) == Bool.self }) ?? false: nil
         case let v as Double: v
         case let v as any BinaryFloatingPoint: Double(v)
         case let v as any BinaryInteger: Double(v)

@@ -132,6 +132,8 @@ public protocol _Persistable: _HasPersistedType {
     static func _rlmConvertProperty(_ any: Any) -> Self?
     /// As dynamic access shows it.
     var _rlmAny: Any? { get }
+    /// The value of a property as dynamic access shows it: what is stored, where the type cannot show that.
+    static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any?
     /// What a property of an unmanaged object holds after an assignment: the new value; of collections the old one, with the elements of the new one.
     static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self
     /// Set by the initialisers of wrappers; nothing but linking objects keeps it.
@@ -142,6 +144,7 @@ extension _Persistable {
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { nil }
     public static func _rlmDefault(origin: String) -> Self { _rlmDefault() }
     public var _rlmAny: Any? { self }
+    public static func _rlmGetAny(_ object: ObjectBase, _ index: Int16) -> Any? { _rlmGet(object, index)._rlmAny }
     @inlinable public static func _rlmAssigned(_ old: Self?, _ new: Self) -> Self { new }
 }
 
