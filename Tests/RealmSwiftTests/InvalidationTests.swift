@@ -98,7 +98,7 @@ struct InvalidationTests {
             #expect(ida.realm == realm && realm.objects(Person.self).count == 1)
             token.invalidate()
         }
-        #expect(try Realm.deleteFiles(for: configuration))
+        #expect(try deleting { try Realm.deleteFiles(for: configuration) })
     }
     private actor Store {
         var hasBegun = false

@@ -47,7 +47,7 @@ struct InventoryTests {
         try realm.writeCopy(configuration: third)
         try Realm.performMigration(for: third)
         #expect(try schemaVersionAtURL(copy, encryptionKey: key) == 0)
-        #expect(try Realm.deleteFiles(for: third))
+        #expect(try deleting { try Realm.deleteFiles(for: third) })
         #expect(!Realm.fileExists(for: third))
         realm.beginWrite()
         realm.cancelWrite()

@@ -58,7 +58,7 @@ struct MigrationParityTests {
             done.wait()
             queue.sync {}
         }
-        #expect(try Realm.deleteFiles(for: folder.configuration([Dog.self])))
+        #expect(try deleting { try Realm.deleteFiles(for: folder.configuration([Dog.self])) })
     }
     /// A variable for any thread is never older than what was set to it.
     @Test func threadSafeVariables() throws {

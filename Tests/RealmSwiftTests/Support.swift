@@ -21,6 +21,16 @@ func makeRealm(_ types: ObjectBase.Type...) throws -> (Realm, Folder) {
     return (try Realm(configuration: folder.configuration(types)), folder)
 }
 
+/// Deletes files that nobody has open any more. A child process on its way to its program has the locks of its parent for a moment, and other tests
+/// start some: so it is tried again.
+func deleting(_ delete: () throws -> Bool) throws -> Bool {
+    for _ in 0..<200 {
+        if let done = try? delete() { return done }
+        Thread.sleep(forTimeInterval: 0.01)
+    }
+    return try delete()
+}
+
 /// What misuse says. `body` runs on a thread of its own, which never goes on behind the misuse; nil where there was none.
 func misuse(_ body: @escaping @Sendable () throws -> Void) -> String? {
     Misuses.install()
