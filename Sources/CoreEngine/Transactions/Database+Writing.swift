@@ -32,15 +32,20 @@ extension Database {
                 let error = takeLock(for: request)
                 arrival.with { $0 = error.map { .failure($0) } ?? .success(()) }
             }
-            let arrived = try patience.during { () throws(RealmError) -> Result<Void, RealmError> in
+            let arrived = try patience.during { () throws(RealmError) -> Result<Void, RealmError>? in
                 while true {
                     if let result = arrival.wait(milliseconds: patience.milliseconds(atMost: 20), { $0 }) { return result }
+                    if takeGranted(at: me, except: request) {
+                        cancel(request)
+                        return nil
+                    }
                     do throws(RealmError) { try patience.test(path) } catch {
                         cancel(request)
                         throw error
                     }
                 }
             }
+            guard let arrived else { return }
             try arrived.get()
             // Else another thread of this process wrote with it first.
             if take(request, at: me) { return }
@@ -68,6 +73,15 @@ extension Database {
         }
         try prepareFiles()
         return true
+    }
+    /// Takes the lock that waits for an asynchronous write: maybe one of the caller's own, which has its turn only when the caller is done.
+    private func takeGranted(at me: UInt, except request: LockRequest) -> Bool {
+        writer.with { w in
+            guard case .granted(let other) = w, other !== request else { return false }
+            other.isTaken = true
+            w = .writing(at: me)
+            return true
+        }
     }
     /// Takes the lock that was granted to a request; false when it went elsewhere.
     private func take(_ request: LockRequest, at me: UInt) -> Bool {

@@ -323,6 +323,23 @@ def test_beside_other_writes(db, other):
     assert log == ["block", "block", "async"] and list(db[Item].get(1).numbers) == [5]
 
 
+def test_a_write_takes_the_lock_that_waits_for_another(db):
+    """The lock may come to a waiting function while a write of the same database waits: that one takes it then."""
+    done = []
+
+    async def main():
+        with db.write():
+            write = asyncio.create_task(db.write_async(lambda: done.append(None)))
+            await asyncio.sleep(0)
+        with db.write():
+            pass
+        await write
+
+    for _ in range(3000):
+        run(main())
+    assert len(done) == 3000
+
+
 def test_observers_are_told_in_order(db, other):
     """Each write is told before the next one begins, also to functions that write themselves."""
     told, seen = [], []
