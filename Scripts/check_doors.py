@@ -3,7 +3,8 @@
 
   check_doors.py        from the root of the sources; one line for each fault
 
-1. A function whose header says "Thread: confined" takes a door of Boundary/Door.swift that checks the thread (inside, from, handle, visit, readProperty, writeProperty, readObject);
+1. A function whose header says "Thread: confined" takes a door of Boundary/Door.swift that checks the thread (inside, from, handle, visit,
+   readProperty, writeProperty, readObject);
    every other function with a handle takes `anywhere`, which leads to no realm.
 2. Pointers become handles in Boundary only, and in the functions that take handles of any kind (release, clone, equals).
 3. Every exported function stands in Tests/C/misuse_test.c, and every confined one is called on wrong threads in Tests/C/threads_test.c.
