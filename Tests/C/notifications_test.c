@@ -361,6 +361,97 @@ static void several_callbacks(void) {
     b.handle = NULL, forget(&b), forget(&a);
     end();
 }
+/* Callbacks with and without key paths on one handle: all are told what each of them sees (live-objects 6.10). */
+static const struct {
+    const char *name, *before, *observed, *paths, *actions, *expected;
+} mixed_rows[] = {
+    {"linked object", "objects 0 3; 0.link=@1", "object 0", "link.n", "1.n=5", "{link}"},
+    {"backlink", "objects 0 3", "object 0", "bl", "2.link=@0", "{backlink}"},
+    {"object that links here", "objects 0 3; 2.link=@0", "object 0", "bl.n", "2.n=5", "{backlink}"},
+    {"own property", "objects 0 3; 0.link=@1", "object 0", "link.n", "0.s='x", "{s}"},
+    {"own and linked", "objects 0 3; 0.link=@1", "object 0", "link.n,n", "0.n=4; 0.s='x; 1.n=5", "{n,s,link}"},
+    {"no paths at all", "objects 0 3", "object 0", "-", "0.n=4", "{n}"},
+    {"neither", "objects 0 3; 0.link=@1", "object 0", "link.n", "1.s='x", "-"},
+    {"deeper link", CHAIN, "results id == 0", "link.link.link.link.link.link.n", "6.n=7", "M{0→0}"},
+    {"default depth", CHAIN, "results id == 0", "link.link.link.link.link.link.n", "3.n=7", "M{0→0}"},
+    {"backlink of rows", "objects 0 3", "results id == 0", "bl", "2.link=@0", "M{0→0}"},
+    {"sorted rows", "objects 0 3", "results id >= 0 SORT(id DESC)", "bl", "2.link=@0", "M{1→1,3→3}"},
+    {"rows found anew", "objects 0 3", "results TRUEPREDICATE SORT(id DESC) DISTINCT(id)", "bl", "2.link=@0", "M{1→1,3→3}"},
+    {"rows of a list", "objects 0 3; 0.la refs 1 2", "of 0.la n >= 0", "bl", "3.link=@2", "M{1→1}"},
+    {"backlinks", "objects 0 3; 1.link=@0", "back 0", "bl", "3.link=@1", "M{0→0}"},
+    {"list", "objects 0 3; 0.la refs 1 2", "0.la", "bl", "3.link=@2", "M{1→1}"},
+    {"set", "objects 0 3; 0.sa put @1; 0.sa put @2", "0.sa", "bl", "3.link=@2", "M{1→1}"},
+    {"dictionary", "objects 0 3; 0.da key a @1; 0.da key k @2", "0.da", "bl", "3.link=@2", "mod{k}"},
+};
+static void mixed_callbacks(void) {
+    for (size_t i = 0; i < sizeof mixed_rows / sizeof *mixed_rows; i++)
+        for (int order = 0; order < 2; order++)
+            for (int own = 0; own < 2; own++) {
+                observer_t a, b;
+                char kind;
+                start(mixed_rows[i].name, mixed_rows[i].before);
+                memset(&a, 0, sizeof a), a.realm = r, b = a;
+                void* handle = open_handle(r, mixed_rows[i].observed, &kind);
+                CHECK(add_callback(&a, handle, kind, order ? mixed_rows[i].paths : NULL));
+                CHECK(add_callback(&b, handle, kind, order ? NULL : mixed_rows[i].paths));
+                refresh(r);
+                hears("first", &a, "empty"), hears("first", &b, "empty");
+                CHECK(act(own ? r : other, mixed_rows[i].actions));
+                refresh(r);
+                hears("mixed", &a, mixed_rows[i].expected), hears("mixed", &b, mixed_rows[i].expected);
+                b.handle = NULL, forget(&b), forget(&a);
+                end();
+            }
+
+    /* The view of a callback ends with it. */
+    observer_t a, b;
+    start("one of two", "objects 0 3; 0.link=@1");
+    CHECK(observe(r, &a, "object 0"));
+    memset(&b, 0, sizeof b), b.realm = r;
+    CHECK(add_callback(&b, a.handle, 'o', "link.n"));
+    refresh(r), hear_anew(&a), hear_anew(&b);
+    tells(&a, "1.n=5", "{link}");
+    realm_release(b.token), b.token = NULL;
+    tells(&a, "1.n=6", "-");
+    tells(&a, "0.s='x", "{s}");
+    CHECK(add_callback(&b, a.handle, 'o', "link.n"));
+    refresh(r);
+    realm_release(a.token), a.token = NULL;
+    hear_anew(&b);
+    tells(&b, "0.s='y", "-");
+    tells(&b, "1.n=7", "{link}");
+    b.handle = NULL, forget(&b), forget(&a);
+    end();
+}
+/* A callback without a function: it is there, and its userdata is freed with its token (or with the handle). */
+static void no_function(void) {
+    static const char kinds[] = "olsdr";
+    static const char* const observed[] = {"object 0", "0.li", "0.si", "0.di", "results TRUEPREDICATE"};
+    for (size_t i = 0; i < sizeof observed / sizeof *observed; i++) {
+        observer_t a, b;
+        char kind;
+        start("no function", "objects 0 1");
+        memset(&a, 0, sizeof a), a.realm = r, b = a;
+        void* h = open_handle(r, observed[i], &kind);
+        CHECK(h && kind == kinds[i]);
+        a.handle = h;
+        if (kind == 'o') a.token = realm_object_add_notification_callback((realm_object_t*)h, &a, freed, NULL, NULL);
+        if (kind == 'l') a.token = realm_list_add_notification_callback((realm_list_t*)h, &a, freed, NULL, NULL);
+        if (kind == 's') a.token = realm_set_add_notification_callback((realm_set_t*)h, &a, freed, NULL, NULL);
+        if (kind == 'd') a.token = realm_dictionary_add_notification_callback((realm_dictionary_t*)h, &a, freed, NULL, NULL);
+        if (kind == 'r') a.token = realm_results_add_notification_callback((realm_results_t*)h, &a, freed, NULL, NULL);
+        CHECK(a.token && add_callback(&b, h, kind, NULL));
+        refresh(r);
+        hears("first", &b, "empty");
+        CHECK(act(other, "0.n=5; 0.li ins 0 1; 0.si put 1; 0.di key k 1"));
+        refresh(r);
+        CHECK(a.calls == 0 && a.frees == 0 && b.calls == 1);
+        realm_release(a.token), a.token = NULL;
+        CHECK(a.frees == 1);
+        b.handle = NULL, forget(&b), forget(&a);
+        end();
+    }
+}
 static void in_steps(void) {
     observer_t o;
     start("L37", "new 0; 0.li fill 5");
@@ -832,6 +923,8 @@ int main(void) {
     CHECK(pid > 0);
     table();
     several_callbacks();
+    mixed_callbacks();
+    no_function();
     in_steps();
     all_kinds(false);
     all_kinds(true);

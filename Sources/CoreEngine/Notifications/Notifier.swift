@@ -43,6 +43,20 @@ final class SnapshotBefore {
     }
 }
 
+/// What the callbacks of one handle see together: of what any of them sees, all are told. Rules: live-objects §6.10.
+struct NotificationView {
+    /// Some of them have no key paths.
+    private(set) var isPlain = false
+    /// Those of all the others.
+    private(set) var paths: [KeyPath] = []
+
+    /// - Parameter own: those of one callback; nil: it has none.
+    mutating func add(_ own: [KeyPath]?) {
+        guard let own else { return isPlain = true }
+        paths += own.filter { !paths.contains($0) }
+    }
+}
+
 /// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
 ///
 /// Thread rule: that of the Realm; callbacks are taken away on any thread.
@@ -124,15 +138,12 @@ package class Notifier {
         }
         withExtendedLifetime(gone) {}
     }
-    /// What the callbacks ask for together; nil: everything. Rules: live-objects §6.10.
-    final var paths: [KeyPath]? {
+    /// What the callbacks see together. Rules: live-objects §6.10.
+    final var view: NotificationView {
         callbacks.with { c in
-            var all: [KeyPath] = []
-            for callback in c.all {
-                guard let own = callback.paths else { return nil }
-                all += own.filter { !all.contains($0) }
-            }
-            return all
+            var view = NotificationView()
+            for callback in c.all { view.add(callback.paths) }
+            return view
         }
     }
     /// The callbacks for which there is something, in the order in which they were added.
@@ -224,13 +235,11 @@ package final class ObjectNotifier: Notifier {
             isOver = true
             return .object(c)
         }
-        if let paths {
-            for p in paths {
-                guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
-                if try pass.changed.keys(of: table, [p]).contains(object) { c.properties.append(first.column) }
-            }
-        } else {
-            c.properties = pass.changes.tables[table]?.modified[object] ?? []
+        let view = view
+        if view.isPlain { c.properties = pass.changes.tables[table]?.modified[object] ?? [] }
+        for p in view.paths {
+            guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
+            if try pass.changed.keys(along: p).contains(object) { c.properties.append(first.column) }
         }
         return .object(c)
     }
@@ -304,7 +313,7 @@ package final class CollectionNotifier: Notifier {
             if kind == .dictionary, !b.isEmpty { keys = try d.allNames() }
         }
         if let target {
-            let changed = try pass.changed.keys(of: target, paths)
+            let changed = try pass.changed.keys(of: target, view)
             if !changed.isEmpty {
                 for i in 0..<new {
                     let element: Mixed
