@@ -856,6 +856,177 @@ static void with_turns(void) {
     delivers = true;
     forget(&o), end();
 }
+/* ---- Observers that write ------------------------------------------------------------------------------- */
+
+typedef struct {
+    int left;      /* so many writes to come */
+    int each;      /* in one call */
+    int inside, deepest, writable, refused;
+    bool is_direct; /* in a transaction that has begun it changes something, and ends nothing */
+} writer_t;
+static void write_back(observer_t* o) {
+    writer_t* w = (writer_t*)o->more;
+    w->inside++;
+    if (w->inside > w->deepest) w->deepest = w->inside;
+    if (realm_is_writable(o->realm)) {
+        w->writable++;
+        if (!realm_begin_write(o->realm)) w->refused++;
+        realm_clear_last_error();
+        if (w->is_direct && w->left > 0) w->left--, statements(o->realm, "0.li ins 0 7");
+    } else {
+        for (int i = 0; i < w->each && w->left > 0; i++) w->left--, CHECK(act(o->realm, "0.li ins 0 7"));
+    }
+    w->inside--;
+}
+static void roll_back(observer_t* o) {
+    if (realm_is_writable(o->realm)) CHECK(realm_rollback(o->realm));
+}
+/* Whether so many calls told of one insertion each. */
+static bool hears_insertions(observer_t* o, int calls) {
+    const char* at = o->calls ? text_of(&o->heard) : "";
+    int found = 0;
+    for (; !strncmp(at, "I{0}", 4); at += at[4] ? 7 : 4) found++;
+    if (found != calls || *at) printf("    %s instead of %d insertions\n", heard(o), calls);
+    return found == calls && !*at;
+}
+static size_t size_of_list(const char* name) {
+    place_t p;
+    size_t n = find_place(r, &name, &p) ? size_of(&p.collection) : 0;
+    release_place(&p);
+    return n;
+}
+typedef struct {
+    realm_t* realm;
+    int calls, left, inside, deepest;
+    uint64_t last;
+} changed_t;
+static uint64_t version_of(const realm_t* of) {
+    bool found = false;
+    realm_version_id_t v = {0, 0};
+    return realm_get_version_id(of, &found, &v) && found ? v.version : 0;
+}
+static void write_at_changes(realm_userdata_t p) {
+    changed_t* c = (changed_t*)p;
+    c->calls++, c->inside++;
+    if (c->inside > c->deepest) c->deepest = c->inside;
+    c->last = version_of(c->realm);
+    if (c->left > 0 && !realm_is_writable(c->realm)) c->left--, CHECK(act(c->realm, "0.n add 1"));
+    c->inside--;
+}
+static void insert_later(realm_userdata_t p) {
+    statements((realm_t*)p, "0.li ins 0 7");
+    unsigned id;
+    CHECK(realm_async_commit((realm_t*)p, NULL, NULL, NULL, false, &id));
+}
+static void write_later(observer_t* o) {
+    writer_t* w = (writer_t*)o->more;
+    unsigned id;
+    if (w->left-- > 0) CHECK(realm_async_begin_write(o->realm, insert_later, o->realm, NULL, false, &id));
+}
+/* What is due is told: in turns, or by refreshing. */
+static void tell_all(bool in_turns) {
+    if (in_turns) return settle();
+    uint64_t before;
+    do {
+        before = version_of(r);
+        refresh(r);
+    } while (before != version_of(r));
+    refresh(r);
+}
+static void observers_that_write(bool in_turns) {
+    void (*begin)(const char*, const char*) = in_turns ? start_with_turns : start;
+    for (int own = 0; own < 2; own++) {
+        observer_t a, b, c;
+        writer_t w = {10, 1, 0, 0, 0, 0, false}, v = w;
+        begin("each change of ten is answered", "new 0");
+        CHECK(observe(r, &a, "0.li") && observe(r, &b, "0.li") && observe(r, &c, "results TRUEPREDICATE"));
+        tell_all(in_turns);
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+        a.then = write_back, a.more = &w;
+        CHECK(act(own ? r : other, "0.li ins 0 7"));
+        tell_all(in_turns);
+        CHECK(size_of_list("0.li") == 11 && w.deepest == 1 && w.writable == 0);
+        CHECK(hears_insertions(&a, 11)), CHECK(hears_insertions(&b, 11));
+        CHECK(c.calls == 11);
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+        a.then = NULL;
+
+        section = "the last of two answers";
+        w = v;
+        b.then = write_back, b.more = &w;
+        CHECK(act(own ? r : other, "0.li ins 0 7"));
+        tell_all(in_turns);
+        CHECK(size_of_list("0.li") == 22 && w.deepest == 1 && w.writable == 0);
+        CHECK(hears_insertions(&a, 11)), CHECK(hears_insertions(&b, 11));
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+
+        section = "two commits in one call";
+        w.left = 2, w.each = 2, w.deepest = 0;
+        CHECK(act(own ? r : other, "0.li ins 0 7"));
+        tell_all(in_turns);
+        CHECK(size_of_list("0.li") == 25 && w.deepest == 1 && w.left == 0);
+        hears("writer", &b, "I{0} / I{0,1}");
+        CHECK(!strcmp(heard(&a), "I{0} / I{0} / I{0}") || !strcmp(heard(&a), "I{0} / I{0,1}"));
+        hear_anew(&a), hear_anew(&c);
+
+        section = "in a write that begins";
+        w = (writer_t){1, 1, 0, 0, 0, 0, true};
+        CHECK(act(other, "0.li ins 0 7"));
+        CHECK(realm_begin_write(r));
+        CHECK(w.writable == 1 && w.refused == 1 && realm_is_writable(r));
+        hears("writer", &b, "I{0}");
+        CHECK(realm_commit(r));
+        tell_all(in_turns);
+        hears("writer", &b, "I{0}");
+        CHECK(hears_insertions(&a, 2) && size_of_list("0.li") == 27);
+        hear_anew(&a), hear_anew(&c);
+
+        section = "a write that begins is undone";
+        b.then = roll_back;
+        CHECK(act(other, "0.li ins 0 7"));
+        CHECK(realm_begin_write(r));
+        CHECK(realm_is_writable(r));
+        statements(r, "0.li ins 0 7");
+        CHECK(realm_commit(r));
+        b.then = NULL;
+        tell_all(in_turns);
+        CHECK(hears_insertions(&a, 2) && hears_insertions(&b, 2) && size_of_list("0.li") == 29);
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+
+        if (in_turns) {
+            section = "asynchronous writes";
+            w = (writer_t){10, 1, 0, 0, 0, 0, false};
+            a.then = write_later, a.more = &w;
+            CHECK(act(own ? r : other, "0.li ins 0 7"));
+            settle();
+            CHECK(size_of_list("0.li") == 40);
+            CHECK(hears_insertions(&a, 11)), CHECK(hears_insertions(&b, 11));
+        }
+        forget(&a), forget(&b), forget(&c), end();
+
+        begin("a Realm that changes is written to", "new 0");
+        changed_t x = {r, 0, 10, 0, 0, 0}, y = {r, 0, 0, 0, 0, 0};
+        CHECK(observe(r, &a, "object 0"));
+        tell_all(in_turns);
+        hear_anew(&a);
+        realm_callback_token_t* first = realm_add_realm_changed_callback(r, write_at_changes, &x, nothing);
+        realm_callback_token_t* second = realm_add_realm_changed_callback(r, write_at_changes, &y, nothing);
+        CHECK(act(own ? r : other, "0.s='x"));
+        tell_all(in_turns);
+        CHECK(x.calls >= 11 && y.calls >= 11 && x.last == version_of(r) && y.last == version_of(r));
+        CHECK(strstr(heard(&a), "n"));
+        section = "without end";
+        x.left = y.left = 2000, x.deepest = 0;
+        CHECK(act(own ? r : other, "0.s='y"));
+        for (int i = 0; x.left > 0 && i < 5000; i++) tell_all(in_turns);
+        CHECK(x.left == 0 && x.deepest < 50);
+        x.left = y.left = 0;
+        tell_all(in_turns);
+        CHECK(x.last == version_of(r) && y.last == version_of(r));
+        realm_release(first), realm_release(second);
+        forget(&a), end();
+    }
+}
 static void after_close(void) {
     observer_t o, p, again;
     char kind;
@@ -936,6 +1107,8 @@ int main(void) {
     order();
     inside();
     with_turns();
+    observers_that_write(false);
+    observers_that_write(true);
     after_close();
     other_process();
     int status = 1;

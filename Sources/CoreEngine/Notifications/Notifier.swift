@@ -70,6 +70,16 @@ package class Notifier {
         var pending: Pending
         /// The version that it was told of last, or at which it was added.
         var told: UInt64
+        /// How often it was called.
+        var calls = 0
+        /// It is being called, and is not called again before that ends.
+        var isRunning = false
+        var isDue: Bool { !isRunning && (isNew || !pending.isEmpty) }
+    }
+    /// A callback for which there is something, at a time.
+    package struct Due {
+        fileprivate let id: Int
+        fileprivate let calls: Int
     }
     private struct Callbacks {
         var all: [Callback] = []
@@ -147,18 +157,22 @@ package class Notifier {
         }
     }
     /// The callbacks for which there is something, in the order in which they were added.
-    package var due: [Int] { callbacks.with { $0.all.filter { $0.isNew || !$0.pending.isEmpty }.map(\.id) } }
-    /// Calls one, if there still is something for it.
-    package func deliver(_ id: Int) {
+    package var due: [Due] { callbacks.with { $0.all.filter(\.isDue).map { Due(id: $0.id, calls: $0.calls) } } }
+    /// Calls one, unless another one before it had it called: then what came since is for the next time.
+    package func deliver(_ due: Due) {
         let found = callbacks.with { c -> Callback? in
-            guard let i = c.all.firstIndex(where: { $0.id == id }), c.all[i].isNew || !c.all[i].pending.isEmpty else { return nil }
+            guard let i = c.all.firstIndex(where: { $0.id == due.id }), c.all[i].isDue, c.all[i].calls == due.calls else { return nil }
             let before = c.all[i]
             c.all[i].isNew = false
             c.all[i].pending = nothing
             c.all[i].told = version
+            c.all[i].calls &+= 1
+            c.all[i].isRunning = true
             return before
         }
-        if let found { found.call(changeSet(found.pending), min(found.told, version)...version) }
+        guard let found else { return }
+        found.call(changeSet(found.pending), min(found.told, version)...version)
+        callbacks.with { c in if let i = c.all.firstIndex(where: { $0.id == due.id }) { c.all[i].isRunning = false } }
     }
 
     // MARK: What a kind of handle says

@@ -90,9 +90,21 @@ extension Realm {
     func deliver() {
         let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
         guard !all.isEmpty else { return }
+        guard notifyingDepth < Self.deepestNotice else { return owesTurn = true }
+        var version = transaction.version
         notifying {
             // A callback may take others away, write, or close the Realm: each is looked up again.
-            for (notifier, ids) in all { for id in ids { notifier.deliver(id) } }
+            for (notifier, due) in all {
+                for callback in due {
+                    if !isClosed, transaction.version != version {
+                        // One before it wrote: what is told now leads to the present version, and another transaction is not looked into.
+                        guard transaction.stage == .reading || !transaction.hasChanges else { return owesTurn = true }
+                        prepareDelivery()
+                        version = transaction.version
+                    }
+                    notifier.deliver(callback)
+                }
+            }
         }
     }
 
