@@ -130,7 +130,8 @@ struct NotificationTests {
             return true
         }
     }
-    /// Two observers of a list: the first one answers each change with an insertion of its own, until there are `most` elements.
+    /// Two observers of a list: the first one answers each change with an insertion of its own, until there are `most` elements. The second one
+    /// may be told of two at once, as it is not called while the first one writes.
     private static func observe(_ list: List<Int>, most: Int, _ heard: @escaping (Heard, Heard) -> Void) -> [NotificationToken] {
         nonisolated(unsafe) var first = Heard()
         nonisolated(unsafe) var second = Heard()
@@ -163,7 +164,8 @@ struct NotificationTests {
             try crowd.realm?.write { crowd.numbers.append(0) }
         }
         #expect(done.wait(timeout: .now() + 20) == .success)
-        #expect(last.withLock { $0 } == [Heard(calls: 11, insertions: 11), Heard(calls: 11, insertions: 11)])
+        let all = last.withLock { $0 }
+        #expect(all.first == Heard(calls: 11, insertions: 11) && all.last?.insertions == 11)
         queue.sync { kept = [] }
         _ = folder
     }
@@ -174,9 +176,8 @@ struct NotificationTests {
         let tokens = Self.observe(crowd.numbers, most: 11) { last = [$0, $1] }
         for _ in 0..<200 where last.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
         try realm.write { crowd.numbers.append(0) }
-        let all = [Heard(calls: 11, insertions: 11), Heard(calls: 11, insertions: 11)]
-        for _ in 0..<1000 where last != all { try await Task.sleep(for: .milliseconds(20)) }
-        #expect(last == all)
+        for _ in 0..<1000 where last.map(\.insertions) != [11, 11] { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(last.first == Heard(calls: 11, insertions: 11) && last.last?.insertions == 11)
         withExtendedLifetime(tokens) {}
         _ = folder
     }
