@@ -96,7 +96,8 @@ public func realm_results_add_notification_callback(
     let data = UserData(userdata, free)
     return handle(.results, r) { (h, results) throws(RealmError) in
         let paths = try keyPaths(paths)
-        let made = try results.realm.observe(&h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call(callback, data))
+        let made = try results.realm.observe(
+            &h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call(callback, data))
         return NotificationToken(made.0, made.1)
     }
 }

@@ -52,8 +52,7 @@ struct NotificationView {
 
     /// - Parameter own: those of one callback; nil: it has none.
     mutating func add(_ own: [KeyPath]?) {
-        guard let own else { return isPlain = true }
-        paths += own.filter { !paths.contains($0) }
+        if let own { paths += own.filter { !paths.contains($0) } } else { isPlain = true }
     }
 }
 
