@@ -935,7 +935,8 @@ RLM_API size_t realm_config_get_encryption_key(const realm_config_t* config, uin
  *
  *  key:      key_size bytes; may be NULL when key_size is 0.
  *  key_size: 64, or 0 for no encryption.
- *  Errors:   INVALID_ENCRYPTION_KEY for any other size; the old key stays. */
+ *  Errors:   INVALID_ENCRYPTION_KEY for any other size; the old key stays, but nothing is opened with the
+ *            configuration, and no file is made, until a key that is taken is set. */
 RLM_API bool realm_config_set_encryption_key(realm_config_t* config, const uint8_t* key,
                                              size_t key_size);
 
@@ -2698,8 +2699,13 @@ RLM_API bool realm_results_average(realm_results_t* results, realm_property_key_
  * told as one change set. Own commits are told as others' are, not inside the commit, but with the
  * next of these.
  *
- * A callback may release its token or another's, add callbacks, write and close the realm. The
- * callbacks of a handle end when the handle is released, or when its token is. A change set is good
+ * A callback may release its token or another's, add callbacks, write and close the realm. What it
+ * writes is told to all callbacks, itself included, by the next of these; it is not called again while
+ * it runs. Where it runs because realm_begin_write() is called the realm is writing already: it may
+ * change something, but not begin another transaction (WRONG_TRANSACTION_STATE). All callbacks of one
+ * handle are told what any of them asks for: those with key paths and those without.
+ *
+ * The callbacks of a handle end when the handle is released, or when its token is. A change set is good
  * until the callback returns; a clone of it (realm_clone()) until it is released.
  *
  * The rules of the change sets: docs/live-objects.md §6.
@@ -2724,6 +2730,8 @@ RLM_API realm_key_path_array_t* realm_create_key_path_array(
  *
  *  userdata_free:  [optional]; called once, when the callback is gone.
  *  key_path_array: [optional]; NULL: all properties of the object itself.
+ *  on_change:      [optional]; NULL: nothing is called, here and in the four functions below; the userdata
+ *                  is freed with the token all the same.
  *  Returns: an own token; release it to stop.
  *  Thread:  confined; the callback runs on the same thread.
  *  Errors:  [object]; WRONG_TRANSACTION_STATE after the first change of a write transaction, in an

@@ -32,11 +32,10 @@ public func realm_object_add_notification_callback(
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.object, o) { (h, realm) throws(RealmError) in
-        guard let callback else { throw nullArgument() }
         try realm.checkObject(h.table, h.key)
         let paths = try keyPaths(paths)
         let made = try realm.observe(&h.notifier, paths, { (t) in ObjectNotifier(h.table, h.key, at: t.version) }) { (changes, versions) in
-            guard case .object(let c) = changes else { return }
+            guard let callback, case .object(let c) = changes else { return }
             ObjectChangesHandle(c, versions).lend { callback(data.pointer, $0) }
         }
         return NotificationToken(made.0, made.1)
@@ -44,20 +43,19 @@ public func realm_object_add_notification_callback(
 }
 private func addCallback(
     _ door: Door<CollectionHandle>, _ p: OpaquePointer?, _ data: UserData, _ paths: OpaquePointer?, _ kind: CollectionNotifier.Kind,
-    _ call: ((ChangeSet, ClosedRange<UInt64>) -> Void)?
+    _ call: @escaping (ChangeSet, ClosedRange<UInt64>) -> Void
 ) -> OpaquePointer? {
     handle(door, p) { (h, realm) throws(RealmError) in
-        guard let call else { throw nullArgument() }
         _ = try h.contents()
         let paths = try keyPaths(paths)
         let made = try realm.observe(&h.notifier, paths, { (t) throws(RealmError) in try CollectionNotifier(h.path, kind, t) }, call)
         return NotificationToken(made.0, made.1)
     }
 }
-private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> ((ChangeSet, ClosedRange<UInt64>) -> Void)? {
-    guard let callback else { return nil }
-    return { (changes, versions) in
-        guard case .collection(let c) = changes else { return }
+/// - Parameter callback: NULL: `data` is kept and freed as for any other callback, and nothing is called.
+private func call(_ callback: realm_on_collection_change_func_t?, _ data: UserData) -> (ChangeSet, ClosedRange<UInt64>) -> Void {
+    { (changes, versions) in
+        guard let callback, case .collection(let c) = changes else { return }
         CollectionChangesHandle(c, versions).lend { callback(data.pointer, $0) }
     }
 }
@@ -85,11 +83,9 @@ public func realm_dictionary_add_notification_callback(
     let data = UserData(userdata, free)
     return addCallback(
         .dictionary, d, data, paths, .dictionary,
-        callback.map { callback in
-            { (changes, versions) in
-                guard case .dictionary(let c) = changes else { return }
-                DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
-            }
+        { (changes, versions) in
+            guard let callback, case .dictionary(let c) = changes else { return }
+            DictionaryChangesHandle(c, versions).lend { callback(data.pointer, $0) }
         })
 }
 @_cdecl("realm_results_add_notification_callback")
@@ -99,9 +95,9 @@ public func realm_results_add_notification_callback(
 ) -> OpaquePointer? {
     let data = UserData(userdata, free)
     return handle(.results, r) { (h, results) throws(RealmError) in
-        guard let call = call(callback, data) else { throw nullArgument() }
         let paths = try keyPaths(paths)
-        let made = try results.realm.observe(&h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call)
+        let made = try results.realm.observe(
+            &h.notifier, paths, joins: true, { (t) throws(RealmError) in try results.makeNotifier(t) }, call(callback, data))
         return NotificationToken(made.0, made.1)
     }
 }

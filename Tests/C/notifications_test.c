@@ -52,6 +52,10 @@ static const row_t rows[] = {
     {"L19", "new 0", "0.li", "0.li clr", "-"},
     {"L20", "new 0; 0.li fill 3", "0.li", "0.li clr; 0.li ins 0 1; 0.li ins 0 1", "D{0,1,2} I{0,1}"},
     {"L21", "new 0; 0.li fill 2", "0.li", "0.li all", "D{0,1} clr"},
+    {"L21 links", "objects 0 5; 0.la refs 1 4", "0.la", "0.la all", "D{0…3}"},
+    {"L21 twice", "objects 0 5; 0.la refs 1 3; 0.la ins 3 @1", "0.la", "0.la all", "D{0…3}"},
+    {"L21 embedded", "new 0; 0.le ins 0 new; 0.le ins 0 new; 0.le ins 0 new", "0.le", "0.le all", "D{0,1,2}"},
+    {"L21 Mixed", "objects 0 5; 0.lm ins 0 @1; 0.lm ins 0 @2", "0.lm", "0.lm all", "D{0,1} clr"},
     {"L22", "new 0; 0.li fill 2", "0.li", "", "-"},
     {"L23", "new 0; 0.li fill 9", "0.li", "del 0", "D{0…8} del"},
     {"L23 silence", "new 0; 0.li fill 9", "0.li", "del 0 | new 0; 0.li ins 0 1", "D{0…8} del"},
@@ -360,6 +364,97 @@ static void several_callbacks(void) {
     hears("s", &a, "M{0→0}"), hears("s", &b, "M{0→0}");
     b.handle = NULL, forget(&b), forget(&a);
     end();
+}
+/* Callbacks with and without key paths on one handle: all are told what each of them sees (live-objects 6.10). */
+static const struct {
+    const char *name, *before, *observed, *paths, *actions, *expected;
+} mixed_rows[] = {
+    {"linked object", "objects 0 3; 0.link=@1", "object 0", "link.n", "1.n=5", "{link}"},
+    {"backlink", "objects 0 3", "object 0", "bl", "2.link=@0", "{backlink}"},
+    {"object that links here", "objects 0 3; 2.link=@0", "object 0", "bl.n", "2.n=5", "{backlink}"},
+    {"own property", "objects 0 3; 0.link=@1", "object 0", "link.n", "0.s='x", "{s}"},
+    {"own and linked", "objects 0 3; 0.link=@1", "object 0", "link.n,n", "0.n=4; 0.s='x; 1.n=5", "{n,s,link}"},
+    {"no paths at all", "objects 0 3", "object 0", "-", "0.n=4", "{n}"},
+    {"neither", "objects 0 3; 0.link=@1", "object 0", "link.n", "1.s='x", "-"},
+    {"deeper link", CHAIN, "results id == 0", "link.link.link.link.link.link.n", "6.n=7", "M{0→0}"},
+    {"default depth", CHAIN, "results id == 0", "link.link.link.link.link.link.n", "3.n=7", "M{0→0}"},
+    {"backlink of rows", "objects 0 3", "results id == 0", "bl", "2.link=@0", "M{0→0}"},
+    {"sorted rows", "objects 0 3", "results id >= 0 SORT(id DESC)", "bl", "2.link=@0", "M{1→1,3→3}"},
+    {"rows found anew", "objects 0 3", "results TRUEPREDICATE SORT(id DESC) DISTINCT(id)", "bl", "2.link=@0", "M{1→1,3→3}"},
+    {"rows of a list", "objects 0 3; 0.la refs 1 2", "of 0.la n >= 0", "bl", "3.link=@2", "M{1→1}"},
+    {"backlinks", "objects 0 3; 1.link=@0", "back 0", "bl", "3.link=@1", "M{0→0}"},
+    {"list", "objects 0 3; 0.la refs 1 2", "0.la", "bl", "3.link=@2", "M{1→1}"},
+    {"set", "objects 0 3; 0.sa put @1; 0.sa put @2", "0.sa", "bl", "3.link=@2", "M{1→1}"},
+    {"dictionary", "objects 0 3; 0.da key a @1; 0.da key k @2", "0.da", "bl", "3.link=@2", "mod{k}"},
+};
+static void mixed_callbacks(void) {
+    for (size_t i = 0; i < sizeof mixed_rows / sizeof *mixed_rows; i++)
+        for (int order = 0; order < 2; order++)
+            for (int own = 0; own < 2; own++) {
+                observer_t a, b;
+                char kind;
+                start(mixed_rows[i].name, mixed_rows[i].before);
+                memset(&a, 0, sizeof a), a.realm = r, b = a;
+                void* handle = open_handle(r, mixed_rows[i].observed, &kind);
+                CHECK(add_callback(&a, handle, kind, order ? mixed_rows[i].paths : NULL));
+                CHECK(add_callback(&b, handle, kind, order ? NULL : mixed_rows[i].paths));
+                refresh(r);
+                hears("first", &a, "empty"), hears("first", &b, "empty");
+                CHECK(act(own ? r : other, mixed_rows[i].actions));
+                refresh(r);
+                hears("mixed", &a, mixed_rows[i].expected), hears("mixed", &b, mixed_rows[i].expected);
+                b.handle = NULL, forget(&b), forget(&a);
+                end();
+            }
+
+    /* The view of a callback ends with it. */
+    observer_t a, b;
+    start("one of two", "objects 0 3; 0.link=@1");
+    CHECK(observe(r, &a, "object 0"));
+    memset(&b, 0, sizeof b), b.realm = r;
+    CHECK(add_callback(&b, a.handle, 'o', "link.n"));
+    refresh(r), hear_anew(&a), hear_anew(&b);
+    tells(&a, "1.n=5", "{link}");
+    realm_release(b.token), b.token = NULL;
+    tells(&a, "1.n=6", "-");
+    tells(&a, "0.s='x", "{s}");
+    CHECK(add_callback(&b, a.handle, 'o', "link.n"));
+    refresh(r);
+    realm_release(a.token), a.token = NULL;
+    hear_anew(&b);
+    tells(&b, "0.s='y", "-");
+    tells(&b, "1.n=7", "{link}");
+    b.handle = NULL, forget(&b), forget(&a);
+    end();
+}
+/* A callback without a function: it is there, and its userdata is freed with its token (or with the handle). */
+static void no_function(void) {
+    static const char kinds[] = "olsdr";
+    static const char* const observed[] = {"object 0", "0.li", "0.si", "0.di", "results TRUEPREDICATE"};
+    for (size_t i = 0; i < sizeof observed / sizeof *observed; i++) {
+        observer_t a, b;
+        char kind;
+        start("no function", "objects 0 1");
+        memset(&a, 0, sizeof a), a.realm = r, b = a;
+        void* h = open_handle(r, observed[i], &kind);
+        CHECK(h && kind == kinds[i]);
+        a.handle = h;
+        if (kind == 'o') a.token = realm_object_add_notification_callback((realm_object_t*)h, &a, freed, NULL, NULL);
+        if (kind == 'l') a.token = realm_list_add_notification_callback((realm_list_t*)h, &a, freed, NULL, NULL);
+        if (kind == 's') a.token = realm_set_add_notification_callback((realm_set_t*)h, &a, freed, NULL, NULL);
+        if (kind == 'd') a.token = realm_dictionary_add_notification_callback((realm_dictionary_t*)h, &a, freed, NULL, NULL);
+        if (kind == 'r') a.token = realm_results_add_notification_callback((realm_results_t*)h, &a, freed, NULL, NULL);
+        CHECK(a.token && add_callback(&b, h, kind, NULL));
+        refresh(r);
+        hears("first", &b, "empty");
+        CHECK(act(other, "0.n=5; 0.li ins 0 1; 0.si put 1; 0.di key k 1"));
+        refresh(r);
+        CHECK(a.calls == 0 && a.frees == 0 && b.calls == 1);
+        realm_release(a.token), a.token = NULL;
+        CHECK(a.frees == 1);
+        b.handle = NULL, forget(&b), forget(&a);
+        end();
+    }
 }
 static void in_steps(void) {
     observer_t o;
@@ -761,6 +856,177 @@ static void with_turns(void) {
     delivers = true;
     forget(&o), end();
 }
+/* ---- Observers that write ------------------------------------------------------------------------------- */
+
+typedef struct {
+    int left;      /* so many writes to come */
+    int each;      /* in one call */
+    int inside, deepest, writable, refused;
+    bool is_direct; /* in a transaction that has begun it changes something, and ends nothing */
+} writer_t;
+static void write_back(observer_t* o) {
+    writer_t* w = (writer_t*)o->more;
+    w->inside++;
+    if (w->inside > w->deepest) w->deepest = w->inside;
+    if (realm_is_writable(o->realm)) {
+        w->writable++;
+        if (!realm_begin_write(o->realm)) w->refused++;
+        realm_clear_last_error();
+        if (w->is_direct && w->left > 0) w->left--, statements(o->realm, "0.li ins 0 7");
+    } else {
+        for (int i = 0; i < w->each && w->left > 0; i++) w->left--, CHECK(act(o->realm, "0.li ins 0 7"));
+    }
+    w->inside--;
+}
+static void roll_back(observer_t* o) {
+    if (realm_is_writable(o->realm)) CHECK(realm_rollback(o->realm));
+}
+/* Whether so many calls told of one insertion each. */
+static bool hears_insertions(observer_t* o, int calls) {
+    const char* at = o->calls ? text_of(&o->heard) : "";
+    int found = 0;
+    for (; !strncmp(at, "I{0}", 4); at += at[4] ? 7 : 4) found++;
+    if (found != calls || *at) printf("    %s instead of %d insertions\n", heard(o), calls);
+    return found == calls && !*at;
+}
+static size_t size_of_list(const char* name) {
+    place_t p;
+    size_t n = find_place(r, &name, &p) ? size_of(&p.collection) : 0;
+    release_place(&p);
+    return n;
+}
+typedef struct {
+    realm_t* realm;
+    int calls, left, inside, deepest;
+    uint64_t last;
+} changed_t;
+static uint64_t version_of(const realm_t* of) {
+    bool found = false;
+    realm_version_id_t v = {0, 0};
+    return realm_get_version_id(of, &found, &v) && found ? v.version : 0;
+}
+static void write_at_changes(realm_userdata_t p) {
+    changed_t* c = (changed_t*)p;
+    c->calls++, c->inside++;
+    if (c->inside > c->deepest) c->deepest = c->inside;
+    c->last = version_of(c->realm);
+    if (c->left > 0 && !realm_is_writable(c->realm)) c->left--, CHECK(act(c->realm, "0.n add 1"));
+    c->inside--;
+}
+static void insert_later(realm_userdata_t p) {
+    statements((realm_t*)p, "0.li ins 0 7");
+    unsigned id;
+    CHECK(realm_async_commit((realm_t*)p, NULL, NULL, NULL, false, &id));
+}
+static void write_later(observer_t* o) {
+    writer_t* w = (writer_t*)o->more;
+    unsigned id;
+    if (w->left-- > 0) CHECK(realm_async_begin_write(o->realm, insert_later, o->realm, NULL, false, &id));
+}
+/* What is due is told: in turns, or by refreshing. */
+static void tell_all(bool in_turns) {
+    if (in_turns) return settle();
+    uint64_t before;
+    do {
+        before = version_of(r);
+        refresh(r);
+    } while (before != version_of(r));
+    refresh(r);
+}
+static void observers_that_write(bool in_turns) {
+    void (*begin)(const char*, const char*) = in_turns ? start_with_turns : start;
+    for (int own = 0; own < 2; own++) {
+        observer_t a, b, c;
+        writer_t w = {10, 1, 0, 0, 0, 0, false}, v = w;
+        begin("each change of ten is answered", "new 0");
+        CHECK(observe(r, &a, "0.li") && observe(r, &b, "0.li") && observe(r, &c, "results TRUEPREDICATE"));
+        tell_all(in_turns);
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+        a.then = write_back, a.more = &w;
+        CHECK(act(own ? r : other, "0.li ins 0 7"));
+        tell_all(in_turns);
+        CHECK(size_of_list("0.li") == 11 && w.deepest == 1 && w.writable == 0);
+        CHECK(hears_insertions(&a, 11)), CHECK(hears_insertions(&b, 11));
+        CHECK(c.calls == 11);
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+        a.then = NULL;
+
+        section = "the last of two answers";
+        w = v;
+        b.then = write_back, b.more = &w;
+        CHECK(act(own ? r : other, "0.li ins 0 7"));
+        tell_all(in_turns);
+        CHECK(size_of_list("0.li") == 22 && w.deepest == 1 && w.writable == 0);
+        CHECK(hears_insertions(&a, 11)), CHECK(hears_insertions(&b, 11));
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+
+        section = "two commits in one call";
+        w.left = 2, w.each = 2, w.deepest = 0;
+        CHECK(act(own ? r : other, "0.li ins 0 7"));
+        tell_all(in_turns);
+        CHECK(size_of_list("0.li") == 25 && w.deepest == 1 && w.left == 0);
+        hears("writer", &b, "I{0} / I{0,1}");
+        CHECK(!strcmp(heard(&a), "I{0} / I{0} / I{0}") || !strcmp(heard(&a), "I{0} / I{0,1}"));
+        hear_anew(&a), hear_anew(&c);
+
+        section = "in a write that begins";
+        w = (writer_t){1, 1, 0, 0, 0, 0, true};
+        CHECK(act(other, "0.li ins 0 7"));
+        CHECK(realm_begin_write(r));
+        CHECK(w.writable == 1 && w.refused == 1 && realm_is_writable(r));
+        hears("writer", &b, "I{0}");
+        CHECK(realm_commit(r));
+        tell_all(in_turns);
+        hears("writer", &b, "I{0}");
+        CHECK(hears_insertions(&a, 2) && size_of_list("0.li") == 27);
+        hear_anew(&a), hear_anew(&c);
+
+        section = "a write that begins is undone";
+        b.then = roll_back;
+        CHECK(act(other, "0.li ins 0 7"));
+        CHECK(realm_begin_write(r));
+        CHECK(realm_is_writable(r));
+        statements(r, "0.li ins 0 7");
+        CHECK(realm_commit(r));
+        b.then = NULL;
+        tell_all(in_turns);
+        CHECK(hears_insertions(&a, 2) && hears_insertions(&b, 2) && size_of_list("0.li") == 29);
+        hear_anew(&a), hear_anew(&b), hear_anew(&c);
+
+        if (in_turns) {
+            section = "asynchronous writes";
+            w = (writer_t){10, 1, 0, 0, 0, 0, false};
+            a.then = write_later, a.more = &w;
+            CHECK(act(own ? r : other, "0.li ins 0 7"));
+            settle();
+            CHECK(size_of_list("0.li") == 40);
+            CHECK(hears_insertions(&a, 11)), CHECK(hears_insertions(&b, 11));
+        }
+        forget(&a), forget(&b), forget(&c), end();
+
+        begin("a Realm that changes is written to", "new 0");
+        changed_t x = {r, 0, 10, 0, 0, 0}, y = {r, 0, 0, 0, 0, 0};
+        CHECK(observe(r, &a, "object 0"));
+        tell_all(in_turns);
+        hear_anew(&a);
+        realm_callback_token_t* first = realm_add_realm_changed_callback(r, write_at_changes, &x, nothing);
+        realm_callback_token_t* second = realm_add_realm_changed_callback(r, write_at_changes, &y, nothing);
+        CHECK(act(own ? r : other, "0.s='x"));
+        tell_all(in_turns);
+        CHECK(x.calls >= 11 && y.calls >= 11 && x.last == version_of(r) && y.last == version_of(r));
+        CHECK(strstr(heard(&a), "n"));
+        section = "without end";
+        x.left = y.left = 2000, x.deepest = 0;
+        CHECK(act(own ? r : other, "0.s='y"));
+        for (int i = 0; x.left > 0 && i < 5000; i++) tell_all(in_turns);
+        CHECK(x.left == 0 && x.deepest < 50);
+        x.left = y.left = 0;
+        tell_all(in_turns);
+        CHECK(x.last == version_of(r) && y.last == version_of(r));
+        realm_release(first), realm_release(second);
+        forget(&a), end();
+    }
+}
 static void after_close(void) {
     observer_t o, p, again;
     char kind;
@@ -832,6 +1098,8 @@ int main(void) {
     CHECK(pid > 0);
     table();
     several_callbacks();
+    mixed_callbacks();
+    no_function();
     in_steps();
     all_kinds(false);
     all_kinds(true);
@@ -839,6 +1107,8 @@ int main(void) {
     order();
     inside();
     with_turns();
+    observers_that_write(false);
+    observers_that_write(true);
     after_close();
     other_process();
     int status = 1;

@@ -2,14 +2,17 @@
  * random.c - random transactions under observers of every kind. What each is told is written, so that two libraries can be held beside each
  * other, and checked: applied to the content before, it must give the content after, and no change may be missing in it.
  *
- *     random FOLDER FIRST LAST [--transactions N] [--own] [--paths] [--wide] [--gentle] [--quiet]
+ *     random FOLDER FIRST LAST [--transactions N] [--own] [--paths | --mixed] [--writers] [--wide] [--gentle] [--quiet]
  *
  * Seeds FIRST to LAST. --own: the observed Realm commits itself, instead of another one of the file. --paths: observers have key paths.
+ * --mixed: each handle has two callbacks, one with key paths and one without; both are told what two handles are told that have one of them each.
+ * --writers: observers write when they are told something; each call is checked by itself, against the content at that moment.
  * --wide: thousands of objects, and results of them. --gentle leaves out what not every library survives. --quiet: only what is wrong is written, and the counts at the end.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
+#include <stddef.h>
 #include <unistd.h>
 
 #include "actions.h"
@@ -191,8 +194,20 @@ typedef struct {
     realm_value_t links[ELEMENTS];
 } element_t;
 
+/* What it is told of in --mixed: as the other callback of the same handle, then on handles of their own without and with the key paths. */
+enum { OTHER, WITHOUT, WITH, BESIDE };
 typedef struct {
     observer_t observer;
+    told_t told;
+} beside_t;
+
+typedef struct {
+    observer_t observer;
+    beside_t* beside; /* BESIDE of them, in --mixed */
+    bool is_mixed;
+    /* In --writers: its content is known; it was called; it told that it is gone; all that it was told in this step. */
+    bool is_started, was_called, is_over;
+    text_t told_so_far;
     char what[200];
     bool deep, identity; /* rows show their objects three links far; a row is one object, for good */
     content_t content;
@@ -509,6 +524,60 @@ static void check_rows(watched_t* w, const content_t* old, const content_t* new)
         if (!is_modified && old->rows[a].shown != new->rows[b].shown) return wrong(w, "a modification is missing", b);
     }
 }
+/* Whether `text` has the name in braces behind `kind`. */
+static bool text_names(const char* text, const char* kind, const char* name, size_t n) {
+    const char* at = strstr(text, kind);
+    for (at = at ? at + strlen(kind) : NULL; at && *at && *at != '}'; at += *at == ',') {
+        if (!strncmp(at, name, n) && (at[n] == ',' || at[n] == '}')) return true;
+        at += strcspn(at, ",}");
+    }
+    return false;
+}
+/* Whether all names behind `kind` in `text` are in one of the others. */
+static bool names_are_in(const char* text, const char* kind, const char* a, const char* b) {
+    const char* at = strstr(text, kind);
+    for (at = at ? at + strlen(kind) : NULL; at && *at && *at != '}'; at += *at == ',') {
+        size_t n = strcspn(at, ",}");
+        if (!text_names(a, kind, at, n) && !(b && text_names(b, kind, at, n))) return false;
+        at += n;
+    }
+    return true;
+}
+static bool same_indices(const size_t* a, size_t n, const size_t* b, size_t m) { return n == m && !memcmp(a, b, n * sizeof *a); }
+static bool is_among(const told_t* t, size_t i) {
+    for (size_t k = 0; k < t->modifications; k++)
+        if (t->after[k] == i) return true;
+    return false;
+}
+/* Both callbacks of a handle are told what handles of their own are told with and without the key paths (live-objects 6.10). */
+static void check_mixed(watched_t* w) {
+    observer_t *without = &w->beside[WITHOUT].observer, *with = &w->beside[WITH].observer;
+    const char* all = heard(&w->observer);
+    if (strcmp(all, heard(&w->beside[OTHER].observer))) wrong(w, "the callbacks of one handle are told different things", 0);
+    if (w->observer.kind == 'o' || w->observer.kind == 'd') {
+        const char* kind = w->observer.kind == 'o' ? "{" : "mod{";
+        if (!names_are_in(heard(without), kind, all, NULL)) wrong(w, "what a callback without key paths sees is missing", 0);
+        if (!names_are_in(heard(with), kind, all, NULL)) wrong(w, "what key paths see is missing", 0);
+        if (!names_are_in(all, kind, heard(without), heard(with))) wrong(w, "more than both see", 0);
+    } else {
+        const told_t *t = &w->told, *x = &w->beside[WITHOUT].told, *y = &w->beside[WITH].told;
+        bool is_same = true;
+        for (const told_t* one = x; one; one = one == x ? y : NULL)
+            is_same = is_same && same_indices(t->d, t->deletions, one->d, one->deletions) && same_indices(t->i, t->insertions, one->i, one->insertions);
+        /* Which rows stay depends on which are modified, where some change their places. */
+        if (!is_same && w->observer.kind != 'r') wrong(w, "other elements come and go", 0);
+        for (size_t k = 0; is_same && k < t->modifications; k++)
+            if (!is_among(x, t->after[k]) && !is_among(y, t->after[k])) wrong(w, "more than both see", t->after[k]);
+        for (size_t k = 0; is_same && k < x->modifications; k++)
+            if (!is_among(t, x->after[k])) wrong(w, "what a callback without key paths sees is missing", x->after[k]);
+        for (size_t k = 0; is_same && k < y->modifications; k++)
+            if (!is_among(t, y->after[k])) wrong(w, "what key paths see is missing", y->after[k]);
+    }
+    for (int i = 0; i < BESIDE; i++) {
+        hear_anew(&w->beside[i].observer);
+        memset(&w->beside[i].told, 0, sizeof w->beside[i].told);
+    }
+}
 static void check(watched_t* w) {
     static content_t new;
     read_content(w, &new);
@@ -525,31 +594,94 @@ static void check(watched_t* w) {
 
 /* ---- A seed --------------------------------------------------------------------------------------------- */
 
-static bool quiet, with_paths, own;
+static bool quiet, with_paths, own, mixed, writers;
+static bool ends_with(const char* text, const char* end) {
+    size_t n = strlen(text), m = strlen(end);
+    return n >= m && !strcmp(text + n - m, end);
+}
+static realm_t* elsewhere;
+static unsigned answers, calls;
+/* In --writers: what one call tells leads from what was there when the last one ended to what is there now. Now and then it is answered. */
+static void hear(observer_t* o) {
+    note(o);
+    if (!writers) return;
+    watched_t* w = (watched_t*)((char*)o - offsetof(watched_t, observer));
+    calls++;
+    w->was_called = true;
+    say(&w->told_so_far, "%s%s", w->told_so_far.length ? " / " : "", heard(o));
+    w->is_over = w->is_over || (o->kind != 'o' && ends_with(heard(o), "del"));
+    long before = faults;
+    memos = 0;
+    if (w->is_started) check(w);
+    if (faults > before) printf("    %s of %s\n", o->writable ? "inside a write" : "a call", text_of(&w->told_so_far));
+    hear_anew(o);
+    if (!w->is_started || !answers || o->writable || below(4)) return;
+    answers--;
+    text_t t = {NULL, 0, 0};
+    for (unsigned n = 1 + below(3); n; n--) any_statement(&t), say(&t, n > 1 ? "; " : "");
+    if (!quiet) printf("    %s answers: %s\n", w->what, text_of(&t));
+    transactions++;
+    if (!act(below(4) ? o->realm : elsewhere, text_of(&t))) wrong(w, "it cannot write", 0);
+    free(t.text);
+}
+static void forget_all(watched_t* w) {
+    /* The other callback of the handle first. */
+    for (int i = 0; w->beside && i < BESIDE; i++) forget(&w->beside[i].observer);
+    forget(&w->observer);
+    free(w->told_so_far.text);
+    memset(&w->told_so_far, 0, sizeof w->told_so_far);
+    w->is_started = w->was_called = w->is_over = w->is_mixed = false;
+}
+/* The other callbacks of --mixed. */
+static void watch_mixed(realm_t* r, watched_t* w, const char* what, const char* paths, bool is_first_without) {
+    char text[200];
+    if (!w->beside) w->beside = (beside_t*)calloc(BESIDE, sizeof *w->beside);
+    if (!w->beside) abort();
+    observer_t* other = &w->beside[OTHER].observer;
+    memset(other, 0, sizeof *other);
+    other->realm = r;
+    bool good = add_callback(other, w->observer.handle, w->observer.kind, is_first_without ? paths : NULL);
+    other->handle = NULL;
+    snprintf(text, sizeof text, "%s @ %s", what, paths);
+    good = good && observe(r, &w->beside[WITHOUT].observer, what) && observe(r, &w->beside[WITH].observer, text);
+    for (int i = 0; i < BESIDE; i++) w->beside[i].observer.more = &w->beside[i].told, w->beside[i].observer.then = note;
+    w->is_mixed = good;
+}
 static void watch(realm_t* r, size_t i) {
     watched_t* w = &watched[i];
     const char* what = watched_text(i);
     const char* paths = ONE_OF(
         "n", "s", "link.n", "la.n", "bl", "bl.n", "*", "*.*", "-", "da.n", "emb.n", "link.link.n", "n,link.s", "sa.link.n", "le.n");
     bool of_values = !wide && (i < PLAIN || i >= GENTLE + ROUGH), bare = !with_paths || of_values || below(4) == 0;
-    forget(&w->observer);
+    forget_all(w);
+    bool mixes = mixed && !of_values, is_first_without = mixes && below(2);
     snprintf(w->what, sizeof w->what, bare ? "%s" : "%s @ %s", what, paths);
     w->identity = strstr(what, "results") || strstr(what, "back") || strstr(what, "of 0.la") || strstr(what, "of 1.la") || strstr(what, " n >");
     w->deep = bare && !of_values && !wide;
-    observe(r, &w->observer, w->what);
+    char text[200];
+    snprintf(text, sizeof text, mixes && !is_first_without ? "%s @ %s" : "%s", w->what, paths);
+    bool is_there = observe(r, &w->observer, text);
     w->observer.realm = r;
-    w->observer.more = &w->told, w->observer.then = note;
+    w->observer.more = &w->told, w->observer.then = hear;
+    if (mixes && is_there) watch_mixed(r, w, what, paths, is_first_without);
     find_element(r, w);
     realm_clear_last_error();
 }
 static void start_all(void) {
     memos = 0;
-    for (size_t i = 0; i < OBSERVERS; i++)
-        if (watched[i].observer.handle && watched[i].observer.calls) {
-            read_content(&watched[i], &watched[i].content);
-            memset(&watched[i].told, 0, sizeof watched[i].told);
-            hear_anew(&watched[i].observer);
+    for (size_t i = 0; i < OBSERVERS; i++) {
+        watched_t* w = &watched[i];
+        if (!w->observer.handle || !(writers ? w->was_called && !w->is_started : w->observer.calls)) continue;
+        read_content(w, &w->content);
+        memset(&w->told, 0, sizeof w->told);
+        hear_anew(&w->observer);
+        empty(&w->told_so_far);
+        w->is_started = true;
+        for (int k = 0; w->is_mixed && k < BESIDE; k++) {
+            memset(&w->beside[k].told, 0, sizeof w->beside[k].told);
+            hear_anew(&w->beside[k].observer);
         }
+    }
 }
 static bool refreshed(realm_t* r) {
     bool did;
@@ -563,9 +695,14 @@ static bool refreshed(realm_t* r) {
 static void print_rows(const content_t* c) {
     for (size_t i = 0; i < c->count; i++) printf(" %s", c->rows[i].name);
 }
-static bool ends_with(const char* text, const char* end) {
-    size_t n = strlen(text), m = strlen(end);
-    return n >= m && !strcmp(text + n - m, end);
+/* Everything is told. */
+static bool refreshed_fully(realm_t* r) {
+    unsigned before;
+    do {
+        before = calls;
+        if (!refreshed(r)) return false;
+    } while (writers && calls != before);
+    return true;
 }
 static void try_seed(const char* folder, long count) {
     char path[300];
@@ -579,8 +716,8 @@ static void try_seed(const char* folder, long count) {
         return;
     }
     realm_t* writer = own ? r : other;
-    around = quiet ? NULL : follow_elements;
-    observed = r;
+    around = quiet || writers ? NULL : follow_elements;
+    observed = r, elsewhere = other, answers = 0;
     say(&t, "objects 0 %u", ids - 2);
     if (!wide && !gentle) say(&t, "; 0.mx=[]; 0.mx ins 0 []; 1.mx={}; 1.mx key k []; 0.lm ins 0 []; 0.lm[0] ins 0 1; 0.lm[0] ins 1 {}");
     if (!wide && !gentle) say(&t, "; 0.dm key k []; 0.dm{k} ins 0 []; 0.emb new; 1.le ins 0 new; 1.le ins 0 new");
@@ -598,24 +735,32 @@ static void try_seed(const char* folder, long count) {
             for (unsigned s = 1 + below(5); s; s--) any_statement(&t), say(&t, s > 1 ? "; " : c + 1 < commits ? " | " : "");
         if (!quiet) printf("# %u %ld: %s\n", seed, n, text_of(&t)), fflush(stdout);
         transactions += commits;
-        good = act(writer, text_of(&t)) && refreshed(r);
+        answers = writers ? below(5) : 0;
+        good = act(writer, text_of(&t));
+        /* What comes next may begin before this was told. */
+        if (writers && good && below(4) == 0) continue;
+        good = good && refreshed_fully(r);
         memos = 0;
         for (size_t i = 0; good && i < observers; i++) {
             watched_t* w = &watched[i];
             if (!w->observer.handle) continue;
+            if (writers && !w->is_started) continue;
+            if (!quiet && writers && w->told_so_far.length) printf("%u %ld %s: %s\n", seed, n, w->what, text_of(&w->told_so_far));
             if (!quiet && w->observer.calls) printf("%u %ld %s: %s\n", seed, n, w->what, heard(&w->observer));
             if (!quiet && w->element.was_moved) printf("lost %u %ld %s: ", seed, n, w->what), print_lost(w);
             w->element.was_moved = false;
             bool moves = !quiet && w->identity && w->told.deletions && w->told.insertions;
             if (moves) printf("rows %u %ld %s:", seed, n, w->what), print_rows(&w->content), printf(" >");
             long before = faults;
-            bool is_over = w->observer.kind != 'o' && ends_with(heard(&w->observer), "del");
-            check(w);
+            bool is_over = w->is_over || (w->observer.kind != 'o' && ends_with(heard(&w->observer), "del"));
+            if (w->is_mixed) check_mixed(w);
+            if (!writers || !is_over) check(w);
             if (moves) print_rows(&w->content), printf("\n");
             if (faults > before) printf("    after %ld: %s\n", n, text_of(&t));
             hear_anew(&w->observer);
+            empty(&w->told_so_far);
             /* A collection that is gone says nothing any more, whatever takes its place. */
-            if (is_over) forget(&w->observer);
+            if (is_over) forget_all(w);
         }
         /* One is made anew, now and then. */
         if (below(3) == 0) {
@@ -624,11 +769,12 @@ static void try_seed(const char* folder, long count) {
                 watch(r, i);
                 if (!quiet) printf("anew %u %ld %s: \n", seed, n, watched[i].what);
             }
-            good = good && refreshed(r);
+            answers = 0;
+            good = good && refreshed_fully(r);
             start_all();
         }
     }
-    for (size_t i = 0; i < OBSERVERS; i++) forget(&watched[i].observer);
+    for (size_t i = 0; i < OBSERVERS; i++) forget_all(&watched[i]);
     realm_close(r), realm_close(other);
     realm_release(r), realm_release(other);
     free(t.text);
@@ -640,12 +786,14 @@ static void try_seed(const char* folder, long count) {
 int main(int count, char** arguments) {
     long each = 40;
     if (count < 4) {
-        fprintf(stderr, "random FOLDER FIRST LAST [--transactions N] [--own] [--paths] [--gentle] [--quiet]\n");
+        fprintf(stderr, "random FOLDER FIRST LAST [--transactions N] [--own] [--paths | --mixed] [--writers] [--wide] [--gentle] [--quiet]\n");
         return 2;
     }
     for (int i = 4; i < count; i++) {
         if (!strcmp(arguments[i], "--own")) own = true;
         else if (!strcmp(arguments[i], "--paths")) with_paths = true;
+        else if (!strcmp(arguments[i], "--mixed")) mixed = true;
+        else if (!strcmp(arguments[i], "--writers")) writers = true;
         else if (!strcmp(arguments[i], "--wide")) wide = true, ids = MANY;
         else if (!strcmp(arguments[i], "--gentle")) gentle = skips_idle_clears = true;
         else if (!strcmp(arguments[i], "--quiet")) quiet = true;

@@ -4,8 +4,9 @@ library also held beside what that one tells.
 
     run.py [--library LIB] [--second LIB] [--seeds N] [--first N] [--transactions N] [--modes MODE,...]
 
-Modes: foreign (another Realm of the file commits), own, and both with `-paths` (observers have key paths); wide and wide-own (results of
-thousands of objects, of a fourth of the seeds). Differences are shown, but for
+Modes: foreign (another Realm of the file commits), own, and both with `-paths` (observers have key paths), with `-mixed` (each handle has a
+callback with key paths and one without) and with `-writers` (observers write when they are told something; not compared with the second library,
+which calls in another order); wide and wide-own (results of thousands of objects, of a fourth of the seeds). Differences are shown, but for
 those that are known. A seed at which the second library dies counts up to that transaction.
 """
 import argparse
@@ -21,7 +22,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-MODES = {"foreign": [], "own": ["--own"], "foreign-paths": ["--paths"], "own-paths": ["--own", "--paths"], "wide": ["--wide"],
+MODES = {"foreign": [], "own": ["--own"], "foreign-paths": ["--paths"], "own-paths": ["--own", "--paths"],
+         "foreign-mixed": ["--mixed"], "own-mixed": ["--own", "--mixed"], "foreign-writers": ["--writers"], "own-writers": ["--own", "--writers"],
+         "wide": ["--wide"],
          "wide-own": ["--own", "--wide", "--paths"]}
 
 
@@ -186,7 +189,7 @@ def main():
         first = build(options.library, folder, "first")
         second = build(options.second, folder, "second") if options.second else None
         for mode in options.modes.split(","):
-            if not second:
+            if not second or mode.endswith("writers"):
                 some = seeds[:max(1, len(seeds) // 4)] if mode.startswith("wide") else seeds
                 code, out, err = run(first, folder, some, options.transactions, mode, ["--quiet"])
                 print(f"{mode}: {out}{err}", end="")

@@ -28,6 +28,20 @@ private actor Store {
     }
     func first(_ key: String) -> Int { realm?.object(ofType: Base.self, forPrimaryKey: key)?.first ?? -1 }
     func hear(_ text: String) { told.append(text) }
+    /// Answers each change that it is told of, until there are `most` objects.
+    func answer(_ found: Results<Base>, most: Int) throws {
+        told.append("\(found.count)")
+        let next = found.count
+        if next < most { try realm?.write { _ = realm?.create(Base.self, value: ["answer\(next)", 1] as [Any]) } }
+    }
+    func answerAll(_ configuration: Realm.Configuration, most: Int) async throws {
+        guard let all = realm?.objects(Base.self) else { return }
+        tokens.append(
+            await all.observe(on: self) { store, change in
+                guard case .update(let found, _, _, _) = change else { return }
+                #expect(throws: Never.self) { try store.answer(found, most: most) }
+            })
+    }
     func keep(_ token: NotificationToken) { tokens.append(token) }
 }
 
@@ -47,6 +61,16 @@ struct ActorTests {
             Issue.record("the error of the block is lost")
         } catch {}
         #expect(await stores[0].count() == 1)
+    }
+    @Test func anObserverThatWrites() async throws {
+        let folder = try Folder(), configuration = folder.configuration([Base.self]), store = Store(), other = Store()
+        try await store.open(configuration)
+        try await other.open(configuration)
+        try await store.answerAll(configuration, most: 11)
+        try await store.add("k")
+        for _ in 0..<1000 where await store.told.count < 11 { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(await store.told == (1...11).map { "\($0)" })
+        #expect(await other.count() == 11)
     }
     @Test func observing() async throws {
         let folder = try Folder(), configuration = folder.configuration([Base.self]), store = Store(), other = Store()

@@ -119,6 +119,108 @@ struct NotificationTests {
         withExtendedLifetime(token) {}
         _ = folder
     }
+    /// What a list was told: how many insertions, in how many calls.
+    private struct Heard: Sendable, Equatable {
+        var calls = 0, insertions = 0
+        mutating func hear<C: RealmCollection>(_ change: RealmCollectionChange<C>) -> Bool {
+            guard case .update(_, let deletions, let insertions, let modifications) = change else { return false }
+            #expect(deletions.isEmpty && modifications.isEmpty)
+            calls += 1
+            self.insertions += insertions.count
+            return true
+        }
+    }
+    /// Two observers of a list: the first one answers each change with an insertion of its own, until there are `most` elements. The second one
+    /// may be told of two at once, as it is not called while the first one writes.
+    private static func observe(_ list: List<Int>, most: Int, _ heard: @escaping (Heard, Heard) -> Void) -> [NotificationToken] {
+        nonisolated(unsafe) var first = Heard()
+        nonisolated(unsafe) var second = Heard()
+        let writer = list.observe { change in
+            if first.hear(change), list.count < most, let realm = list.realm { #expect(throws: Never.self) { try realm.write { list.append(0) } } }
+            heard(first, second)
+        }
+        let reader = list.observe { change in
+            _ = second.hear(change)
+            heard(first, second)
+        }
+        return [writer, reader]
+    }
+    @Test func anObserverThatWritesOnAQueue() throws {
+        let folder = try Folder(), configuration = folder.configuration([Crowd.self])
+        let queue = DispatchQueue(label: "writers"), done = DispatchSemaphore(value: 0), last = Mutex<[Heard]>([])
+        nonisolated(unsafe) var kept: [Any] = []
+        try queue.sync {
+            let realm = try Realm(configuration: configuration, queue: queue), crowd = Crowd()
+            try realm.write { realm.add(crowd) }
+            let tokens = Self.observe(crowd.numbers, most: 11) { a, b in
+                last.withLock { $0 = [a, b] }
+                if a.insertions == 11, b.insertions == 11 { done.signal() }
+            }
+            kept = [realm, crowd, tokens]
+        }
+        queue.sync {}
+        try queue.sync {
+            let crowd = try #require(kept[1] as? Crowd)
+            try crowd.realm?.write { crowd.numbers.append(0) }
+        }
+        #expect(done.wait(timeout: .now() + 20) == .success)
+        let all = last.withLock { $0 }
+        #expect(all.first == Heard(calls: 11, insertions: 11) && all.last?.insertions == 11)
+        queue.sync { kept = [] }
+        _ = folder
+    }
+    @MainActor @Test func anObserverThatWritesOnTheMainQueue() async throws {
+        let folder = try Folder(), realm = try Realm(configuration: folder.configuration([Crowd.self]), queue: .main), crowd = Crowd()
+        try realm.write { realm.add(crowd) }
+        var last: [Heard] = []
+        let tokens = Self.observe(crowd.numbers, most: 11) { last = [$0, $1] }
+        for _ in 0..<200 where last.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        try realm.write { crowd.numbers.append(0) }
+        for _ in 0..<1000 where last.map(\.insertions) != [11, 11] { try await Task.sleep(for: .milliseconds(20)) }
+        #expect(last.first == Heard(calls: 11, insertions: 11) && last.last?.insertions == 11)
+        withExtendedLifetime(tokens) {}
+        _ = folder
+    }
+    /// A transaction that begins tells what happened before, and those who are told write: each in a transaction of its own.
+    @Test func observersThatWriteWhenATransactionBegins() throws {
+        let (realm, folder) = try makeRealm(Crowd.self)
+        let crowd = Crowd()
+        try realm.write { realm.add(crowd) }
+        var last: [Heard] = [], tokens: [NotificationToken] = []
+        for _ in 0..<3 { tokens += Self.observe(crowd.numbers, most: 20) { last = [$0, $1] } }
+        var moves = 0
+        tokens.append(
+            realm.observe { _, realm in
+                moves += 1
+                if moves % 5 == 0, moves < 40 { #expect(throws: Never.self) { try realm.write { crowd.names.insert("\(moves)") } } }
+            })
+        realm.refresh()
+        try realm.write { crowd.numbers.append(0) }
+        try realm.write { crowd.numbers.append(0) }
+        realm.beginWrite()
+        #expect(realm.isInWriteTransaction)
+        crowd.numbers.append(0)
+        try realm.commitWrite()
+        for _ in 0..<40 { realm.refresh() }
+        #expect(crowd.numbers.count >= 20 && last.allSatisfy { $0.insertions == crowd.numbers.count })
+        // One that throws undoes what it wrote, and nothing else.
+        struct Refused: Error {}
+        let refusing = crowd.ages.observe { change in
+            guard case .update = change else { return }
+            #expect(throws: Refused.self) {
+                try realm.write {
+                    crowd.ages["never"] = 1
+                    throw Refused()
+                }
+            }
+        }
+        realm.refresh()
+        try realm.write { crowd.ages["a"] = 1 }
+        try realm.write { crowd.ages["b"] = 2 }
+        #expect(crowd.ages.count == 2 && crowd.ages["never"] == nil)
+        withExtendedLifetime((tokens, refusing)) {}
+        _ = folder
+    }
     @Test func onAQueue() throws {
         let (realm, folder) = try open()
         let queue = DispatchQueue(label: "observers"), told = Mutex<[String]>([]), arrived = DispatchSemaphore(value: 0)

@@ -16,11 +16,11 @@ final class ChangedObjects {
         self.changes = changes
     }
 
-    /// Objects of a class that changed along one of `paths`; nil: that were modified, or lead to one that was over up to three links.
-    func keys(of table: TableKey, _ paths: [KeyPath]?) throws(RealmError) -> Set<ObjKey> {
-        guard let paths else { return try reachingModified(table) }
-        var all: Set<ObjKey> = []
-        for p in paths { all.formUnion(try keys(along: p)) }
+    /// Objects of a class that changed along one of the paths of a view; for one without paths, too, those that were modified, or lead to one
+    /// that was over up to three links.
+    func keys(of table: TableKey, _ view: NotificationView) throws(RealmError) -> Set<ObjKey> {
+        var all = view.isPlain ? try reachingModified(table) : []
+        for p in view.paths { all.formUnion(try keys(along: p)) }
         return all
     }
     /// Objects of a class that were modified themselves.
@@ -75,7 +75,8 @@ final class ChangedObjects {
 
     // MARK: Along paths
 
-    private func keys(along path: KeyPath) throws(RealmError) -> Set<ObjKey> {
+    /// Objects of the class where a path begins that changed along it.
+    func keys(along path: KeyPath) throws(RealmError) -> Set<ObjKey> {
         if let known = along[path] { return known }
         var all: Set<ObjKey> = []
         // Who links to an object counts where a path ends.

@@ -43,6 +43,19 @@ final class SnapshotBefore {
     }
 }
 
+/// What the callbacks of one handle see together: of what any of them sees, all are told. Rules: live-objects §6.10.
+struct NotificationView {
+    /// Some of them have no key paths.
+    private(set) var isPlain = false
+    /// Those of all the others.
+    private(set) var paths: [KeyPath] = []
+
+    /// - Parameter own: those of one callback; nil: it has none.
+    mutating func add(_ own: [KeyPath]?) {
+        if let own { paths += own.filter { !paths.contains($0) } } else { isPlain = true }
+    }
+}
+
 /// The one observer of a handle, with all its callbacks. A kind of handle has its subclass.
 ///
 /// Thread rule: that of the Realm; callbacks are taken away on any thread.
@@ -56,6 +69,16 @@ package class Notifier {
         var pending: Pending
         /// The version that it was told of last, or at which it was added.
         var told: UInt64
+        /// How often it was called.
+        var calls = 0
+        /// It is being called, and is not called again before that ends.
+        var isRunning = false
+        var isDue: Bool { !isRunning && (isNew || !pending.isEmpty) }
+    }
+    /// A callback for which there is something, at a time.
+    package struct Due {
+        fileprivate let id: Int
+        fileprivate let calls: Int
     }
     private struct Callbacks {
         var all: [Callback] = []
@@ -124,30 +147,31 @@ package class Notifier {
         }
         withExtendedLifetime(gone) {}
     }
-    /// What the callbacks ask for together; nil: everything. Rules: live-objects §6.10.
-    final var paths: [KeyPath]? {
+    /// What the callbacks see together. Rules: live-objects §6.10.
+    final var view: NotificationView {
         callbacks.with { c in
-            var all: [KeyPath] = []
-            for callback in c.all {
-                guard let own = callback.paths else { return nil }
-                all += own.filter { !all.contains($0) }
-            }
-            return all
+            var view = NotificationView()
+            for callback in c.all { view.add(callback.paths) }
+            return view
         }
     }
     /// The callbacks for which there is something, in the order in which they were added.
-    package var due: [Int] { callbacks.with { $0.all.filter { $0.isNew || !$0.pending.isEmpty }.map(\.id) } }
-    /// Calls one, if there still is something for it.
-    package func deliver(_ id: Int) {
+    package var due: [Due] { callbacks.with { $0.all.filter(\.isDue).map { Due(id: $0.id, calls: $0.calls) } } }
+    /// Calls one, unless another one before it had it called: then what came since is for the next time.
+    package func deliver(_ due: Due) {
         let found = callbacks.with { c -> Callback? in
-            guard let i = c.all.firstIndex(where: { $0.id == id }), c.all[i].isNew || !c.all[i].pending.isEmpty else { return nil }
+            guard let i = c.all.firstIndex(where: { $0.id == due.id }), c.all[i].isDue, c.all[i].calls == due.calls else { return nil }
             let before = c.all[i]
             c.all[i].isNew = false
             c.all[i].pending = nothing
             c.all[i].told = version
+            c.all[i].calls &+= 1
+            c.all[i].isRunning = true
             return before
         }
-        if let found { found.call(changeSet(found.pending), min(found.told, version)...version) }
+        guard let found else { return }
+        found.call(changeSet(found.pending), min(found.told, version)...version)
+        callbacks.with { c in if let i = c.all.firstIndex(where: { $0.id == due.id }) { c.all[i].isRunning = false } }
     }
 
     // MARK: What a kind of handle says
@@ -224,13 +248,11 @@ package final class ObjectNotifier: Notifier {
             isOver = true
             return .object(c)
         }
-        if let paths {
-            for p in paths {
-                guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
-                if try pass.changed.keys(of: table, [p]).contains(object) { c.properties.append(first.column) }
-            }
-        } else {
-            c.properties = pass.changes.tables[table]?.modified[object] ?? []
+        let view = view
+        if view.isPlain { c.properties = pass.changes.tables[table]?.modified[object] ?? [] }
+        for p in view.paths {
+            guard let first = p.steps.first, !c.properties.contains(first.column) else { continue }
+            if try pass.changed.keys(along: p).contains(object) { c.properties.append(first.column) }
         }
         return .object(c)
     }
@@ -304,7 +326,7 @@ package final class CollectionNotifier: Notifier {
             if kind == .dictionary, !b.isEmpty { keys = try d.allNames() }
         }
         if let target {
-            let changed = try pass.changed.keys(of: target, paths)
+            let changed = try pass.changed.keys(of: target, view)
             if !changed.isEmpty {
                 for i in 0..<new {
                     let element: Mixed

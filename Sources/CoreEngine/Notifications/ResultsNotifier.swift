@@ -29,7 +29,7 @@ package final class ResultsNotifier: Notifier {
     override var isUnprepared: Bool { if case .unknown = rows { true } else { false } }
 
     override func changes(in pass: NotificationPass, _ tracker: CollectionTracker?) throws(RealmError) -> Pending {
-        let changed = try pass.changed.keys(of: table, paths)
+        let changed = try pass.changed.keys(of: table, view)
         let own = pass.changes.tables[table] ?? TransactionChanges.Objects()
         switch rows {
         case .unknown:

@@ -228,8 +228,8 @@ extension Realm {
     /// Begins the transaction of a block. Callbacks of the move may end it: then it is begun again, with nothing left to tell them, unless they gave
     /// the lock back.
     private func beginForBlock() throws(RealmError) {
-        try beginWrite()
-        if !isWriting, !isClosed, transaction.holdsLock { try beginWrite() }
+        try beginTelling()
+        if !isWriting, !isClosed, transaction.holdsLock { try beginUntold() }
         guard isWriting || isClosed || !transaction.holdsLock else {
             throw RealmError(.wrongTransactionState, "Callbacks ended the transaction of an asynchronous write before its block ran")
         }

@@ -73,7 +73,17 @@ extension Realm {
         }
     }
     /// The Realm shows another version: schema changed, refreshed, Realm changed. Order: live-objects §6.13.
+    ///
+    /// One that writes whenever it is called has itself called again inside of its commit. Where that goes too deep, or too far, it is called in
+    /// the next turn, or when the Realm moves the next time.
     func notifyMoved() {
+        guard notifyingDepth < Self.deepestNotice, noticesInside < Self.mostNotices else {
+            owesNotice = true
+            owesTurn = true
+            return
+        }
+        owesNotice = false
+        noticesInside += 1
         notifying {
             if schemaMoved {
                 schemaMoved = false
@@ -87,11 +97,18 @@ extension Realm {
             }
         }
     }
+    /// As `notifyMoved`, where the Realm may have moved, or an earlier move was not told.
+    func notifyMoved(_ moved: Bool) { if moved || owesNotice { notifyMoved() } }
     /// While callbacks run the Realm is moved by nothing but the writes that they begin.
     func notifying(_ body: () -> Void) {
         notifyingDepth += 1
         body()
         notifyingDepth -= 1
+        if !isNotifying { noticesInside = 0 }
         payTurn()
     }
+    /// How deep callbacks may be nested in one another, and how often it may be told inside of one that the Realm has moved: those that write
+    /// without end use up neither the stack nor the time of others.
+    static let deepestNotice = 16
+    static let mostNotices = 1000
 }

@@ -129,15 +129,19 @@ extension Realm {
     package func clear(_ path: CollectionPath, _ shape: CollectionShape) throws(RealmError) {
         try editing(path, shape) { (e) throws(RealmError) in try e.clear() }
     }
-    /// Empties the collection and deletes the objects it links to.
+    /// Deletes the objects that the collection links to, which takes their elements out one by one: observers are not told that it was cleared.
+    /// A collection of something else is cleared.
     package func removeAll(_ path: CollectionPath, _ shape: CollectionShape) throws(RealmError) {
         let (targets, table): ([ObjKey], TableKey) = try editing(path, shape) { (e) throws(RealmError) in
             let all = try e.targets()
-            if shape == .list || all.isEmpty { try e.clear() }
+            if all.isEmpty { try e.clear() }
             return (all, e.column.oppositeTable)
         }
         guard !targets.isEmpty, let t = try reading().group.table(table) else { return }
         try changing { () throws(RealmError) in try t.group.delete(t, targets) }
+        // What is left of a list leads to no object: it goes, too. The owner may have been one of those that were deleted.
+        guard shape == .list, case .list(let rest)? = try reading().group.collection(path), rest.count > 0 else { return }
+        try clear(path, shape)
     }
     package func insertIntoSet(_ value: Mixed, _ path: CollectionPath) throws(RealmError) -> (index: Int, inserted: Bool) {
         try editing(path, .set) { (e) throws(RealmError) in

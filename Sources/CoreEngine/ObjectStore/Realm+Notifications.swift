@@ -90,9 +90,27 @@ extension Realm {
     func deliver() {
         let all = notifiers.live().map { ($0, $0.due) }.filter { !$0.1.isEmpty }
         guard !all.isEmpty else { return }
+        guard notifyingDepth < Self.deepestNotice else {
+            owesTurn = true
+            return
+        }
+        var version = transaction.version
         notifying {
             // A callback may take others away, write, or close the Realm: each is looked up again.
-            for (notifier, ids) in all { for id in ids { notifier.deliver(id) } }
+            for (notifier, due) in all {
+                for callback in due {
+                    if !isClosed, transaction.version != version {
+                        // One before it wrote: what is told now leads to the present version, and another transaction is not looked into.
+                        guard transaction.stage == .reading || !transaction.hasChanges else {
+                            owesTurn = true
+                            return
+                        }
+                        prepareDelivery()
+                        version = transaction.version
+                    }
+                    notifier.deliver(callback)
+                }
+            }
         }
     }
 

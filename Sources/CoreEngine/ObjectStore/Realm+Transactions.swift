@@ -98,30 +98,68 @@ extension Realm {
             _ = try reading()
         }
     }
-    /// Waits for the write lock and moves to the newest version.
+    /// Waits for the write lock and moves to the newest version. Callbacks that are told of this move run inside of the transaction: they may
+    /// change something, which becomes part of it, but begin no other one. `write` may be called there.
+    ///
+    /// - Throws: 2005 inside a write transaction, and where nothing can be written.
     public func beginWrite() throws(RealmError) {
         try inside { () throws(RealmError) in
-            let t = transaction
-            guard !isFrozen else { throw frozenError("perform transactions on") }
-            guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
-                throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
-            }
-            awaitFlush()
-            guard t.stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
-            if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
-                throw RealmError(
-                    .wrongTransactionState,
-                    "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
-            }
-            let wasIdle = t.stage == .idle
-            if wasIdle { _ = try reading() }
-            prepareMove()
-            let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
-            try verifyWhole()
-            prepareDelivery()
-            if moved || wasIdle { notifyMoved() }
-            deliver()
+            try beginTelling()
+            // A callback may have ended it.
+            if !isWriting { try beginUntold() }
         }
+    }
+    /// As `beginWrite`, for programs that write whenever they are told of a change: inside a callback nobody else is told of anything before that
+    /// callback has returned. One that is called because a write begins takes the transaction that is open, which is begun again afterwards.
+    package func beginOwnWrite() throws(RealmError) {
+        try inside { () throws(RealmError) in
+            if isWriting, isBeginning {
+                isBeginning = false
+                // What other callbacks changed without a transaction of their own stands, however this one ends.
+                guard transaction.hasChanges else { return }
+                try commitWrite()
+                return try beginUntold()
+            }
+            if isNotifying { return try beginUntold() }
+            try beginWrite()
+        }
+    }
+    /// Begins a write transaction, and tells the callbacks of the move there; they may end it.
+    func beginTelling() throws(RealmError) {
+        let moved = try moveToWrite()
+        isBeginning = true
+        defer { isBeginning = false }
+        notifyMoved(moved)
+        deliver()
+    }
+    /// Begins a write transaction without telling the callbacks of the move: they are told by the next one who does, at the latest in a turn.
+    func beginUntold() throws(RealmError) {
+        if try moveToWrite() { owesNotice = true }
+        isBeginning = false
+        owesTurn = true
+    }
+    /// - Returns: whether the Realm shows another version.
+    private func moveToWrite() throws(RealmError) -> Bool {
+        let t = transaction
+        guard !isClosed else { throw closedError() }
+        guard !isFrozen else { throw frozenError("perform transactions on") }
+        guard configuration.schemaMode != .immutable, configuration.schemaMode != .readOnly else {
+            throw RealmError(.wrongTransactionState, "Can't perform transactions on read-only Realms.")
+        }
+        awaitFlush()
+        guard t.stage != .writing else { throw RealmError(.wrongTransactionState, "The Realm is already in a write transaction") }
+        if configuration.maxActiveVersions != .max, versionCount > configuration.maxActiveVersions {
+            throw RealmError(
+                .wrongTransactionState,
+                "Number of active versions (\(versionCount)) in the Realm exceeded the limit of \(configuration.maxActiveVersions)")
+        }
+        let wasIdle = t.stage == .idle
+        if wasIdle { _ = try reading() }
+        prepareMove()
+        let moved = try t.beginWrite(accepting: { (_) throws(RealmError) in try self.versionMoved() })
+        try verifyWhole()
+        prepareDelivery()
+        return moved || wasIdle
     }
     /// Ends the write transaction: its changes are on the disk, and seen by all who read from then on.
     ///
@@ -188,7 +226,7 @@ extension Realm {
     /// Runs `body` in a write transaction: commits when it returns, rolls back when it throws.
     @discardableResult
     public func write<R>(_ body: () throws -> R) throws -> R {
-        try beginWrite()
+        try beginOwnWrite()
         do {
             let result = try body()
             if isWriting { try commitWrite() }
@@ -215,14 +253,15 @@ extension Realm {
                 moved = try moveSnapshot()
             }
             prepareDelivery()
-            if moved { notifyMoved() }
+            notifyMoved(moved)
             deliver()
             return moved
         }
     }
     /// The turn of a Realm that neither writes nor runs callbacks.
-    func moveInTurn() throws(RealmError) {
-        guard !isFixedView else { return }
+    /// - Returns: the version that callbacks are told of; they may have moved the Realm further.
+    func moveInTurn() throws(RealmError) -> UInt64 {
+        guard !isFixedView else { return transaction.version }
         let moved: Bool
         if transaction.stage == .idle, !notifiers.live().isEmpty {
             _ = try reading()
@@ -239,8 +278,10 @@ extension Realm {
             moved = try moveSnapshot()
         }
         prepareDelivery()
-        if moved { notifyMoved() }
+        let version = transaction.version
+        notifyMoved(moved)
         deliver()
+        return version
     }
     private func moveSnapshot() throws(RealmError) -> Bool {
         try transaction.restore()

@@ -134,6 +134,12 @@ public final class Realm: RealmOpening {
     /// How deep the callbacks of moves are nested in one another.
     var notifyingDepth = 0
     var isNotifying: Bool { notifyingDepth > 0 }
+    /// How often it was told that the Realm has moved, since the outermost callbacks began.
+    var noticesInside = 0
+    /// The Realm has moved, and its callbacks were not told of it.
+    var owesNotice = false
+    /// A write transaction begins, and callbacks run inside of it that are told of the move before: none of them has taken it for its own yet.
+    var isBeginning = false
     /// nil for Realms that move in calls only.
     var turn: Turn?
     /// A turn came while the Realm was writing or its callbacks ran.

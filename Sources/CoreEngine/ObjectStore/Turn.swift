@@ -11,7 +11,7 @@ final class Turn: VersionClient, @unchecked Sendable {
     private let isWaiting = Atomic(false)
     /// Whether the listener knows of it. On the scheduler's thread.
     fileprivate var isTold = false
-    /// The version that the Realm was told of last.
+    /// The version that the Realm was told of last. What its callbacks commit when they hear of it is newer.
     private let told: Atomic<UInt64>
 
     init(_ scheduler: any EngineScheduler, _ listener: Listener, at version: UInt64) {
@@ -74,7 +74,7 @@ extension Realm {
     }
     /// On the scheduler's thread: moves to the newest version and runs the callbacks that are due. Nobody can be told of an error: the next call
     /// that moves the Realm meets it again.
-    /// - Returns: the version that the Realm knows of now; nil when it could not be asked.
+    /// - Returns: the version that callbacks were told of; nil when there was no turn.
     fileprivate func takeTurn() -> UInt64? {
         do throws(RealmError) {
             return try inside { () throws(RealmError) in
@@ -84,8 +84,7 @@ extension Realm {
                     return nil
                 }
                 guard !staysInTurns else { return nil }
-                try moveInTurn()
-                return transaction.version
+                return try moveInTurn()
             }
         } catch {
             // A turn on the thread that the Realm had before is not its own.

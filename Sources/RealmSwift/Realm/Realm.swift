@@ -75,7 +75,7 @@ public struct Realm: Equatable {
         }
     }
     private func beginWriting() throws {
-        do throws(EngineError) { try engine.beginWrite() } catch {
+        do throws(EngineError) { try engine.beginOwnWrite() } catch {
             if isFrozen { throw Realm.Error(.fail, "Can't perform transactions on a frozen Realm") }
             if error.code == .wrongTransactionState, engine.isWriting { misuse("The Realm is already in a write transaction") }
             throw Realm.Error(error)
@@ -85,7 +85,7 @@ public struct Realm: Equatable {
     /// The transaction is open until then, whether the program keeps the Realm or not.
     public func beginWrite() {
         if isFrozen { misuse("Can't perform transactions on a frozen Realm") }
-        must { () throws(EngineError) in try engine.beginWrite() }
+        must { () throws(EngineError) in try engine.beginOwnWrite() }
         core.writing = core
     }
     /// Makes what was written in this transaction durable, and visible to all.

@@ -625,6 +625,50 @@ def test_writing_in_a_function(db, other, ann):
     assert one.is_active and two.is_active
 
 
+def test_an_observer_that_writes(db, ann):
+    """Each of its changes is told to all, itself included, once; in turns, by refresh(), and at the beginning of writes."""
+    told, others, moves = [], [], []
+
+    def write(change):
+        told.extend(change.insertions)
+        if change and len(ann.numbers) < end and not db.is_writing:
+            with db.write():
+                ann.numbers.append(0)
+
+    def move(change):
+        if len(moves) < 10:
+            moves.append(db.version)
+            with db.write():
+                ann.age += 1
+
+    end = 0
+    observers = [ann.numbers.observe(write), ann.numbers.observe(lambda change: others.extend(change.insertions))]
+    settle(db)
+    first = len(ann.numbers)
+    for turns in (True, False):
+        end = len(ann.numbers) + 11
+        with db.write():
+            ann.numbers.append(0)
+        for _ in range(20):
+            settle(db) if turns else db.refresh()
+        assert len(ann.numbers) == end
+        assert told == others == list(range(first, end))
+    end = len(ann.numbers) + 11
+    with db.write():
+        ann.numbers.append(0)
+    with db.write():  # Whoever is told here finds a write running.
+        assert len(told) == len(ann.numbers) - first
+        ann.numbers.append(0)
+    settle(db)
+    assert told == others == list(range(first, end))
+    age = ann.age
+    observers.append(db.observe(move))
+    with db.write():
+        ann.age += 1
+    settle(db)
+    assert len(moves) == 10 and ann.age == age + 11
+
+
 def test_functions_at_the_beginning_of_a_write(db, other, ann):
     """What they change is part of the write."""
 
