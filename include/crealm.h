@@ -328,7 +328,8 @@ typedef struct crealm_pinned_version {
 } crealm_pinned_version_t;
 
 /** Lists the pinned versions of the realm's file, in all processes; one entry for each pin, those of
- *  the oldest versions first. The realm's own is among them while it looks at a version. For a realm
+ *  the oldest versions first. Of a process with more than 64 entries those that came later stand for
+ *  all its pins of their version. Works also where no further version can be pinned. The realm's own is among them while it looks at a version. For a realm
  *  of a snapshot open those of whoever has the file open with this library, with the bytes that they
  *  hold back in the version that the snapshot shows; for an immutable one, none.
  *

@@ -1424,7 +1424,8 @@ RLM_API realm_refresh_callback_token_t* realm_add_realm_refresh_callback(
  *           one is begun.
  *  Returns: an own handle.
  *  Thread:  confined.
- *  Errors:  [realm]; LIMIT_EXCEEDED when too many snapshots of the file are in use. */
+ *  Errors:  [realm]; LIMIT_EXCEEDED when this process keeps so many versions of the file that its
+ *           transactions, and other processes, would not get any: some hundred, whatever others do. */
 RLM_API realm_t* realm_freeze(const realm_t* realm);
 
 /** Makes a reference to a realm, an object, a list, a set, a dictionary or results, for another
@@ -1903,7 +1904,8 @@ RLM_API realm_object_t* realm_get_linked_object(realm_object_t* object,
  *  key. Not for reading back: binaries, timestamps and the like are strings, and NaN is no JSON.
  *
  *  Returns: a text ended by NUL; free with realm_free().
- *  Thread:  confined. Errors: [object]. */
+ *  Thread:  confined.
+ *  Errors:  [object]; LIMIT_EXCEEDED for objects and collections nested more than 101 deep. */
 RLM_API char* realm_object_to_string(realm_object_t* object);
 
 /** The list in a list property, or in a Mixed property that holds one.

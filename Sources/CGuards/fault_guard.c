@@ -18,6 +18,7 @@ static struct {
     _Atomic(bool) writable, broken;
 } maps[FAULT_GUARD_MAPS];
 static _Atomic(int) used; /* entries at or behind it were never taken */
+static _Atomic(int) hint; /* where a free entry is looked for first */
 
 uint64_t fault_guard_alerts;
 
@@ -25,7 +26,9 @@ static uintptr_t page_size;
 static struct sigaction host_bus, host_segv;
 
 int fault_guard_add(void* start, bool writable) {
-    for (int i = 0; i < FAULT_GUARD_MAPS; i++) {
+    int first = atomic_load(&hint);
+    for (int n = 0; n < FAULT_GUARD_MAPS; n++) {
+        int i = (first + n) % FAULT_GUARD_MAPS;
         uintptr_t none = 0;
         if (atomic_load(&maps[i].start) != 0) continue;
         if (!atomic_compare_exchange_strong(&maps[i].start, &none, (uintptr_t)start)) continue;
@@ -34,6 +37,7 @@ int fault_guard_add(void* start, bool writable) {
         atomic_store(&maps[i].broken, false);
         int before = atomic_load(&used);
         while (before <= i && !atomic_compare_exchange_weak(&used, &before, i + 1)) {}
+        atomic_store(&hint, (i + 1) % FAULT_GUARD_MAPS);
         return i;
     }
     return -1;
@@ -42,6 +46,7 @@ void fault_guard_resize(int map, size_t size) { atomic_store(&maps[map].size, si
 void fault_guard_remove(int map) {
     atomic_store(&maps[map].size, 0);
     atomic_store(&maps[map].start, 0);
+    if (map < atomic_load(&hint)) atomic_store(&hint, map);
 }
 bool fault_guard_is_broken(int map) { return atomic_load(&maps[map].broken); }
 void fault_guard_alert(void) { __atomic_fetch_add(&fault_guard_alerts, 1, __ATOMIC_SEQ_CST); }

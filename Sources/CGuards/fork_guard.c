@@ -10,15 +10,18 @@ static pthread_mutex_t locks[FORK_GUARD_LOCKS];
 /* One more than each descriptor; 0: free. Entries at or behind `used` were never taken. */
 static int descriptors[DESCRIPTORS];
 static int used;
+/* No entry before it is free. */
+static int lowest;
 
 uint32_t fork_guard_forks;
 
 pthread_mutex_t* fork_guard_lock(enum fork_guard_lock which) { return &locks[which]; }
 
 bool fork_guard_add(int fd) {
-    for (int i = 0; i < DESCRIPTORS; i++) {
+    for (int i = lowest; i < DESCRIPTORS; i++) {
         if (descriptors[i]) continue;
         descriptors[i] = fd + 1;
+        lowest = i + 1;
         if (used <= i) used = i + 1;
         return true;
     }
@@ -28,6 +31,7 @@ void fork_guard_remove(int fd) {
     for (int i = 0; i < used; i++) {
         if (descriptors[i] != fd + 1) continue;
         descriptors[i] = 0;
+        if (i < lowest) lowest = i;
         return;
     }
 }
@@ -46,7 +50,7 @@ static void in_child(void) {
         if (descriptors[i]) close(descriptors[i] - 1);
         descriptors[i] = 0;
     }
-    used = 0;
+    used = lowest = 0;
     after_fork();
 }
 __attribute__((constructor)) static void prepare_for_forks(void) {

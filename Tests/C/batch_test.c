@@ -68,6 +68,15 @@ static void plain_buffer(void) {
     schema.format = "+s", schema.n_children = 1, schema.children = fields, schema.release = keep_schema;
     rows.length = 1000, rows.n_buffers = 1, rows.n_children = 1, rows.buffers = none, rows.children = columns, rows.release = keep_array;
     CHECK(realm_begin_write(realm));
+    /* What was released, or moved away, is refused wherever it stands. */
+    void (*const keep)(struct ArrowArray*) = keep_array;
+    column.release = NULL;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_create_batch(realm, person.key, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
+    column.release = keep, field.release = NULL;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_create_batch(realm, person.key, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
+    field.release = keep_schema, rows.release = NULL;
+    FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_create_batch(realm, person.key, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
+    rows.release = keep;
     CHECK(crealm_create_batch(realm, person.key, &schema, &rows, CREALM_UPDATE_ERROR, NULL, NULL, NULL));
     CHECK(realm_commit(realm));
     size_t n = 0;

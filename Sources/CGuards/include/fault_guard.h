@@ -13,8 +13,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* Maps that can be registered at a time. */
-enum { FAULT_GUARD_MAPS = 4096 };
+/* Maps that can be registered at a time: an open file has two. The system itself gives a process about as many. */
+enum { FAULT_GUARD_MAPS = 65536 };
 
 /* Puts the handler in front of those the host has for SIGBUS and SIGSEGV, which get every fault that lies in no registered map. Once. */
 bool fault_guard_install(void);

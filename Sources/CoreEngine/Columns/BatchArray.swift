@@ -51,6 +51,10 @@ final class BatchArray {
         let s = schema.pointee, a = array.pointee
         left -= 1
         guard depth < Self.deepest, left > 0 else { throw RealmError(.limitExceeded, "Arrays nested too deeply, or too many") }
+        // What was released or moved holds pointers to nothing.
+        guard s.release != nil, a.release != nil else {
+            throw RealmError(.invalidArgument, "An array, or its schema, was released or moved before the call")
+        }
         name = Name(try Self.text(s.name))
         let metadata = try BatchMetadata(s.metadata)
         isLink = metadata.isLink

@@ -50,7 +50,7 @@ final class ColumnStream {
         guard let table = results.table else { throw RealmError(.illegalOperation, "Results of values have no columns") }
         let keys = results.isWholeTable ? nil : try results.keys()
         let pin = realm.frozen == nil ? try realm.reading().pin : realm.frozen?.pin
-        guard let pin, pin.share() else { throw realm.closedError() }
+        guard let pin, try pin.keep() else { throw realm.closedError() }
         return try ColumnStream(
             pin, realm.schema, table, keys: keys, mayLackObjects: try results.mayLackObjects(), paths: paths, limits: limits)
     }

@@ -156,7 +156,7 @@ extension Realm {
     public func freeze() throws(RealmError) -> Realm {
         try inside { () throws(RealmError) -> Realm in
             let pin = frozen == nil ? try reading().pin : frozen?.pin
-            guard let pin, pin.share() else { throw closedError() }
+            guard let pin, try pin.keep() else { throw closedError() }
             return RealmCoordinator.register(frozen: try Realm(freezing: self, pin))
         }
     }

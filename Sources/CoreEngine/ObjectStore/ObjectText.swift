@@ -18,6 +18,11 @@ struct ObjectWriter {
     let group: Group
     var out: [UInt8] = []
 
+    /// Chains of embedded objects may be longer: that is no damage, but text of them would need a stack as deep.
+    private static var tooDeep: RealmError {
+        RealmError(.limitExceeded, "Objects and collections are nested more than \(Trees.maxNesting) deep: too deep for JSON")
+    }
+
     /// Calls `body` with the text of a Mixed value of a property.
     mutating func write(_ v: Mixed, _ c: Column, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
         out.removeAll(keepingCapacity: true)
@@ -45,7 +50,7 @@ struct ObjectWriter {
     }
 
     mutating func object(_ t: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw .corrupt("embedded objects nested too deeply") }
+        guard depth < Trees.maxNesting else { throw Self.tooDeep }
         put("{")
         var first = true
         if !t.isEmbedded && t.primaryKey == nil {
@@ -100,7 +105,7 @@ struct ObjectWriter {
         }
     }
     private mutating func collection(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        guard depth < Trees.maxNesting else { throw Self.tooDeep }
         if depth > 0 { try group.enterNested(at: .null) }
         switch content {
         case .list(let l):

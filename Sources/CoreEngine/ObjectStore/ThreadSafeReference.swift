@@ -51,7 +51,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
         version = pin?.version
         isOfWrite = realm.isWriting
         seen = pin
-        if isPinning, let pin, !pin.share() { throw realm.closedError() }
+        if isPinning, let pin, try !pin.keep() { throw realm.closedError() }
         self.pin = isPinning ? pin : nil
     }
     package convenience init(_ realm: Realm, _ table: TableKey, _ object: BornKey) throws(RealmError) {

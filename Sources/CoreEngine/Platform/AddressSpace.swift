@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(Glibc)
     @preconcurrency import Glibc
 #elseif canImport(Musl)
@@ -27,10 +29,36 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     /// The file was seen to be shorter than it should be, or another map of it is broken.
     func markBroken() { watched.markBroken() }
 
+    /// Bytes that all spaces of this process have reserved.
+    private static let reserved = Atomic(0)
+    /// Room for a file, and as much for the memory of its writer: less, the more files are open. The first 128 get what any program
+    /// needs; ten thousand fit into the 128 TB that a process has, and leave some for the rest of the program.
+    static var usualCapacity: Int {
+        switch reserved.load(ordering: .relaxed) {
+        case ..<(16 << 40): 64 << 30
+        case ..<(28 << 40): 16 << 30
+        case ..<(100 << 40): 4 << 30
+        default: 256 << 20
+        }
+    }
+    private static let most = 112 << 40
+    /// What is mapped stays where it is, so a file that outgrows its place needs another one: a new open gets more.
+    static func outgrown(_ capacity: Int, path: String?) -> RealmError {
+        RealmError(
+            .addressSpaceExhausted,
+            "The file outgrew the \(capacity) bytes of address space that are reserved for it: "
+                + "close it everywhere in this process, and open it again", path: path)
+    }
+
     /// Reserves room for a file of up to `fileCapacity` bytes, halving it while the system refuses, never below `minimum`.
     init(fileCapacity wanted: Int, slabCapacity: Int, minimum: Int) throws(RealmError) {
         var capacity = wanted
         var slab = slabCapacity
+        let before = Self.reserved.load(ordering: .relaxed)
+        guard before < Self.most else {
+            throw RealmError(
+                .addressSpaceExhausted, "The open Realm files of this process reserve \(before >> 40) TB of address space: close some")
+        }
         while true {
             let p = system.mmap(nil, capacity + slab, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)
             if let p, p != MAP_FAILED {
@@ -41,6 +69,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
                 base = p
                 self.fileCapacity = capacity
                 self.slabCapacity = slab
+                Self.reserved.add(capacity + slab, ordering: .relaxed)
                 return
             }
             if capacity / 2 < minimum { break }
@@ -53,12 +82,13 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     deinit {
         watched.resize(to: 0)
         _ = system.munmap(base, size)
+        Self.reserved.subtract(size, ordering: .relaxed)
     }
 
     /// Maps bytes `[offset, offset + length)` of the file in their place. `offset` is a multiple of the page size.
     func mapFile(_ fd: Int32, offset: Int, length: Int) throws(RealmError) {
         guard offset + length <= fileCapacity else {
-            throw RealmError(.addressSpaceExhausted, "The file outgrew the \(fileCapacity) bytes of address space reserved for it; reopen it")
+            throw Self.outgrown(fileCapacity, path: nil)
         }
         let p = system.mmap(base + offset, length, PROT_READ, MAP_SHARED | MAP_FIXED, fd, off_t(offset))
         guard p != MAP_FAILED else { throw Platform.error(errno, "mmap() failed", path: nil) }
@@ -68,7 +98,7 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     /// Memory of our own instead of a map for bytes `[offset, offset + length)` of the file; left out of core dumps.
     func commitMemory(offset: Int, length: Int) throws(RealmError) {
         guard offset + length <= fileCapacity else {
-            throw RealmError(.addressSpaceExhausted, "The file outgrew the \(fileCapacity) bytes of address space reserved for it; reopen it")
+            throw Self.outgrown(fileCapacity, path: nil)
         }
         guard system.mprotect(base + offset, length, PROT_READ | PROT_WRITE) == 0 else {
             throw RealmError(.outOfMemory, "No memory for decrypted pages")

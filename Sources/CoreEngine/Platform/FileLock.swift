@@ -27,6 +27,18 @@ extension FileDescriptor {
         }
         return true
     }
+    /// As `tryLock`. - Throws: when the file system has no such locks, or gives none: that is no question of who holds it.
+    func tryLockOrFail(_ sharing: Sharing) throws(RealmError) -> Bool {
+        if tryLock(sharing) { return true }
+        let code = errno
+        if code == EWOULDBLOCK || code == EAGAIN { return false }
+        throw refused(code)
+    }
+    private func refused(_ code: Int32) -> RealmError {
+        Platform.error(
+            code, "The file system of '\(path)' gives no lock. A Realm file that is open for writing, or while others write it, needs locks",
+            path: path)
+    }
     func unlock() { _ = system.flock(fd, LOCK_UN) }
 
     // Linux: F_OFD_GETLK 36, F_OFD_SETLK 37, F_OFD_SETLKW 38 (not visible from Swift). Darwin: 92, 90, 91.
@@ -60,6 +72,13 @@ extension FileDescriptor {
             return false
         }
         return true
+    }
+    /// As `tryLockByte`. - Throws: when the file system has no such locks, or gives none.
+    func tryLockByteOrFail(_ byte: Int) throws(RealmError) -> Bool {
+        if tryLockByte(byte) { return true }
+        let code = errno
+        if code == EAGAIN || code == EACCES { return false }
+        throw refused(code)
     }
     func unlockByte(_ byte: Int) {
         var lock = record(Int32(F_UNLCK), byte)

@@ -81,9 +81,20 @@ package enum Platform {
             case EEXIST: .fileAlreadyExists
             case ENOSPC, EDQUOT, EFBIG: .outOfDiskSpace
             case ENOMEM: .outOfMemory
+            case EMFILE, ENFILE: .limitExceeded
             default: .fileOperationFailed
             }
-        return RealmError(kind, "\(what): \(text(ofError: code))", path: path)
+        return RealmError(kind, "\(what): \(text(ofError: code))\(remedy(code))", path: path)
+    }
+    private static func remedy(_ code: Int32) -> String {
+        switch code {
+        case EMFILE:
+            var limit = rlimit()
+            guard systemFileLimit(&limit) == 0 else { return "" }
+            return " (this process may have \(limit.rlim_cur), and needs three for each open Realm file: raise RLIMIT_NOFILE, or close files)"
+        case ENFILE: return " (on this machine)"
+        default: return ""
+        }
     }
     /// Writes text to standard error; used by the default log sink.
     static func printError(_ text: String) {

@@ -93,3 +93,11 @@ private func systemStatvfs(_ path: UnsafePointer<CChar>, _ info: UnsafeMutablePo
 func systemWrite(_ fd: Int32, _ p: UnsafeRawPointer, _ n: Int) -> Int { write(fd, p, n) }
 func systemRecordLock() -> flock { flock() }
 func systemFree(_ p: UnsafeMutableRawPointer?) { free(p) }
+/// What the system says of the number of descriptors. Some C libraries declare the kind of a limit as a type of its own.
+func systemFileLimit(_ limit: UnsafeMutablePointer<rlimit>) -> Int32 {
+    #if canImport(Glibc)
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), limit)
+    #else
+        getrlimit(RLIMIT_NOFILE, limit)
+    #endif
+}

@@ -58,11 +58,11 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     }
     /// Address space for a file of `size` bytes that may grow.
     private static func reserve(_ size: Int, needsSlab: Bool, path: String) throws(RealmError) -> AddressSpace {
-        var capacity = 64 << 30
+        var capacity = AddressSpace.usualCapacity
         while capacity < size * 4 { capacity *= 2 }
         let minimum = Format.roundUp(max(size * 2, 64 << 20), to: Format.sectionSize)
         do throws(RealmError) {
-            return try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? 64 << 30 : 0, minimum: minimum)
+            return try AddressSpace(fileCapacity: capacity, slabCapacity: needsSlab ? min(capacity, 64 << 30) : 0, minimum: minimum)
         } catch { throw error.with(path: path) }
     }
     /// A view of the same file of its own, for walks over all of it: it gives back the memory of what it has read as often as it likes.
@@ -149,7 +149,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
     /// Maps the file at least up to `size`, section by section.
     func ensureMapped(_ size: Int) throws(RealmError) {
         guard size <= space.fileCapacity else {
-            throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: path)
+            throw AddressSpace.outgrown(space.fileCapacity, path: path)
         }
         // The last page is needed whole.
         let size = if let pages { Format.roundUp(size, to: pages.pageSize) } else { size }
@@ -158,7 +158,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             try verifyWhole()
             let target = min(Format.roundUp(size, to: Format.sectionSize), space.fileCapacity)
             guard target >= size else {
-                throw RealmError(.addressSpaceExhausted, "The file is too large for the address space reserved for it; reopen it", path: self.path)
+                throw AddressSpace.outgrown(space.fileCapacity, path: self.path)
             }
             if pages == nil {
                 try space.mapFile(file.fd, offset: mapped, length: target - mapped)

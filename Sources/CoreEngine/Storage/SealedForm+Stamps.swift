@@ -8,6 +8,7 @@ extension SealedForm {
     func root() throws(RealmError) -> Root {
         if let known { return known }
         var records: (Root?, Root?) = (nil, nil)
+        var distant = 0
         // Another process may be in the middle of a write: that passes.
         for attempt in 0..<20 {
             if attempt > 0 { Platform.sleep(microseconds: 1000) }
@@ -19,7 +20,12 @@ extension SealedForm {
                 let isEven = even.sequence > odd.sequence
                 var root = isEven ? even : odd
                 // Neighbours, but for a flush that failed in another process and lost one record: then the announcements lead on.
-                guard root.sequence &- (isEven ? odd : even).sequence <= 3 else { continue }
+                guard root.sequence &- (isEven ? odd : even).sequence <= 3 else {
+                    distant += 1
+                    if distant == 3 { break }
+                    continue
+                }
+                isDistant = false
                 if let accepted, accepted.root.sequence > root.sequence, accepted.root.sequence &- root.sequence <= Self.chain, isAnnounced(accepted)
                 {
                     root = accepted.root
@@ -40,7 +46,43 @@ extension SealedForm {
             known = next.root
             return next.root
         }
+        if let even = records.0, let odd = records.1, let root = try distantRoot(even, odd) { return root }
         throw damaged(records.0 == nil || records.1 == nil ? "a root record does not authenticate" : "its root records are not neighbours")
+    }
+    /// The newest state of a file whose root records are not neighbours, though each of them is sound: a program that took the file for one that
+    /// nobody has open put an old record over one of them. The greater number counts, with the commits that are announced behind it; where what it
+    /// names is gone, the other one.
+    private func distantRoot(_ even: Root, _ odd: Root) throws(RealmError) -> Root? {
+        for candidate in even.sequence > odd.sequence ? [even, odd] : [odd, even] {
+            let found = try lastSuccessor(of: candidate)
+            guard let root = found?.root ?? Optional(candidate), try isWhole(root) else { continue }
+            accepted = found
+            known = root
+            isDistant = true
+            return root
+        }
+        return nil
+    }
+    /// Whether all tables and groups that a root record names are there.
+    private func isWhole(_ root: Root) throws(RealmError) -> Bool {
+        guard try file.size() >= end(of: root.pageCount) * Self.blockSize else { return false }
+        for t in 0..<(root.pageCount + Self.fanOut - 1) / Self.fanOut {
+            if try table(t, root) == nil { return false }
+        }
+        return true
+    }
+    func repair() throws(RealmError) {
+        guard isDistant, changedTables.isEmpty else { return }
+        known = nil
+        let root = try root()
+        // Announced commits are put in their place first, by whoever opens the file.
+        guard isDistant, accepted == nil else { return }
+        // The same content under the next number makes neighbours of them again; the older record is the one that goes.
+        var next = root
+        next.sequence &+= 1
+        try writeRoot(next)
+        try file.synchronizeData()
+        (accepted, known, isDistant) = (nil, nil, false)
     }
     /// The newest of the root records and announcements that authenticate, for a file that may be damaged, and whether both records do: otherwise a
     /// newer one may be lost.

@@ -73,6 +73,8 @@ final class SealedForm: PageForm {
     }
     /// It counts although its root record is not in its place.
     var accepted: Announced?
+    /// The root records were last found too far from each other for any crash.
+    var isDistant = false
     /// Where the newest published snapshot has its top array; 0: unknown.
     var expected: UInt64 = 0
     /// What the commit in progress writes over in the block of its root record, and where that is.

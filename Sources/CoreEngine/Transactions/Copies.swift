@@ -127,9 +127,7 @@ extension Database {
         _ encryption: Encryption?, keepsForm: Bool, for user: Transaction, form: (store: NodeStore, names: Ref, tables: Ref)? = nil
     ) throws(RealmError) -> Bool {
         try alone(isOpening: form != nil) { (lockFile) throws(RealmError) in
-            guard let newest = lockFile.shared.newest() else {
-                throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it", path: path)
-            }
+            let newest = try newestOfSession()
             if form != nil { try FormatUpgrade.requireBackup(path, format: format) }
             let isDurable = durability == .full
             let name = path
@@ -156,26 +154,20 @@ extension Database {
                 }
                 if isDurable { try copy.file.synchronizeData() }
                 let identity = try copy.file.identity()
-                let claim = try lockFile.claim(temporary, identity)
+                let claim = try lockFile.claim(temporary, identity).0
                 try file.replace(with: copy, encryption) { () throws(RealmError) in
-                    // Whoever waits for the control lock starts anew if we die before the new version is published.
-                    lockFile.shared.initialised.store(0)
+                    // Whoever waits for the control lock is the first of a new session if we die before the new version is published.
                     lockFile.shared.isUncertain = true
-                    do throws(RealmError) { try copy.file.rename(to: name) } catch {
-                        lockFile.shared.initialised.store(1)
-                        throw error
-                    }
+                    try copy.file.rename(to: name)
                 }
                 // The new file counts, whatever the folder says; until it says so for good, nothing is written.
                 isNameCertain = (try? FileSystem.synchronizeFolder(of: name)) != nil
                 if isNameCertain { lockFile.shared.isUncertain = false }
-                lockFile.shared.publish(
+                publish(
                     SharedState.Version(
                         number: new.number, topRef: new.end.topRef, logicalSize: new.end.topRef.isNull ? newest.logicalSize : new.end.logicalSize))
-                lockFile.shared.database = identity
                 lockFile.hold(claim)
                 DatabaseRegistry.change(self, to: identity)
-                lockFile.shared.initialised.store(1)
             }
             user.fileChanged()
             guard isNameCertain || keepsForm || !isDurable else {

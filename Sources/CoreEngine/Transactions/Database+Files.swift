@@ -27,7 +27,7 @@ extension Database {
         var lock: FileDescriptor?
         if FileSystem.exists(lockPath) {
             let f = try FileDescriptor(path: lockPath, access: .readWrite, isKeptFromChildren: true)
-            guard f.tryLock(.exclusive) else { throw stillInUse() }
+            guard try f.tryLockOrFail(.exclusive) else { throw stillInUse() }
             lock = f
         }
         defer { lock?.close() }

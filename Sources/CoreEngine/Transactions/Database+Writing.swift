@@ -52,7 +52,7 @@ extension Database {
         }
     }
     /// Takes the lock if it is free; false: somebody else has it.
-    private func takeFreeLock(at me: UInt) throws(RealmError) -> Bool {
+    func takeFreeLock(at me: UInt) throws(RealmError) -> Bool {
         let state = try writer.with { (w) throws(RealmError) -> (isMine: Bool, isLocked: Bool) in
             switch w {
             case .free:
@@ -111,10 +111,13 @@ extension Database {
     private func prepareFiles() throws(RealmError) {
         do {
             try lockFile?.checkNames(identity)
-            let others = lockFile.map { $0.shared.lastWriter.load() != $0.shared.owner } ?? false
+            lockFile?.shared.restoreHead()
+            // Two signs, of which a foreign word can hide one.
+            let hasOtherMark = lockFile.map { $0.shared.lastWriter.load() != mark } ?? false
+            let others = hasOtherMark || lockFile.map { $0.shared.newest() != lastWritten } ?? false
             // Whoever it was may have died in the middle of a commit.
-            if others {
-                file.headerState = .unknown
+            if others { file.headerState = .unknown }
+            if hasOtherMark {
                 // They have seen to it, or will be asked to. A commit of this process that failed without being taken back was settled before they
                 // wrote: what it would put back may be theirs by now, also when they died before anybody heard of their commit.
                 file.unflushed = nil
@@ -124,7 +127,7 @@ extension Database {
             try recoverHeader(others)
             try confirmHeader()
             // Only now: while the recovery fails, it is due again.
-            if let lockFile, others { lockFile.shared.lastWriter.store(lockFile.shared.owner) }
+            if hasOtherMark { lockFile?.shared.lastWriter.store(mark) }
         } catch {
             unlockForWriting()
             throw error
@@ -207,7 +210,9 @@ extension Database {
     /// would only after the next crash.
     /// - Parameter others: another process has written since this one last did.
     private func recoverHeader(_ others: Bool) throws(RealmError) {
-        guard let lockFile, durability != .memoryOnly, let newest = lockFile.shared.newest() else { return }
+        guard let lockFile, durability != .memoryOnly else { return }
+        let newest = try newestOfSession()
+        lastWritten = newest
         if let pages = file.pages, !newest.topRef.isNull {
             try pages.withForm { (form) throws(RealmError) in form.expect(UInt64(newest.topRef.offset)) }
         }
@@ -228,14 +233,15 @@ extension Database {
         try file.repair()
         guard header.liveTopRef != UInt64(newest.topRef.offset) else {
             if others, case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.version == newest.number + 1 {
+                lockFile.shared.noteHeader(of: found.version)
                 try file.select(found)
-                lockFile.shared.publish(SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
+                publish(SharedState.Version(number: found.version, topRef: found.topRef, logicalSize: found.logicalSize))
             }
             return
         }
         let state = try file.validate(readOnly: false)
         if state.version == newest.number + 1 {
-            lockFile.shared.publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
+            publish(SharedState.Version(number: state.version, topRef: state.topRef, logicalSize: state.logicalSize))
         } else if case (let found, let isSelected) = try file.newestState(readOnly: false), !isSelected, found.topRef == newest.topRef {
             // The first to open it after a crash could not write.
             try file.select(found)
@@ -284,11 +290,15 @@ extension Database {
         return mark
     }
 
-    /// Throws unless the writer, with a pin of the version it builds upon, finds in the lock file what it left there: else nothing that stands
-    /// there says which space readers use.
+    /// Throws unless the writer, with a pin of the version it builds upon, finds its pin in the lock file: else nothing that stands there says which
+    /// space readers use.
     func verifySession(_ pin: Pin?) throws(RealmError) {
         try verifyWhole()
-        if let pin, pin.isIntact, newestVersion == pin.version { return }
+        if let pin, pin.isIntact {
+            // The write lock is held, so nobody else has published anything.
+            if let lockFile, lockFile.shared.newest() != pin.state { publish(pin.state) }
+            return
+        }
         throw RealmError(
             .brokenInvariant, "The lock file is damaged: another program wrote into it. Close every Realm of the file, and open it again", path: path)
     }
@@ -305,12 +315,13 @@ extension Database {
         } else if durability != .memoryOnly {
             try flush()
             lockFile?.shared.isUncertain = true
+            lockFile?.shared.noteHeader(of: c.version)
             try file.commit(c, onto: base, recordAt: recordAt, flushing: flushing)
             lockFile?.shared.isUncertain = false
         }
         file.pages?.noteOwn(c.version)
         let new = SharedState.Version(number: c.version, topRef: c.topRef, logicalSize: c.logicalSize)
-        lockFile?.shared.publish(new)
+        publish(new)
         return new
     }
     var flushing: Flushing {

@@ -28,7 +28,7 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     /// Tells of new versions. nil where one state is read: there are none.
     package private(set) var listener: Listener?
     /// The only version, where one state is read.
-    private let fixed: SharedState.Version?
+    let fixed: SharedState.Version?
     /// Format of the snapshots.
     let format: UInt8
     private let removesLockFile: Bool
@@ -47,22 +47,26 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     }
     let writer = Monitor(Writer.free)
     /// The transactions of this process on the file, reading or not.
-    private struct Users {
+    struct Users {
         var count = 0
         /// Versions that are held, by transactions or for later.
-        var pins = 0
+        var pins = Pins()
         /// One of them has the file for itself.
         var isExclusive = false
         /// Pages were lost, and the last user has gone: the file may be opened again, as another object.
         var isAbandoned = false
     }
-    private let users = Monitor(Users())
+    let users = Monitor(Users())
     /// Pages were lost, and nobody uses this object any more: the file may be opened again, as another one.
     var isAbandoned: Bool { users.with { $0.isAbandoned } }
     /// The pin of which the program was warned last; the writer's.
     var warnedOf: SharedState.Mark?
     /// Slab bytes committed so far; the writer's.
     var slabCommitted = 0
+    /// By which this database knows, in the lock file, that nobody else wrote since it did. Drawn at random: no word that is there by chance is it.
+    let mark = Crypto.randomWord()
+    /// The version that this database wrote last, or found to be the newest while it had the write lock; the writer's.
+    var lastWritten: SharedState.Version?
 
     // MARK: Opening
 
@@ -103,7 +107,9 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
         lockFile = lock
         fixed = nil
         removesLockFile = lock.created && (!entry.writing || !lock.isForOwner)
-        (file, format) = try lock.withControlLock(patience) { () throws(RealmError) in try entry.enter(lock, early) }
+        let drawn = mark
+        let entered = try lock.withControlLock(patience) { () throws(RealmError) in try entry.enter(lock, early, mark: drawn) }
+        (file, format, lastWritten) = (entered.file, entered.format, entered.settled)
         identity = try file.file.identity()
         listener = Listener(lock.shared)
         done = true
@@ -125,7 +131,7 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
             try? lockFile.withControlLock { () throws(RealmError) in
                 guard lockFile.isLastMember else { return }
                 // Whoever comes before this session is left makes the file anew.
-                lockFile.shared.initialised.store(0)
+                lockFile.unenter()
                 try FileSystem.remove(path)
             }
         }
@@ -153,7 +159,7 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     /// Runs `body` while no other transaction of this process exists or comes into being, and none holds a version; nil when there is one already.
     func exclusively<R>(_ body: () throws(RealmError) -> R) throws(RealmError) -> R? {
         let alone = users.with { (u) -> Bool in
-            if u.count == 1, u.pins == 0, !u.isExclusive { u.isExclusive = true }
+            if u.count == 1, u.pins.isEmpty, !u.isExclusive { u.isExclusive = true }
             return u.isExclusive && u.count == 1
         }
         guard alone else { return nil }
@@ -179,24 +185,10 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
         }
         return now
     }
-    /// Pins the newest version, in a reader slot.
-    func pinNewest() throws(RealmError) -> (SharedState.Version, slot: Int) {
-        if let fixed { return (fixed, -1) }
-        try checkProcess()
-        guard let lockFile else { throw RealmError(.brokenInvariant, "No session") }
-        let pinned = try lockFile.shared.pinNewest()
-        users.with { $0.pins += 1 }
-        return pinned
-    }
     func checkProcess() throws(RealmError) {
         guard belongsToThisProcess else {
             throw RealmError(.wrongTransactionState, "This Realm was opened by the parent process: open it again after a fork", path: path)
         }
-    }
-    func unpin(_ slot: Int) {
-        guard belongsToThisProcess, slot >= 0 else { return }
-        lockFile?.shared.unpin(slot)
-        users.with { $0.pins -= 1 }
     }
     /// Members of the session, this one included.
     var participantCount: Int { lockFile?.memberCount ?? 1 }

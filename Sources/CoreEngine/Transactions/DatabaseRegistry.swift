@@ -5,28 +5,28 @@
 ///
 /// Thread rule: any.
 enum DatabaseRegistry {
-    private struct Entry {
-        let identity: FileIdentity
-        weak var database: Database?
-    }
+    private struct Entry { weak var database: Database? }
     private final class Gate: Sendable {
         let lock = Lock(initial: ())
         /// A thread of the parent process never comes out in its child.
         let generation = ForkGuard.generation
     }
-    /// A process has few files open: the lists are searched from end to end.
     private struct Content {
-        private var files: [Entry] = []
+        private var files: [FileIdentity: Entry] = [:]
+        /// Entries at which those of databases that are gone are looked for.
+        private var nextSweep = 64
         /// With the number of threads at each.
         private var gates: [(path: Name, gate: Gate, users: Int)] = []
 
-        func database(_ identity: FileIdentity) -> Database? { files.first { $0.identity == identity }?.database }
-        /// The entry of a database that is gone makes room.
+        func database(_ identity: FileIdentity) -> Database? { files[identity]?.database }
         mutating func register(_ database: Database, as identity: FileIdentity) {
-            files.removeAll { $0.database == nil || $0.identity == identity }
-            files.append(Entry(identity: identity, database: database))
+            if files.count >= nextSweep {
+                files = files.filter { $0.value.database != nil }
+                nextSweep = max(64, files.count * 2)
+            }
+            files[identity] = Entry(database: database)
         }
-        mutating func unregister(_ identity: FileIdentity) { files.removeAll { $0.identity == identity } }
+        mutating func unregister(_ identity: FileIdentity) { files[identity] = nil }
 
         mutating func comeToGate(_ path: Name) -> Gate {
             gates.removeAll { $0.gate.generation != ForkGuard.generation }

@@ -21,6 +21,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     private static let controlByte = 1 << 40
     private static let writeByte = (1 << 40) + 1
+    /// One for each `Part`, shared by those who have entered the session.
+    private static let firstPartByte = (1 << 40) + 2
     private static let firstMemberByte = (1 << 40) + 16
     private static let memberCount = 4096
     private static let firstClaim = 1 << 41
@@ -59,7 +61,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 defer { file.unlockByte(Self.controlByte) }
                 for i in 1..<Self.memberCount {
                     let byte = Self.firstMemberByte + i
-                    if file.tryLockByte(byte) {
+                    if try file.tryLockByteOrFail(byte) {
                         state.owner = UInt64(i)
                         break
                     }
@@ -68,8 +70,6 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                     throw RealmError(.limitExceeded, "More than \(Self.memberCount) users of this file", path: databasePath)
                 }
                 state.clearSlots(of: state.owner)
-                // Whoever had the byte before may have died in the middle of a commit: this is another writer.
-                _ = state.lastWriter.exchange(from: state.owner, to: 0)
                 shared = state
                 return
             }
@@ -129,9 +129,42 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
 
     // MARK: The session
 
+    /// What a member does in the session. Each shares the lock on a byte of its own.
+    enum Part: Int, CaseIterable {
+        case writing = 0, writingUnsafe, reading, inMemory
+
+        init(_ durability: Durability, isWriter: Bool) {
+            switch durability {
+            case .memoryOnly: self = .inMemory
+            case .full: self = isWriter ? .writing : .reading
+            case .unsafe: self = isWriter ? .writingUnsafe : .reading
+            }
+        }
+        /// Writers share one durability; who only reads cares about memory alone.
+        func agrees(with other: Part) -> Bool {
+            self == other || (self != .inMemory && other != .inMemory && (self == .reading || other == .reading))
+        }
+    }
+    /// Whether somebody has entered the session: who is first then is not asked of any word. Under the control lock.
+    var isEntered: Bool { file.areBytesLockedElsewhere(Self.firstPartByte, count: Part.allCases.count) }
+    /// Whether all who have entered agree with a part. Under the control lock.
+    func agree(with part: Part) -> Bool {
+        Part.allCases.allSatisfy { $0.agrees(with: part) || !file.isByteLockedElsewhere(Self.firstPartByte + $0.rawValue) }
+    }
+    /// From now on this member has entered. Under the control lock.
+    func enter(as part: Part) throws(RealmError) {
+        guard try file.shareByte(Self.firstPartByte + part.rawValue) else {
+            throw RealmError(
+                .incompatibleSession,
+                "Some program holds a lock of '\(file.path)' for itself, and is no user of the Realm file", path: databasePath)
+        }
+    }
+    /// Whoever comes now begins the session anew. Under the control lock, for the last member.
+    func unenter() { for part in Part.allCases { file.unlockByte(Self.firstPartByte + part.rawValue) } }
+
     /// One attempt; nil to try again.
     private static func join(_ file: FileDescriptor, isMade: Bool) throws(RealmError) -> SharedMemory? {
-        if file.tryLock(.exclusive) {
+        if try file.tryLockOrFail(.exclusive) {
             // Alone: whatever the file held belongs to no one. It is never left empty or unfinished under a lock we keep.
             // Written out: a map of a file with holes needs space on the disk when it is stored to, and the process dies where there is none.
             do throws(RealmError) {
@@ -142,16 +175,11 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
                 if isMade { _ = try? FileSystem.remove(file.path) } else { try file.truncate(to: 0) }
                 throw error
             }
-            var head = [UInt8](repeating: 0, count: 16)
-            head[0] = 1
-            head[6] = UInt8(SharedState.magicVersion & 0xFF)
-            head[7] = UInt8(SharedState.magicVersion >> 8)
-            head[8] = UInt8(SharedState.layoutVersion)
-            try head.withBytes { (b) throws(RealmError) in
+            try SharedState.head.withBytes { (b) throws(RealmError) in
                 if let p = b.baseAddress { try file.write(p, count: b.count, at: 0) }
             }
         }
-        guard file.tryLock(.shared) else { return nil }
+        guard try file.tryLockOrFail(.shared) else { return nil }
         // Somebody may have come between the two locks, or removed the file before we got ours.
         let mine = try file.identity()
         guard mine.linkCount > 0, try FileSystem.identity(file.path) == mine else { return nil }
@@ -211,7 +239,8 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     /// Says that this session uses the database file that is at `path` now. `hold` keeps the claim; without that it goes with the result.
     ///
     /// It has a descriptor of its own: a map that a forked child inherits keeps the locks of the descriptor that it was made from.
-    func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> FileDescriptor {
+    /// - Returns: the claim, and whether others of the session have claimed the same file.
+    func claim(_ path: String, _ wanted: FileIdentity) throws(RealmError) -> (FileDescriptor, isShared: Bool) {
         let database = try FileDescriptor(path: path, access: .readOnly, isKeptFromChildren: true)
         guard try database.identity() == wanted else { throw replaced() }
         var hash = UInt64(bitPattern: 0x2545_F491_4F6C_DD1D)
@@ -222,7 +251,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
             if !database.areBytesLockedElsewhere(Self.firstClaim, count: mine - Self.firstClaim),
                 !database.areBytesLockedElsewhere(mine + 1, count: Self.firstClaim + Self.claimCount - mine - 1)
             {
-                return database
+                return (database, database.isByteLockedElsewhere(mine))
             }
             // Two that claim at once may both go back.
             database.unlockByte(mine)
@@ -271,7 +300,7 @@ final class LockFile: @unchecked Sendable {  // Immutable after `init`, but for 
     }
     private static func lock(_ file: FileDescriptor, _ patience: Patience) throws(RealmError) {
         guard patience.isLimited else { return try file.lockByte(controlByte) }
-        try patience.poll(file.path) { file.tryLockByte(controlByte) ? () : nil }
+        try patience.poll(file.path) { () throws(RealmError) in try file.tryLockByteOrFail(controlByte) ? () : nil }
     }
     func lockForWriting() throws(RealmError) { try file.lockByte(Self.writeByte) }
     func tryLockForWriting() -> Bool { file.tryLockByte(Self.writeByte) }

@@ -22,9 +22,10 @@ package final class Pin: Sendable {
     }
 
     /// Pins the newest version.
-    init(newestOf database: Database) throws(RealmError) {
+    /// - Parameter isBrief: for a look of a moment, which succeeds also where members hold all that they may hold.
+    init(newestOf database: Database, isBrief: Bool = false) throws(RealmError) {
         self.database = database
-        (state, slot) = try database.pinNewest()
+        (state, slot) = try database.pinNewest(isBrief: isBrief)
     }
     private init(_ database: Database, _ state: SharedState.Version, _ slot: Int) {
         self.database = database
@@ -41,13 +42,23 @@ package final class Pin: Sendable {
     package func share() -> Bool {
         use.compareExchange(expected: Use.own.rawValue, desired: Use.shared.rawValue, ordering: .acquiringAndReleasing).original != Use.moved.rawValue
     }
+    /// As `share`, for somebody who keeps the version for longer than a transaction.
+    /// - Throws: 3018 where this process keeps so many versions that its transactions would not get any.
+    package func keep() throws(RealmError) -> Bool {
+        if use.load(ordering: .acquiring) == Use.own.rawValue { try database.checkRoomToKeep() }
+        return share()
+    }
     /// The pin of the version that the holder of the write lock has just published, for the transaction that was at this one: with the same slot,
     /// unless somebody else uses that.
     func moved(to new: SharedState.Version) throws(RealmError) -> Pin {
         guard use.compareExchange(expected: Use.own.rawValue, desired: Use.moved.rawValue, ordering: .acquiringAndReleasing).exchanged else {
             return try Pin(newestOf: database)
         }
-        database.lockFile?.shared.movePin(slot: slot, to: new.number)
+        guard database.movePin(slot, to: new.number) else {
+            // Others of this process read the version through the same slot.
+            use.store(Use.shared.rawValue, ordering: .releasing)
+            return try Pin(newestOf: database)
+        }
         return Pin(database, new, slot)
     }
 }

@@ -47,22 +47,36 @@ struct SessionEntry {
 
     // MARK: Under the control lock
 
-    /// - Parameter early: what `look` opened.
-    /// - Returns: the file, and the format of its snapshots.
-    func enter(_ lock: LockFile, _ early: DatabaseFile?) throws(RealmError) -> (file: DatabaseFile, format: UInt8) {
+    /// What became of entering.
+    struct Entered {
+        let file: DatabaseFile
+        /// Format of the snapshots.
+        let format: UInt8
+        /// The version that this member made the header lead to; nil where it is not the first, or cannot write.
+        var settled: SharedState.Version?
+    }
+    /// Who is first is a matter of locks, and never of what stands in the lock file.
+    /// - Parameters:
+    ///   - early: what `look` opened.
+    ///   - mark: of the database that is being opened, as the one that writes.
+    func enter(_ lock: LockFile, _ early: DatabaseFile?, mark: UInt64) throws(RealmError) -> Entered {
         let shared = lock.shared
-        let isFirst = shared.initialised.load() == 0
         let file = try opened(early)
-        let identity = try file.file.identity()
-        guard isFirst || shared.database == identity else {
+        let part = LockFile.Part(durability, isWriter: writing)
+        let (claim, isShared) = try lock.claim(path, try file.file.identity())
+        lock.hold(claim)
+        // Members give up their claim last: who has entered has claimed the file that the session is about.
+        let isFirst = !lock.isEntered
+        guard isFirst || isShared else {
             throw RealmError(
                 .incompatibleSession,
                 "The Realm file at path '\(path)' is not the one that other programs have open: it was replaced meanwhile. Close it there first",
                 path: path)
         }
-        lock.hold(try lock.claim(path, identity))
+        guard lock.agree(with: part) else {
+            throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
+        }
         let isNew = try make(file, isFirst: isFirst)
-        if !isFirst { try checkDurability(shared) }
         var (state, isSelected) = try newestState(file, shared, isFirst: isFirst)
         try checkFormat(state)
         if writing && isFirst && !isNew { FormatUpgrade.keepBackup(path, format: state.format) }
@@ -74,16 +88,15 @@ struct SessionEntry {
         }
         if isFirst {
             if writing && !staysAsItIs { try settle(file, &state, isSelected: isSelected) }
+            shared.begin()
             shared.publish(SharedState.Version(state))
-            shared.durability.store(UInt64(durability.rawValue))
             // What is known of the header so far stays known until another process writes.
-            if writing { shared.lastWriter.store(shared.owner) }
+            if writing { shared.lastWriter.store(mark) }
             shared.isUncertain = !isNew
-            shared.database = identity
-            shared.initialised.store(1)
         }
         if writing && !staysAsItIs { try file.settleSecret() }
-        return (file, state.snapshotFormat)
+        try lock.enter(as: part)
+        return Entered(file: file, format: state.snapshotFormat, settled: isFirst && writing ? SharedState.Version(state) : nil)
     }
     /// The file as it is now: until the control lock was taken others could make, remove or replace it, or change its key.
     private func opened(_ early: DatabaseFile?) throws(RealmError) -> DatabaseFile {
@@ -103,12 +116,6 @@ struct SessionEntry {
         }
         if durability == .full { try FileSystem.synchronizeFolder(of: path) }
         return true
-    }
-    /// Writers share one durability; who only reads cares about memory alone.
-    private func checkDurability(_ shared: SharedState) throws(RealmError) {
-        let theirs = shared.durability.load(), mine = UInt64(durability.rawValue), inMemory = UInt64(Durability.memoryOnly.rawValue)
-        guard theirs != mine, writing || theirs == inMemory || mine == inMemory else { return }
-        throw RealmError(.incompatibleSession, "Durability not consistent: the file is open elsewhere with another durability", path: path)
     }
     /// The newest state of the file, and whether the header leads to it.
     private func newestState(

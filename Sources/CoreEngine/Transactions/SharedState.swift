@@ -2,17 +2,16 @@
 ///
 ///     0     init_complete = 1            4096   reader slots, one word each
 ///     6     shared_info_version (ours)              owner << 48 | version, 0 = free
-///     8     layout version                   20480 for each slot: process << 32 | thread,
-///                                                  microseconds since 1970 << 12 | low bits of the version
-///     16    durability
-///     24    initialised: 1 once the ring holds a version
-///     32    the bell: latest version << 8 | number of calls
-///     40    owner that last held the write lock
-///     48    device and inode of the database file
-///     64    ring of 64 published versions: version, top ref, logical size, 0
-///     2112  number of slots ever claimed (those behind are free)
-///     2120  1 while what is on the disk of header and folder may differ from what the system shows
-///     2128  1 while published versions are not flushed, 2 from before their flush until it succeeded
+///     8     layout version               20480  the same slots again
+///     24    latest version, again        36864  for each slot: process << 32 | thread,
+///     32    the bell: latest version << 8               microseconds since 1970 << 12 | low bits of the version
+///           | number of calls
+///     40    mark of the database that last held the write lock
+///     48    version whose header is being written; 56 again
+///     64    ring of 64 published versions: version, top ref, logical size, check
+///     2112  number of slots ever claimed (those behind are free); 2176 again
+///     2120  1 while what is on the disk of header and folder may differ from what the system shows; 2184 again
+///     2128  1 while published versions are not flushed, 2 from before their flush until it succeeded; 2192 again
 ///
 /// Why readers need no lock. A reader stores the latest version in its slot and then looks at `latest` again. If it still is that version,
 /// the writer of the next commit but one (the first that could reuse space of the version) will see the slot, because it scans the slots
@@ -24,11 +23,20 @@
 /// wakes them in one step of the kernel: a writer that is killed has published and woken, or neither. (But for one commit in 16 million, at which
 /// the half of the word that the kernel sees overflows: if its writer is killed between the two steps, the next commit wakes everybody.) A
 /// *call* changes the low byte, to wake the listener of this process for another reason.
+///
+/// No word is believed. Any program that may write the file may write any word of it at any time.
+/// - Who is first, which file the session is about, and with which durability: locks say so, no word does (`LockFile`).
+/// - The newest version stands twice. Its ring entry has a check word, and both are compared with the file (`Database+Session.swift`).
+/// - Pins and marks stand twice, and count where either copy says so: a word that is lost holds nothing back too little. What a foreign word
+///   holds back too much goes with the member whose number it has, or with the session.
+/// - What is said of pins for people is not checked.
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
-    static let layoutVersion: UInt64 = 5
+    static let layoutVersion: UInt64 = 6
     static let slotCount = 2048
-    private static let factsStart = 4096 + slotCount * 8
+    private static let slotsStart = 4096
+    private static let copiesStart = slotsStart + slotCount * 8
+    private static let factsStart = copiesStart + slotCount * 8
     static let size = factsStart + slotCount * 16
     private static let ringSize: UInt64 = 64
 
@@ -40,71 +48,131 @@ struct SharedState {
     init(_ memory: SharedMemory) { self.memory = memory }
 
     private func word(_ offset: Int) -> SharedWord { SharedWord(memory.base + offset) }
-    var durability: SharedWord { word(16) }
-    var initialised: SharedWord { word(24) }
+    private var newestAgain: SharedWord { word(24) }
     private var bell: SharedWord { word(32) }
+    /// A number that each open database draws for itself.
     var lastWriter: SharedWord { word(40) }
+
+    /// What stands twice. A foreign word in one place leaves the other.
+    private struct Twin {
+        let first, second: SharedWord
+        var greater: UInt64 { max(first.load(), second.load()) }
+        func store(_ value: UInt64) {
+            first.store(value)
+            second.store(value)
+        }
+    }
+    private func twin(_ first: Int, _ second: Int) -> Twin { Twin(first: word(first), second: word(second)) }
+
     /// A commit is under way or ended without a known outcome, or an earlier session left the file: before anything is written again, what leads
     /// to the newest version is made certain (`Database.confirmHeader`).
     var isUncertain: Bool {
-        get { word(2120).load() != 0 }
-        nonmutating set { word(2120).store(newValue ? 1 : 0) }
+        get { twin(2120, 2184).greater != 0 }
+        nonmutating set { twin(2120, 2184).store(newValue ? 1 : 0) }
     }
-    /// Versions that asynchronous commits published, and to which no header leads yet.
+    /// Whether published versions are on the disk.
     enum Unflushed: UInt64 {
         case none = 0, published
         /// A flush began, and is not known to have succeeded: the system may have dropped what was written.
         case suspect
     }
     var unflushed: Unflushed {
-        get { Unflushed(rawValue: word(2128).load()) ?? .suspect }
-        nonmutating set { word(2128).store(newValue.rawValue) }
+        get { Unflushed(rawValue: twin(2128, 2192).greater) ?? .suspect }
+        nonmutating set { twin(2128, 2192).store(newValue.rawValue) }
     }
-    private var claimed: SharedWord { word(2112) }
+    /// The header is about to lead to `version`, or does so, and the version is not published yet; 0: no header is being written.
+    func noteHeader(of version: UInt64) { twin(48, 56).store(version) }
+    func isHeaderNoted(of version: UInt64) -> Bool { word(48).load() == version || word(56).load() == version }
+
+    private var claimed: Twin { twin(2112, 2176) }
     /// Slots that may be in use.
-    private var claimedSlots: Range<Int> { 0..<Int(min(claimed.load(), UInt64(Self.slotCount))) }
-    /// The database file that the session is about.
-    var database: FileIdentity {
-        get { FileIdentity(device: word(48).load(), inode: word(56).load(), linkCount: 1) }
-        nonmutating set {
-            word(48).store(newValue.device)
-            word(56).store(newValue.inode)
+    private var claimedSlots: Range<Int> { 0..<Int(min(claimed.greater, UInt64(Self.slotCount))) }
+    private func slot(_ i: Int) -> SharedWord { word(Self.slotsStart + i * 8) }
+    private func copy(_ i: Int) -> SharedWord { word(Self.copiesStart + i * 8) }
+
+    // MARK: The session
+
+    /// The first bytes, by which other engines and other versions of this one know what the file is.
+    static var head: [UInt8] {
+        var head = [UInt8](repeating: 0, count: 16)
+        head[0] = 1
+        head[6] = UInt8(magicVersion & 0xFF)
+        head[7] = UInt8(magicVersion >> 8)
+        head[8] = UInt8(layoutVersion)
+        return head
+    }
+    /// Puts the first bytes right. Only for a member: nobody else writes the file meanwhile.
+    func restoreHead() {
+        let head = Self.head
+        for at in [0, 8] {
+            let wanted = head[at..<at + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            if word(at).load() != wanted { word(at).store(wanted) }
         }
     }
-    private func slot(_ i: Int) -> SharedWord { word(4096 + i * 8) }
+    /// Forgets all that an earlier session left. Only for the first member, under the control lock.
+    func begin() {
+        for at in stride(from: 16, to: Self.size, by: 8) where word(at).load() != 0 { word(at).store(0) }
+    }
 
-    struct Version: Sendable {
+    // MARK: Versions
+
+    struct Version: Sendable, Equatable {
         var number: UInt64
         var topRef: Ref
         var logicalSize: Int
+
+        /// Tells an entry of the ring from one into which somebody wrote.
+        fileprivate var check: UInt64 {
+            var hash: UInt64 = 0x2545_F491_4F6C_DD1D
+            for part in [number, UInt64(bitPattern: Int64(topRef.offset)), UInt64(bitPattern: Int64(logicalSize))] {
+                hash = (hash ^ part) &* 0x9E37_79B9_7F4A_7C15
+                hash ^= hash >> 29
+            }
+            return hash
+        }
     }
 
     /// Makes `v` the newest version for everybody.
     func publish(_ v: Version) {
         let at = 64 + Int(v.number % Self.ringSize) * 32
+        // While the entry is written its check is wrong.
         word(at).store(v.number)
         word(at + 8).store(UInt64(v.topRef.offset))
         word(at + 16).store(UInt64(v.logicalSize))
-        if v.number == Self.number(bell.load()) + 1 { return bell.addWaking(1 << Self.callBits) }
-        // The first of a session, or another file with the same number: nobody else is in the session.
-        while case let old = bell.load(), !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask) {}
-        bell.wake()
+        word(at + 24).store(v.check)
+        if v.number == Self.number(bell.load()) + 1 {
+            bell.addWaking(1 << Self.callBits)
+        }
+        // The first of a session, another file with the same number, or a word that somebody wrote.
+        if Self.number(bell.load()) != v.number {
+            while case let old = bell.load(), !bell.exchange(from: old, to: v.number << Self.callBits | old & Self.callMask) {}
+            bell.wake()
+        }
+        newestAgain.store(v.number)
     }
     private static let callBits: UInt64 = 8
     private static let callMask: UInt64 = 1 << callBits - 1
     fileprivate static func number(_ bell: UInt64) -> UInt64 { bell >> callBits }
-    /// What is in shared memory is not believed: any program that may write the file may have written anything there.
     fileprivate static let limit: UInt64 = 1 << 47
-    /// Number of the newest version.
-    var newestNumber: UInt64 { min(Self.number(bell.load()), Self.limit - 1) }
-    /// The newest version, consistently; nil when a writer moved on meanwhile.
-    private func entry(_ number: UInt64) -> Version? {
+    /// Number of the newest version. Where its two words differ a writer is between them, or somebody wrote one of them: the greater counts that has
+    /// an entry in the ring.
+    var newestNumber: UInt64 { newestNumber(Self.number(bell.load())) }
+    private func newestNumber(_ first: UInt64) -> UInt64 {
+        let second = newestAgain.load()
+        if first == second { return min(first, Self.limit - 1) }
+        let greater = max(first, second), smaller = min(first, second)
+        return entry(greater) != nil || entry(smaller) == nil ? min(greater, Self.limit - 1) : smaller
+    }
+    /// What the ring says of a version; nil when it says nothing, or a writer moved on meanwhile.
+    func entry(_ number: UInt64) -> Version? {
         let at = 64 + Int(number % Self.ringSize) * 32
-        guard number > 0, word(at).load() == number else { return nil }
+        guard number > 0, number < Self.limit, word(at).load() == number else { return nil }
         let top = word(at + 8).load(), size = word(at + 16).load()
         guard top % 8 == 0, top < size, size >= UInt64(Format.headerSize), size < Self.limit else { return nil }
-        return Version(number: number, topRef: Ref(Int(top)), logicalSize: Int(size))
+        let version = Version(number: number, topRef: Ref(Int(top)), logicalSize: Int(size))
+        return word(at + 24).load() == version.check ? version : nil
     }
+    /// The newest version, consistently; nil when a writer moved on meanwhile.
     func newest() -> Version? {
         for _ in 0..<1000 {
             let number = newestNumber
@@ -118,9 +186,12 @@ struct SharedState {
     /// A look at the bell, to be taken before one looks for what there is to do.
     struct BellState {
         fileprivate let word: UInt64
-        var newestNumber: UInt64 { min(SharedState.number(word), SharedState.limit - 1) }
+        let newestNumber: UInt64
     }
-    var bellState: BellState { BellState(word: bell.load()) }
+    var bellState: BellState {
+        let word = bell.load()
+        return BellState(word: word, newestNumber: newestNumber(Self.number(word)))
+    }
     /// Waits until a version comes or somebody calls this member; sometimes for less.
     func waitForBell(after seen: BellState) { bell.wait(while: seen.word, channels: channel) }
     /// Wakes the listener of this member, and perhaps some others.
@@ -133,34 +204,96 @@ struct SharedState {
     // MARK: Readers
 
     /// Pins the newest version in a reader slot.
-    func pinNewest() throws(RealmError) -> (Version, slot: Int) {
-        var held = -1
-        for _ in 0..<10_000 {
+    /// - Parameters:
+    ///   - held: how many slots this member has.
+    ///   - known: a slot of this member in which a version is pinned already, to be shared.
+    ///   - isBrief: for a look of a moment, which may take one of the last slots.
+    ///   - fromFile: what the file says of a version of which the ring has no entry.
+    /// - Returns: nil for the slot when it is the one of `known`.
+    func pinNewest(
+        held: Int, isBrief: Bool, known: (UInt64) -> Int?, isDead: (UInt64) -> Bool, fromFile: (UInt64) -> Version?
+    ) throws(RealmError) -> (Version, slot: Int, isShared: Bool) {
+        var own = -1
+        for attempt in 0..<10_000 {
             let number = newestNumber
             let mark = owner << 48 | number
-            if held < 0 { held = try claim(mark) } else { slot(held).store(mark) }
-            if newestNumber == number, let v = entry(number), newestNumber == number {
-                word(Self.factsStart + held * 16).store(process << 32 | UInt64(Platform.systemThreadId))
-                noteTime(held, number)
-                return (v, held)
+            let shared = known(number)
+            if shared == nil {
+                if own < 0 { own = try claim(mark, held: held, isBrief: isBrief, isDead: isDead) } else { store(mark, in: own) }
+            }
+            if newestNumber == number, let v = entry(number) ?? (attempt % 100 == 99 ? fromFile(number) : nil), newestNumber == number {
+                if let shared {
+                    unpin(own)
+                    return (v, shared, true)
+                }
+                word(Self.factsStart + own * 16).store(process << 32 | UInt64(Platform.systemThreadId))
+                noteTime(own, number)
+                return (v, own, false)
             }
         }
-        unpin(held)
+        unpin(own)
         throw RealmError(.brokenInvariant, "The lock file is damaged: no consistent version in it")
     }
-    private func claim(_ mark: UInt64) throws(RealmError) -> Int {
-        for s in 0..<Self.slotCount where slot(s).load() == 0 {
-            // First the number: a writer that does not see the slot must not have missed it.
-            while case let known = claimed.load(), known < UInt64(s) + 1 { _ = claimed.exchange(from: known, to: UInt64(s) + 1) }
-            if slot(s).exchange(from: 0, to: mark) { return s }
-        }
-        throw RealmError(.limitExceeded, "More than \(Self.slotCount) snapshots of this file are in use")
+    private func store(_ mark: UInt64, in held: Int) {
+        slot(held).store(mark)
+        copy(held).store(mark)
     }
-    func unpin(_ held: Int) { if held >= 0 { slot(held).store(0) } }
+    /// So many slots a member gets as long as any is free.
+    static let everybodysShare = 16
+    /// The last slots are for looks of a moment.
+    private static let briefSlots = 8
+    /// Free slots that members may have.
+    private func freeSlots() -> Int {
+        var free = Self.slotCount - Self.briefSlots
+        for i in claimedSlots where slot(i).load() != 0 || copy(i).load() != 0 { free -= 1 }
+        return free
+    }
+    /// Whether a member with so many slots may keep one for longer than a transaction: where this is refused its transactions still go on.
+    func hasRoomToKeep(held: Int) -> Bool { held < Self.everybodysShare || held * 2 < freeSlots() }
+
+    private func claim(_ mark: UInt64, held: Int, isBrief: Bool, isDead: (UInt64) -> Bool) throws(RealmError) -> Int {
+        // A member has at most as many as are free: so one that takes all it gets leaves half of them, two leave a third.
+        if held >= Self.everybodysShare, !isBrief, held >= freeSlots() {
+            throw RealmError(
+                .limitExceeded,
+                "This process holds \(held) versions of the file, and leaves the rest of \(Self.slotCount) to others: let go of some")
+        }
+        let end = isBrief ? Self.slotCount : Self.slotCount - Self.briefSlots
+        if let s = claimFree(mark, end) { return s }
+        // Those of members that died are cleared by the next commit, or now.
+        for i in 0..<end { clearIfDead(i, isDead) }
+        if let s = claimFree(mark, end) { return s }
+        throw RealmError(.limitExceeded, "More than \(end) versions of this file are in use")
+    }
+    private func claimFree(_ mark: UInt64, _ end: Int) -> Int? {
+        for s in 0..<end where slot(s).load() == 0 && copy(s).load() == 0 {
+            // First the number: a writer that does not see the slot must not have missed it.
+            for known in [claimed.first, claimed.second] {
+                while case let old = known.load(), old < UInt64(s) + 1, !known.exchange(from: old, to: UInt64(s) + 1) {}
+            }
+            if slot(s).exchange(from: 0, to: mark) {
+                copy(s).store(mark)
+                return s
+            }
+        }
+        return nil
+    }
+    private func clearIfDead(_ i: Int, _ isDead: (UInt64) -> Bool) {
+        for place in [copy(i), slot(i)] {
+            let mark = place.load()
+            if mark != 0, mark >> 48 != owner, isDead(mark >> 48) { _ = place.exchange(from: mark, to: 0) }
+        }
+    }
+    func unpin(_ held: Int) {
+        guard held >= 0 else { return }
+        // Who finds the first word free takes the slot.
+        copy(held).store(0)
+        slot(held).store(0)
+    }
     /// Moves a pin that the holder of the write lock has to the version that it published.
     func movePin(slot held: Int, to number: UInt64) {
         guard held >= 0 else { return }
-        slot(held).store(owner << 48 | number)
+        store(owner << 48 | number, in: held)
         noteTime(held, number)
     }
     private func noteTime(_ held: Int, _ number: UInt64) {
@@ -184,7 +317,8 @@ struct SharedState {
         var marks: [Mark] = []
         var checked: [UInt64: Bool] = [:]
         for i in claimedSlots {
-            let content = slot(i).load()
+            let first = slot(i).load()
+            let content = first != 0 ? first : copy(i).load()
             guard content != 0 else { continue }
             var mark = Mark(version: content & 0xFFFF_FFFF_FFFF, owner: content >> 48)
             if mark.owner != owner {
@@ -199,35 +333,49 @@ struct SharedState {
                 mark.microseconds = since >> Self.tagBits
             }
             // It may have gone on meanwhile.
-            if slot(i).load() == content { marks.append(mark) }
+            if slot(i).load() == first { marks.append(mark) }
         }
         return marks.sorted { ($0.version, $0.microseconds) < ($1.version, $1.microseconds) }
     }
-    /// Whether a pin is still what its holder made it.
-    func isPinned(slot held: Int, at number: UInt64) -> Bool { held >= 0 && slot(held).load() == owner << 48 | number }
+    /// Whether a pin is still what its holder made it. Where one of its words is not, that is put right.
+    func isPinned(slot held: Int, at number: UInt64) -> Bool {
+        guard held >= 0 else { return false }
+        let mark = owner << 48 | number
+        let isFirst = slot(held).load() == mark, isSecond = copy(held).load() == mark
+        guard isFirst || isSecond else { return false }
+        if !isFirst || !isSecond { store(mark, in: held) }
+        return true
+    }
 
     /// The versions below `newest` that readers have pinned, in order. Slots of owners that `isDead` are cleared on the way.
     func pinnedVersions(below newest: UInt64, isDead: (UInt64) -> Bool) -> [UInt64] {
         var pinned: Set<UInt64> = []
         var checked: [UInt64: Bool] = [:]
-        for i in claimedSlots {
-            let mark = slot(i).load()
-            guard mark != 0 else { continue }
+        func note(_ place: SharedWord, _ mark: UInt64) {
             let version = mark & 0xFFFF_FFFF_FFFF, holder = mark >> 48
-            guard version < newest else { continue }
+            guard version < newest else { return }
             if holder != owner {
                 let dead = checked[holder] ?? isDead(holder)
                 checked[holder] = dead
                 if dead {
-                    _ = slot(i).exchange(from: mark, to: 0)
-                    continue
+                    _ = place.exchange(from: mark, to: 0)
+                    return
                 }
             }
             pinned.insert(version)
         }
+        for i in claimedSlots {
+            let first = slot(i), second = copy(i)
+            let marks = (first.load(), second.load())
+            if marks.1 != 0 { note(second, marks.1) }
+            if marks.0 != 0 { note(first, marks.0) }
+        }
         return pinned.sorted()
     }
     func clearSlots(of holder: UInt64) {
-        for i in claimedSlots where slot(i).load() >> 48 == holder { slot(i).store(0) }
+        for i in claimedSlots {
+            if copy(i).load() >> 48 == holder { copy(i).store(0) }
+            if slot(i).load() >> 48 == holder { slot(i).store(0) }
+        }
     }
 }

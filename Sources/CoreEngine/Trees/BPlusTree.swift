@@ -27,8 +27,14 @@ struct BPlusTree {
 
     static func count(_ s: NodeStore, _ kind: LeafKind, _ ref: Ref) throws(RealmError) -> Int {
         let n = try s.node(ref)
-        if !n.isInner { return try kind.count(s, ref) }
+        if !n.isInner { return try leafCount(s, kind, ref) }
         return try innerTotal(s, n)
+    }
+    /// Elements of a leaf. Those without bits take no room in the file, but what is made of them does: a leaf holds no more than a leaf may.
+    static func leafCount(_ s: NodeStore, _ kind: LeafKind, _ ref: Ref) throws(RealmError) -> Int {
+        let count = try kind.count(s, ref)
+        guard count <= Format.treeCapacity else { throw .corrupt("impossible number of elements", at: ref.offset) }
+        return count
     }
     static func innerTotal(_ s: NodeStore, _ n: Node) throws(RealmError) -> Int {
         guard n.count >= 3 else { throw .corrupt("inner tree node without children", at: n.ref.offset) }
@@ -98,7 +104,7 @@ struct BPlusTree {
         guard depth < Trees.maxDepth else { throw .corrupt("tree too deep", at: ref.offset) }
         let n = try s.node(ref)
         if !n.isInner {
-            let count = try kind.count(s, ref)
+            let count = try leafCount(s, kind, ref)
             guard first + count <= limit, count > 0 || limit == 0 || depth == 0 else {
                 throw .corrupt("element counts do not add up", at: ref.offset)
             }
