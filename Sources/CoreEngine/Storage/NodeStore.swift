@@ -69,6 +69,8 @@ final class NodeStore {
     @inline(__always) func test(_ done: Int = 0, of total: Int = 0) throws(RealmError) {
         if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(done, of: total) } }
     }
+    /// For a loop over bytes of a value.
+    @inline(__always) var byteWork: ByteWork { ByteWork(interruption) }
     /// The same where nothing can be thrown: whether the call is to end, and `test` throws.
     func isEndWanted(_ done: Int) -> Bool { interruption?._withUnsafeGuaranteedRef { $0.isWanted(done) } ?? false }
     /// Runs a long call.
