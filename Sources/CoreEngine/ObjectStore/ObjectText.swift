@@ -9,6 +9,8 @@ extension Realm {
         var writer = ObjectWriter(group: try reading().group)
         writer.group.startWalk()
         try writer.object(t, object, depth: 0)
+        // The text is copied once more for a program in C.
+        try CMemory.expect(writer.out.count, each: 2)
         return String(decoding: writer.out, as: UTF8.self)
     }
 }
@@ -21,112 +23,151 @@ struct ObjectWriter {
     /// Calls `body` with the text of a Mixed value of a property.
     mutating func write(_ v: Mixed, _ c: Column, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
         out.removeAll(keepingCapacity: true)
+        ownBytes = 0
         group.startWalk()
         try value(v, c, depth: 0)
         try out.withBytes(body)
     }
 
-    mutating func put(_ text: String) { out.append(contentsOf: text.utf8) }
-    mutating func quoted(_ b: some Sequence<UInt8>) {
-        put("\"")
+    /// Bytes of the object's own texts: in a sound file each stands in bytes of its own.
+    private var ownBytes = 0
+    private var mostOwnBytes: Int?
+
+    init(group: Group) { self.group = group }
+
+    mutating func put(_ text: String) throws(RealmError) {
+        try makeRoom(text.utf8.count)
+        out.append(contentsOf: text.utf8)
+    }
+    private mutating func makeRoom(_ more: Int) throws(RealmError) {
+        guard more <= Self.mostBytes - out.count else { throw RealmError(.limitExceeded, "The text of an object has more than 2 GB") }
+        try out.makeRoom(for: more)
+    }
+    private static let mostBytes = Int(Int32.max)
+    /// Counts a text or binary before any memory is taken for it: a file in which many values share their bytes would fill all there is.
+    private mutating func countOwn(_ b: Bytes) throws(RealmError) {
+        ownBytes += b.count
+        guard ownBytes > NodeStore.unmeasured else { return }
+        let most = mostOwnBytes ?? group.store.measuredExtent
+        mostOwnBytes = most
+        guard ownBytes <= most else { throw .corrupt("texts that share their bytes") }
+    }
+    mutating func quoted(_ b: some Collection<UInt8>) throws(RealmError) {
+        var escaped = 0
+        for c in b where c == 0x22 || c == 0x5C || c < 0x20 { escaped += 1 }
+        try makeRoom(b.count + escaped + 2)
+        // A text has at most 16 MB.
+        try group.store.test()
+        out.append(0x22)
         for c in b {
             switch c {
-            case 0x22: put("\\\"")
-            case 0x5C: put("\\\\")
-            case 0x08: put("\\b")
-            case 0x0C: put("\\f")
-            case 0x0A: put("\\n")
-            case 0x0D: put("\\r")
-            case 0x09: put("\\t")
+            case 0x22: out.append(contentsOf: "\\\"".utf8)
+            case 0x5C: out.append(contentsOf: "\\\\".utf8)
+            case 0x08: out.append(contentsOf: "\\b".utf8)
+            case 0x0C: out.append(contentsOf: "\\f".utf8)
+            case 0x0A: out.append(contentsOf: "\\n".utf8)
+            case 0x0D: out.append(contentsOf: "\\r".utf8)
+            case 0x09: out.append(contentsOf: "\\t".utf8)
             default: out.append(c)
             }
         }
-        put("\"")
+        out.append(0x22)
     }
 
     mutating func object(_ t: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw .corrupt("embedded objects nested too deeply") }
-        put("{")
+        try put("{")
         var first = true
         if !t.isEmbedded && t.primaryKey == nil {
-            put("\"_key\":\(key.raw)")
+            try put("\"_key\":\(key.raw)")
             first = false
         }
         for c in t.publicColumns {
-            if !first { put(",") }
+            if !first { try put(",") }
             first = false
-            quoted(c.name.utf8)
-            put(":")
+            try quoted(c.name.utf8)
+            try put(":")
             guard let facts = t.facts(c.key), let v = try t.get(key, facts) else {
-                put("null")
+                try put("null")
                 continue
             }
             if case .slot = v {
                 var path = CollectionPath(table: t.key, object: key, column: c.key)
                 path.steps = []
-                if let content = try group.resolve(path) { try collection(content, c, depth: depth) } else { put("null") }
+                if let content = try group.resolve(path) { try collection(content, c, depth: depth) } else { try put("null") }
             } else {
                 try value(v, c, depth: depth)
             }
         }
-        put("}")
+        try put("}")
     }
 
-    /// - Parameter c: the property that the value belongs to.
-    mutating func value(_ v: Mixed, _ c: Column, depth: Int) throws(RealmError) {
+    /// - Parameters:
+    ///   - c: the property that the value belongs to.
+    ///   - countsBytes: false for the key of a linked object, which may stand in any number of links.
+    mutating func value(_ v: Mixed, _ c: Column, depth: Int, countsBytes: Bool = true) throws(RealmError) {
         switch v {
-        case .null, .slot: put("null")
-        case .int(let i): put(String(i))
-        case .bool(let b): put(b ? "true" : "false")
-        case .float(let f): put(number(Double(f), digits: 7))
-        case .double(let d): put(number(d, digits: 16))
-        case .string(let b): quoted(b)
-        case .binary(let b): quoted(Crypto.base64(b).utf8)
-        case .timestamp(let t): quoted(t.text.utf8)
-        case .decimal(let d): quoted(d.jsonText.utf8)
-        case .objectId(let o): quoted(o.description.utf8)
-        case .uuid(let u): quoted(u.description.utf8)
+        case .null, .slot: try put("null")
+        case .int(let i): try put(String(i))
+        case .bool(let b): try put(b ? "true" : "false")
+        case .float(let f): try put(number(Double(f), digits: 7))
+        case .double(let d): try put(number(d, digits: 16))
+        case .string(let b):
+            if countsBytes { try countOwn(b) }
+            try quoted(b)
+        case .binary(let b):
+            if countsBytes { try countOwn(b) }
+            // As characters, as a text, and here.
+            try CMemory.expect(b.count, each: 5)
+            try quoted(Crypto.base64(b).utf8)
+        case .timestamp(let t): try quoted(t.text.utf8)
+        case .decimal(let d): try quoted(d.jsonText.utf8)
+        case .objectId(let o): try quoted(o.description.utf8)
+        case .uuid(let u): try quoted(u.description.utf8)
         case .link(let k): try link(c.oppositeTable, k, depth: depth)
         case .typedLink(_, let k) where c.type == .link: try link(c.oppositeTable, k, depth: depth)
         case .typedLink(let t, let k):
-            put("{ \"$link\": {\"table\": ")
-            quoted((try group.table(t)?.className ?? "").utf8)
-            put(", \"key\": ")
+            try put("{ \"$link\": {\"table\": ")
+            try quoted((try group.table(t)?.className ?? "").utf8)
+            try put(", \"key\": ")
             try link(t, k, depth: depth)
-            put("}}")
-        case .list(let r): try collection(.list(ElementList(group.store, root: r, kind: .mixed, target: .null)), c, depth: depth + 1)
+            try put("}}")
+        case .list(let r):
+            try group.enterNested(at: r)
+            try collection(.list(ElementList(group.store, root: r, kind: .mixed, target: .null)), c, depth: depth + 1)
         case .dictionary(let r):
+            try group.enterNested(at: r)
             try collection(.dictionary(ElementDictionary(group.store, root: r, keyType: .string, format: Format.currentVersion)), c, depth: depth + 1)
         }
     }
     private mutating func collection(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
-        if depth > 0 { try group.enterNested(at: .null) }
+        if depth > 0 { try group.store.test() }
         switch content {
         case .list(let l):
-            put("[")
+            try put("[")
             for i in 0..<l.count {
-                if i > 0 { put(",") }
+                if i > 0 { try put(",") }
                 try value(try l.get(i), c, depth: depth)
             }
-            put("]")
+            try put("]")
         case .dictionary(let d):
-            put("{")
+            try put("{")
             for i in 0..<d.count {
-                if i > 0 { put(",") }
-                if case .string(let name) = try d.key(i) { quoted(name) } else { put("\"\"") }
-                put(":")
+                if i > 0 { try put(",") }
+                if case .string(let name) = try d.key(i) { try quoted(name) } else { try put("\"\"") }
+                try put(":")
                 try value(try d.value(i), c, depth: depth)
             }
-            put("}")
+            try put("}")
         }
     }
     /// An embedded object in full; of others the primary key, or the object key.
     private mutating func link(_ table: TableKey, _ k: ObjKey, depth: Int) throws(RealmError) {
-        guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return put("null") }
+        guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return try put("null") }
         if t.isEmbedded { return try object(t, k, depth: depth + 1) }
-        guard let pk = t.primaryKey, let c = t.column(pk), let facts = t.facts(pk) else { return put(String(k.raw)) }
-        try value(try t.get(k, facts) ?? .null, c, depth: depth)
+        guard let pk = t.primaryKey, let c = t.column(pk), let facts = t.facts(pk) else { return try put(String(k.raw)) }
+        try value(try t.get(k, facts) ?? .null, c, depth: depth, countsBytes: false)
     }
     private func number(_ d: Double, digits: Int) -> String {
         if d.isNaN { return "nan" }

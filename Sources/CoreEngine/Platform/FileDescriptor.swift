@@ -135,6 +135,30 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         return Int(info.st_size)
     }
 
+    /// Bytes of a file that are not in holes; where a file system knows of no holes, all.
+    func dataBytes() -> Int? {
+        #if canImport(Darwin)
+            let (toData, toHole): (Int32, Int32) = (4, 3)
+        #else
+            let (toData, toHole): (Int32, Int32) = (3, 4)
+        #endif
+        guard let size = try? size() else { return nil }
+        var sum = 0, at = 0
+        // A file in more pieces is taken for whole.
+        for _ in 0..<1 << 16 {
+            let start = Int(lseek(fd, off_t(at), toData))
+            // No data behind this.
+            if start < 0, errno == ENXIO { return sum }
+            guard start >= at else { return nil }
+            let end = Int(lseek(fd, off_t(start), toHole))
+            guard end > start else { return nil }
+            sum += end - start
+            at = end
+            if at >= size { return sum }
+        }
+        return sum + size - at
+    }
+
     /// Gives the file a new name, in place of what has that name now.
     func rename(to new: String) throws(RealmError) {
         guard system.rename(path, new) == 0 else { throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new) }

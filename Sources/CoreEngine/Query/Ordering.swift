@@ -232,16 +232,19 @@ struct RowOrderer {
         if rows.isEmpty { return [] }
         let reader = try SortReader(table, k)
         var all: [SortValue] = []
-        all.reserveCapacity(rows.count)
+        try all.makeRoom(for: rows.count)
         for row in rows {
             try table.store.test()
             all.append(try reader.value(row))
         }
         return all
     }
+    /// The places of the rows, what sorting needs, and the result.
+    private static func expectSorting(_ count: Int) throws(RealmError) { try CMemory.expect(count, each: 5 * MemoryLayout<Int>.stride) }
     private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
+        try Self.expectSorting(rows.count)
         var order = Array(0..<rows.count)
         var comparisons = Comparisons(table.store)
         let less = { (x: Int, y: Int) -> Bool in
@@ -263,6 +266,7 @@ struct RowOrderer {
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
+        try Self.expectSorting(rows.count)
         // Rows with a null link on the way are dropped.
         var order = (0..<rows.count).filter { i in
             !columns.contains { if case .broken = $0[i] { true } else { false } }
