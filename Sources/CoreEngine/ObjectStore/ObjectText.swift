@@ -8,7 +8,7 @@ extension Realm {
         guard try t.isValid(object) else { throw invalidated() }
         var writer = ObjectWriter(group: try reading().group)
         writer.group.startWalk()
-        try writer.object(t, object, depth: 0)
+        try writer.object(t, object)
         // The text is copied once more for a program in C.
         try CMemory.expect(writer.out.count, each: 2)
         return String(decoding: writer.out, as: UTF8.self)
@@ -24,8 +24,9 @@ struct ObjectWriter {
     mutating func write(_ v: Mixed, _ c: Column, _ body: (Bytes) throws(RealmError) -> Void) throws(RealmError) {
         out.removeAll(keepingCapacity: true)
         ownBytes = 0
+        open.removeAll(keepingCapacity: true)
         group.startWalk()
-        try value(v, c, depth: 0)
+        try value(v, c)
         try out.withBytes(body)
     }
 
@@ -74,44 +75,107 @@ struct ObjectWriter {
         out.append(0x22)
     }
 
-    mutating func object(_ t: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
+    // MARK: What is inside of what
+
+    /// An object or collection whose end was not written yet. The way is kept on the heap: the thread may have a small stack.
+    private struct Open {
+        enum Content {
+            case object(Table, ObjKey, [Column], isFirst: Bool)
+            case list(ElementList, Column)
+            case dictionary(ElementDictionary, Column)
+            /// What stands behind a link.
+            case end(StaticString)
+        }
+        var content: Content
+        /// The property or element that comes next.
+        var next = 0
+        let depth: Int
+    }
+    private var open: [Open] = []
+
+    /// An object in full.
+    mutating func object(_ t: Table, _ key: ObjKey) throws(RealmError) {
+        try begin(t, key, depth: 0)
+        try finish()
+    }
+    /// - Parameter c: the property that the value belongs to.
+    mutating func value(_ v: Mixed, _ c: Column) throws(RealmError) {
+        try value(v, c, depth: 0)
+        try finish()
+    }
+    /// Writes all that was begun.
+    private mutating func finish() throws(RealmError) {
+        while let last = open.last {
+            let i = last.next, depth = last.depth
+            open[open.count - 1].next = i + 1
+            switch last.content {
+            case .end(let text):
+                open.removeLast()
+                try put(text.description)
+            case .object(let t, let key, let columns, let isFirst):
+                guard i < columns.count else {
+                    try close("}")
+                    continue
+                }
+                if i > 0 || !isFirst { try put(",") }
+                try property(columns[i], t, key, depth)
+            case .list(let l, let c):
+                guard i < l.count else {
+                    try close("]")
+                    continue
+                }
+                if i > 0 { try put(",") }
+                try value(try l.get(i), c, depth: depth)
+            case .dictionary(let d, let c):
+                guard i < d.count else {
+                    try close("}")
+                    continue
+                }
+                if i > 0 { try put(",") }
+                if case .string(let name) = try d.key(i) { try quoted(name) } else { try put("\"\"") }
+                try put(":")
+                try value(try d.value(i), c, depth: depth)
+            }
+        }
+    }
+    private mutating func close(_ text: String) throws(RealmError) {
+        open.removeLast()
+        try put(text)
+    }
+    private mutating func begin(_ t: Table, _ key: ObjKey, depth: Int) throws(RealmError) {
         guard depth < Trees.maxNesting else { throw .corrupt("embedded objects nested too deeply") }
         try put("{")
-        var first = true
-        if !t.isEmbedded && t.primaryKey == nil {
-            try put("\"_key\":\(key.raw)")
-            first = false
+        let hasKey = !t.isEmbedded && t.primaryKey == nil
+        if hasKey { try put("\"_key\":\(key.raw)") }
+        open.append(Open(content: .object(t, key, Array(t.publicColumns), isFirst: !hasKey), depth: depth))
+    }
+    private mutating func property(_ c: Column, _ t: Table, _ key: ObjKey, _ depth: Int) throws(RealmError) {
+        try quoted(c.name.utf8)
+        try put(":")
+        guard let facts = t.facts(c.key), let v = try t.get(key, facts) else { return try put("null") }
+        guard case .slot = v else { return try value(v, c, depth: depth) }
+        var path = CollectionPath(table: t.key, object: key, column: c.key)
+        path.steps = []
+        if let content = try group.resolve(path) { try begin(content, c, depth: depth) } else { try put("null") }
+    }
+    private mutating func begin(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
+        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
+        try group.store.test()
+        switch content {
+        case .list(let l):
+            try put("[")
+            open.append(Open(content: .list(l, c), depth: depth))
+        case .dictionary(let d):
+            try put("{")
+            open.append(Open(content: .dictionary(d, c), depth: depth))
         }
-        for c in t.publicColumns {
-            if !first { try put(",") }
-            first = false
-            try quoted(c.name.utf8)
-            try put(":")
-            guard let facts = t.facts(c.key), let v = try t.get(key, facts) else {
-                try put("null")
-                continue
-            }
-            if case .slot = v {
-                var path = CollectionPath(table: t.key, object: key, column: c.key)
-                path.steps = []
-                if let content = try group.resolve(path) { try collection(content, c, depth: depth) } else { try put("null") }
-            } else {
-                try value(v, c, depth: depth)
-            }
-        }
-        try put("}")
     }
 
-    /// - Parameters:
-    ///   - c: the property that the value belongs to.
-    ///   - countsBytes: false for the key of a linked object, which may stand in any number of links.
-    mutating func value(_ v: Mixed, _ c: Column, depth: Int, countsBytes: Bool = true) throws(RealmError) {
+    /// Writes a plain value, and begins a collection or an embedded object.
+    ///
+    /// - Parameter countsBytes: false for the key of a linked object, which may stand in any number of links.
+    private mutating func value(_ v: Mixed, _ c: Column, depth: Int, countsBytes: Bool = true) throws(RealmError) {
         switch v {
-        case .null, .slot: try put("null")
-        case .int(let i): try put(String(i))
-        case .bool(let b): try put(b ? "true" : "false")
-        case .float(let f): try put(number(Double(f), digits: 7))
-        case .double(let d): try put(number(d, digits: 16))
         case .string(let b):
             if countsBytes { try countOwn(b) }
             try quoted(b)
@@ -120,52 +184,40 @@ struct ObjectWriter {
             // As characters, as a text, and here.
             try CMemory.expect(b.count, each: 5)
             try quoted(Crypto.base64(b).utf8)
-        case .timestamp(let t): try quoted(t.text.utf8)
-        case .decimal(let d): try quoted(d.jsonText.utf8)
-        case .objectId(let o): try quoted(o.description.utf8)
-        case .uuid(let u): try quoted(u.description.utf8)
         case .link(let k): try link(c.oppositeTable, k, depth: depth)
         case .typedLink(_, let k) where c.type == .link: try link(c.oppositeTable, k, depth: depth)
         case .typedLink(let t, let k):
             try put("{ \"$link\": {\"table\": ")
             try quoted((try group.table(t)?.className ?? "").utf8)
             try put(", \"key\": ")
+            open.append(Open(content: .end("}}"), depth: depth))
             try link(t, k, depth: depth)
-            try put("}}")
         case .list(let r):
             try group.enterNested(at: r)
-            try collection(.list(ElementList(group.store, root: r, kind: .mixed, target: .null)), c, depth: depth + 1)
+            try begin(.list(ElementList(group.store, root: r, kind: .mixed, target: .null)), c, depth: depth + 1)
         case .dictionary(let r):
             try group.enterNested(at: r)
-            try collection(.dictionary(ElementDictionary(group.store, root: r, keyType: .string, format: Format.currentVersion)), c, depth: depth + 1)
+            try begin(.dictionary(ElementDictionary(group.store, root: r, keyType: .string, format: Format.currentVersion)), c, depth: depth + 1)
+        default: try scalar(v)
         }
     }
-    private mutating func collection(_ content: CollectionContent, _ c: Column, depth: Int) throws(RealmError) {
-        guard depth < Trees.maxNesting else { throw .corrupt("collections nested too deeply") }
-        if depth > 0 { try group.store.test() }
-        switch content {
-        case .list(let l):
-            try put("[")
-            for i in 0..<l.count {
-                if i > 0 { try put(",") }
-                try value(try l.get(i), c, depth: depth)
-            }
-            try put("]")
-        case .dictionary(let d):
-            try put("{")
-            for i in 0..<d.count {
-                if i > 0 { try put(",") }
-                if case .string(let name) = try d.key(i) { try quoted(name) } else { try put("\"\"") }
-                try put(":")
-                try value(try d.value(i), c, depth: depth)
-            }
-            try put("}")
+    private mutating func scalar(_ v: Mixed) throws(RealmError) {
+        switch v {
+        case .int(let i): try put(String(i))
+        case .bool(let b): try put(b ? "true" : "false")
+        case .float(let f): try put(number(Double(f), digits: 7))
+        case .double(let d): try put(number(d, digits: 16))
+        case .timestamp(let t): try quoted(t.text.utf8)
+        case .decimal(let d): try quoted(d.jsonText.utf8)
+        case .objectId(let o): try quoted(o.description.utf8)
+        case .uuid(let u): try quoted(u.description.utf8)
+        default: try put("null")
         }
     }
     /// An embedded object in full; of others the primary key, or the object key.
     private mutating func link(_ table: TableKey, _ k: ObjKey, depth: Int) throws(RealmError) {
         guard !k.isNull, !k.isUnresolved, let t = try group.table(table) else { return try put("null") }
-        if t.isEmbedded { return try object(t, k, depth: depth + 1) }
+        if t.isEmbedded { return try begin(t, k, depth: depth + 1) }
         guard let pk = t.primaryKey, let c = t.column(pk), let facts = t.facts(pk) else { return try put(String(k.raw)) }
         try value(try t.get(k, facts) ?? .null, c, depth: depth, countsBytes: false)
     }
