@@ -576,7 +576,7 @@ def writing(db, folder):
             for row in itertools.islice(list(itertools.islice(iter(t), 20)), 10):
                 row.delete()
         with db.write():
-            t.where("TRUEPREDICATE").limit(2000).delete()
+            t.where("TRUEPREDICATE").limit(2000).delete_all()
 
     each(db, one)
 
@@ -594,7 +594,7 @@ def changing(db, folder):
 def deleting_all(db, folder):
     def one(t, s):
         with db.write():
-            t.delete()
+            t.delete_all()
 
     each(db, one)
 

@@ -66,6 +66,16 @@ extension Set {
     }
 }
 
+extension Dictionary {
+    /// Makes room for one more entry. Throws when there is no memory for a larger dictionary.
+    @inline(__always) mutating func makeRoom() throws(RealmError) {
+        if count == capacity { try grow() }
+    }
+    @inline(never) private mutating func grow() throws(RealmError) {
+        try CMemory.expect(capacity &* 4 &+ 8, each: MemoryLayout<Key>.stride + MemoryLayout<Value>.stride + 1)
+    }
+}
+
 /// Numbers of the system's errors, for interfaces that tell of a failure by one.
 enum ErrorNumber {
     static let outOfMemory = ENOMEM, overflow = EOVERFLOW, invalidArgument = EINVAL, inputOutput = EIO, illegalSequence = EILSEQ

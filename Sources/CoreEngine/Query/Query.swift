@@ -16,9 +16,9 @@ enum QueryRoom {
     static let flatDepth = 24
     /// What evaluation and release take of the stack for each level of the tree, at most, and what calls take beside that.
     #if DEBUG
-        static let stackOfLevel = 4 << 10, stackBeside = 96 << 10
+        static let stackOfLevel = 3600, stackBeside = 96 << 10
     #else
-        static let stackOfLevel = 1 << 10, stackBeside = 32 << 10
+        static let stackOfLevel = 832, stackBeside = 20 << 10
     #endif
     /// How deep a tree may be for this thread's stack.
     static var levelsOfStack: Int { Thread.levels(of: stackOfLevel, beside: stackBeside) }
