@@ -19,6 +19,13 @@ extern "C" {
 /* The version of the additions that this header describes. */
 #define CREALM_ABI_VERSION 1
 
+/* Bytes of stack that a thread must have for calls of the library, where it calls no functions of
+ * the program; the stack of new threads of Musl is larger. Queries of more than 24 levels of
+ * brackets or operators take about 1 KB more for each level: where the thread that parses or runs
+ * one has less, the call fails with LIMIT_EXCEEDED. Such a query is released on a thread with as
+ * large a stack. Debug builds of the library take several times as much. */
+#define CREALM_MIN_STACK_SIZE (96 * 1024)
+
 /** The version of the additions that the loaded library has: CREALM_ABI_VERSION of the header it
  *  was built with.
  *

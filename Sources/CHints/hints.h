@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdint.h>
 #ifdef __linux__
 #include <sys/syscall.h>
@@ -21,6 +22,25 @@ static inline uintptr_t hint_thread_id(void) {
 #else
 static inline uintptr_t hint_thread_id(void) { return (uintptr_t)pthread_self(); }
 #endif
+/* The stack of the calling thread, from its lowest address: 0 when it is known. */
+#ifdef __linux__
+/* Declared only where a program asks for more than standards say. */
+extern int pthread_getattr_np(pthread_t thread, pthread_attr_t *attributes);
+#endif
+static inline int hint_stack(void **lowest, size_t *size) {
+#ifdef __APPLE__
+    *size = pthread_get_stacksize_np(pthread_self());
+    *lowest = (char *)pthread_get_stackaddr_np(pthread_self()) - *size;
+    return 0;
+#else
+    pthread_attr_t attributes;
+    int code = pthread_getattr_np(pthread_self(), &attributes);
+    if (code != 0) return code;
+    code = pthread_attr_getstack(&attributes, lowest, size);
+    pthread_attr_destroy(&attributes);
+    return code;
+#endif
+}
 /* The compiler moves no load or store over this; it costs nothing. */
 static inline void hint_keep_order(void) { __atomic_signal_fence(__ATOMIC_SEQ_CST); }
 /* The system's membarrier (command 8, which command 16 allows first): 0 when it was done. */

@@ -12,6 +12,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -518,6 +519,66 @@ static void a_row_of_many_values(void) {
     realm_release(r);
 }
 
+/* Texts that make a search look at each place again and again: it is linear all the same, and what is not can be ended. */
+static void hostile_texts(void) {
+    section = "hostile texts";
+    enum { SIZE = 500000, PATTERN = 20000 };
+    char own_path[80];
+    snprintf(own_path, sizeof own_path, "%s/texts.realm", folder);
+    realm_property_info_t p[] = {property("text", RLM_PROPERTY_TYPE_STRING, RLM_COLLECTION_TYPE_NONE, "", 0),
+                                 property("data", RLM_PROPERTY_TYPE_BINARY, RLM_COLLECTION_TYPE_NONE, "", 0)};
+    realm_config_t* c = config_of_class(own_path, class_info("Text", "", 2, 0, 0), p);
+    crealm_config_set_progress(c, on_progress, &progress, on_free);
+    reset();
+    realm_t* r = realm_open(c);
+    realm_release(c);
+    bool found = false;
+    realm_class_info_t class;
+    realm_property_info_t text, data;
+    if (!CHECK(r && realm_find_class(r, "Text", &found, &class) && realm_find_property(r, class.key, "text", &found, &text))) give_up();
+    if (!CHECK(realm_find_property(r, class.key, "data", &found, &data) && realm_begin_write(r))) give_up();
+    char* long_text = malloc(SIZE);
+    char* pattern = malloc(2 * PATTERN);
+    if (!CHECK(long_text && pattern)) give_up();
+    memset(long_text, 'a', SIZE);
+    realm_object_t* o = realm_object_create(r, class.key);
+    CHECK(realm_set_value(o, text.key, text_of(long_text, SIZE), false));
+    CHECK(realm_set_value(o, data.key, bytes(long_text, SIZE), false));
+    CHECK(realm_commit(r));
+    realm_release(o);
+    memset(pattern, 'a', PATTERN);
+    pattern[PATTERN - 1] = 'b';
+    realm_value_t values[2] = {text_of(pattern, PATTERN), bytes(pattern, PATTERN)};
+    realm_query_arg_t arguments[2] = {{1, false, &values[0]}, {1, false, &values[1]}};
+    char like[PATTERN + 8];
+    snprintf(like, sizeof like, "*%.*s*", PATTERN - 1, pattern);
+    const char* linear[] = {"text CONTAINS $0", "text CONTAINS[c] $0", "data CONTAINS $1", "data CONTAINS[c] $1", "text ENDSWITH[c] $0",
+                            "text BEGINSWITH[c] $0", "text LIKE $0", "text LIKE[c] $0"};
+    for (size_t i = 0; i < sizeof linear / sizeof *linear; i++) {
+        realm_query_t* q = realm_query_parse(r, class.key, linear[i], 2, arguments);
+        size_t n = 1;
+        CHECK(q && realm_query_count(q, &n) && n == 0);
+        realm_release(q);
+    }
+    /* A star before a run of 20,000 places in which any character is allowed: some thousand million comparisons. */
+    for (int i = 1; i < PATTERN; i++) like[i] = i % 2 ? 'a' : '?';
+    like[PATTERN - 1] = 'b';
+    values[0] = text_of(like, PATTERN);
+    for (int way = 0; way < 2; way++) {
+        reset();
+        realm_query_t* q = realm_query_parse(r, class.key, way ? "text LIKE[c] $0" : "text LIKE $0", 1, arguments);
+        size_t n = 0;
+        progress.ends_at = CREALM_ACTIVITY_QUERYING;
+        FAILS(CREALM_ERR_INTERRUPTED, realm_query_count(q, &n));
+        CHECK(progress.calls[CREALM_ACTIVITY_QUERYING] == 1);
+        progress.ends_at = -1;
+        realm_release(q);
+    }
+    free(long_text);
+    free(pattern);
+    realm_release(r);
+}
+
 int main(void) {
     setvbuf(stdout, NULL, _IONBF, 0);
     if (!mkdtemp(folder)) return 1;
@@ -530,6 +591,7 @@ int main(void) {
     queries();
     a_row_that_leads_far();
     a_row_of_many_values();
+    hostile_texts();
     checks();
     closed_inside();
     copies();

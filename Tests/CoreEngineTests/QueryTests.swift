@@ -325,3 +325,92 @@ private func parts(_ c: Condition) -> [Condition] {
         #expect(try BoundQuery.parse("next.n == null", group, table.key, QueryNames(), []).run(group) == [try table.rows.key(at: 0)], "\(c)")
     }
 }
+
+// MARK: Long texts
+
+/// Bytes of few letters, often periodic: what searches stumble over.
+private func repetitive(_ random: inout Seeded, _ count: Int) -> [UInt8] {
+    let letters = Array(["ab", "aAbB", "aàÀb", "xÃ"][random.below(4)].utf8)
+    var unit: [UInt8] = []
+    for _ in 0..<1 + random.below(12) { unit.append(letters[random.below(letters.count)]) }
+    var all: [UInt8] = []
+    while all.count < count { all += random.below(20) == 0 ? [letters[random.below(letters.count)]] : unit }
+    return Array(all.prefix(count))
+}
+
+@Test(arguments: 1...30) func longPatternsAreFoundWhereTheyStand(seed: Int) throws {
+    var random = Seeded(UInt64(seed)), found = 0
+    for _ in 0..<60 {
+        var text = repetitive(&random, 40 + random.below(400))
+        var pattern = repetitive(&random, LongSearch.shortest + random.below(60))
+        if random.below(2) == 0, pattern.count < text.count {
+            // It stands there, with other cases.
+            let at = random.below(text.count - pattern.count)
+            pattern = CaseMap.mapped(Array(text[at..<at + pattern.count]), upper: random.below(2) == 0)
+        }
+        text = text.filter { $0 != 0x3F }
+        for folds in [false, true] where !folds || withBytes(pattern, { isUTF8($0) }) {
+            let one = try withBytes(pattern) { try Pattern(.beginsWith, $0, folding: folds ? .cases : []) }
+            let places = text.indices.filter { at in
+                withBytes(Array(text[at...])) { b in b.count >= pattern.count && one.matches(b, at: 0) }
+            }
+            var work = ByteWork()
+            let search = LongSearch(pattern, folds: folds)
+            let first = try withBytes(text) { try search.find(in: $0, from: 0, &work) }
+            #expect(first == places.first, "seed \(seed), \(pattern) in \(text)")
+            if let first {
+                found += 1
+                #expect(try withBytes(text) { try search.find(in: $0, from: first + 1, &work) } == places.dropFirst().first, "seed \(seed)")
+            }
+        }
+    }
+    #expect(found > 5)
+}
+
+/// `LIKE` as it is defined, tried in every way.
+private func isLike(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
+    guard let first = pattern.first else { return text.isEmpty }
+    if first == 0x2A { return text.indices.contains { isLike(text[$0...], pattern.dropFirst()) } || isLike([], pattern.dropFirst()) }
+    guard let c = text.first, first == 0x3F || first == c else { return false }
+    return isLike(text.dropFirst(), pattern.dropFirst())
+}
+
+@Test(arguments: 1...20) func longPatternsAreLikeWhatTheySay(seed: Int) throws {
+    var random = Seeded(UInt64(seed)), hits = 0
+    for _ in 0..<40 {
+        let text = repetitive(&random, 120 + random.below(100)).map { $0 < 0x80 ? $0 : 0x61 }
+        var pattern: [UInt8] = []
+        // Runs of the text in their order, some of them long, some with a wrong letter.
+        var at = 0
+        for _ in 0..<1 + random.below(3) where at < text.count {
+            let end = min(text.count, at + 1 + random.below(60))
+            pattern += Array(text[at..<end])
+            if random.below(6) == 0 { pattern[pattern.count - 1] = 0x7A }
+            if random.below(3) == 0 { pattern[pattern.count - 1] = 0x3F }
+            at = end + random.below(20)
+            if random.below(5) != 0 { pattern.append(0x2A) }
+        }
+        let isHit = isLike(text[...], pattern[...])
+        hits += isHit ? 1 : 0
+        var work = ByteWork()
+        let one = try withBytes(pattern) { try Pattern(.like, $0, folding: []) }
+        #expect(try withBytes(text) { try one.matches($0, &work) } == isHit, "seed \(seed): \(pattern) in \(text)")
+    }
+    #expect(hits > 2)
+}
+
+@Test func searchesOfHostileTextsAreLinear() throws {
+    let text = [UInt8](repeating: 0x61, count: 50_000), run = [UInt8](repeating: 0x61, count: 5000)
+    let patterns: [(CompareOperator, [UInt8])] = [
+        (.contains, run + [0x62]), (.contains, [0x62] + run), (.contains, run + [0x62] + run), (.like, [0x2A] + run + [0x62, 0x2A]),
+        (.like, [0x2A] + run + [0x62]), (.like, [0x2A] + run + [0x2A] + run + [0x62, 0x2A]), (.like, [0x2A, 0x62, 0x2A] + run),
+    ]
+    for (op, pattern) in patterns {
+        for folding: Folding in [[], .cases] {
+            let one = try withBytes(pattern) { try Pattern(op, $0, folding: folding) }
+            var work = ByteWork()
+            #expect(try !withBytes(text) { try one.matches($0, &work) })
+            #expect(work.total < 4 * (text.count + pattern.count), "\(op), \(pattern.count) bytes")
+        }
+    }
+}

@@ -43,6 +43,7 @@ int fcntl(int fd, int command, ...);
 int close(int fd);
 ssize_t read(int fd, void *PRESENT buffer, size_t count);
 ssize_t write(int fd, const void *PRESENT buffer, size_t count);
+off_t lseek(int fd, off_t offset, int whence);
 ssize_t pread(int fd, void *PRESENT buffer, size_t count, off_t offset);
 ssize_t pwrite(int fd, const void *PRESENT buffer, size_t count, off_t offset);
 int ftruncate(int fd, off_t size);

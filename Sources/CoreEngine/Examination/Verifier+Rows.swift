@@ -20,7 +20,7 @@ extension Verifier {
     /// - Returns: the number of objects; nil where some could not be read.
     private func walkCluster(_ walk: TableWalk, _ ref: Ref, offset: UInt64, depth: Int?, last: UInt64) throws(RealmError) -> Int? {
         let here = place(walk.table)
-        guard enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.refsNode(ref) }) else { return nil }
+        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.refsNode(ref) }) else { return nil }
         guard n.isInner else {
             if let depth, depth != 0 { report(.tree, "a cluster \(depth) levels too high", here, offset: ref.offset) }
             return try walkLeaf(walk, n, offset: offset, last: last)
@@ -66,11 +66,11 @@ extension Verifier {
             if let before = walk.keys.last, !(before < key) {
                 report(.tree, "object keys out of order", place(walk.table, nil, key), offset: n.ref.offset)
             }
-            walk.keys.append(key)
+            try walk.keys.add(key)
         }
         let rows = first..<walk.keys.count
         try advance(rows.count)
-        walk.clusters.append((n.ref, rows))
+        try walk.clusters.add((n.ref, rows))
         for c in walk.table.columns where c.leafKind != nil { try checkColumn(walk, c, n.ref, rows) }
         return rows.count
     }
@@ -81,7 +81,7 @@ extension Verifier {
         let leaf = try reading(here) { () throws(RealmError) -> Node in
             try store.node(try ClusterLeaf(store, try store.refsNode(cluster)).column(c.index))
         }
-        if leaf == nil { for row in rows { unread.insert(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) } }
+        if leaf == nil { for row in rows { try noteUnread(ValuePlace(table: walk.table.key, column: c.key, object: walk.keys[row])) } }
         return leaf
     }
     private func checkColumn(_ walk: TableWalk, _ c: Column, _ cluster: Ref, _ rows: Range<Int>) throws(RealmError) {
@@ -104,10 +104,10 @@ extension Verifier {
                 : nil
             let origin = ValuePlace(table: t.key, column: c.key, object: key)
             guard let value else {
-                unread.insert(origin)
+                try noteUnread(origin)
                 continue
             }
-            if !(try checkValue(value, c, origin, spot)) { unread.insert(origin) }
+            if !(try checkValue(value, c, origin, spot)) { try noteUnread(origin) }
         }
     }
 
@@ -132,14 +132,14 @@ extension Verifier {
             if v.isNull && !c.isNullable && c.type != .link { self.report(.value, "null at index \(i) of a collection that takes none", here) }
             if isOrdered, let b = before, ElementList.order(kind, b, v) >= 0 { self.report(.value, "a set out of order at index \(i)", here) }
             before = v
-            if !(try self.checkElement(v, c, origin, here, depth: 1)) { self.unread.insert(origin) }
+            if !(try self.checkElement(v, c, origin, here, depth: 1)) { try self.noteUnread(origin) }
         }
     }
     /// One value, or one element of a collection.
     private func checkElement(_ v: Mixed, _ c: Column, _ origin: ValuePlace, _ here: Fault.Place, depth: Int) throws(RealmError) -> Bool {
         switch v {
-        case .link(let k): noteLink(c.oppositeTable, k, origin)
-        case .typedLink(let table, let k): noteLink(table, k, origin)
+        case .link(let k): try noteLink(c.oppositeTable, k, origin)
+        case .typedLink(let table, let k): try noteLink(table, k, origin)
         case .timestamp(let t):
             if t.nanoseconds.magnitude >= 1_000_000_000 || (t.seconds > 0 && t.nanoseconds < 0) || (t.seconds < 0 && t.nanoseconds > 0) {
                 report(.value, "a timestamp of \(t.seconds) seconds and \(t.nanoseconds) nanoseconds", here)
@@ -147,7 +147,7 @@ extension Verifier {
         case .list(let root):
             guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
             return try walkTree(root, .mixed, here) { (v, _) throws(RealmError) in
-                if !(try self.checkElement(v, c, origin, here, depth: depth + 1)) { self.unread.insert(origin) }
+                if !(try self.checkElement(v, c, origin, here, depth: depth + 1)) { try self.noteUnread(origin) }
             }
         case .dictionary(let root):
             guard !root.isNull, mayNest(depth, root, here) else { return root.isNull }
@@ -161,8 +161,10 @@ extension Verifier {
         report(.node, "collections nested too deeply", here, offset: root.offset)
         return false
     }
-    private func noteLink(_ table: TableKey, _ key: ObjKey, _ origin: ValuePlace) {
+    private func noteLink(_ table: TableKey, _ key: ObjKey, _ origin: ValuePlace) throws(RealmError) {
         guard key.raw >= 0 else { return }
+        try links.makeRoom()
+        try owners.makeRoom()
         let target = ObjectPlace(table: table, object: key)
         links[LinkEnd(target: target, origin: origin), default: 0] += 1
         owners[target, default: 0] += 1
@@ -196,7 +198,7 @@ extension Verifier {
         _ ref: Ref, _ kind: LeafKind, _ here: Fault.Place, _ leafLimit: Int, depth: Int, _ first: inout Int,
         _ body: (Mixed, Int) throws(RealmError) -> Void
     ) throws(RealmError) -> Int? {
-        guard enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else { return nil }
+        guard try enter(ref, here), let n = try reading(here, { () throws(RealmError) in try store.node(ref) }) else { return nil }
         if !n.isInner {
             guard let count = try reading(here, { () throws(RealmError) in try kind.count(store, ref) }) else { return nil }
             guard count <= leafLimit else {
@@ -226,7 +228,7 @@ extension Verifier {
         for i in 1..<n.count - 1 {
             let child = try reading(here) { () throws(RealmError) in try n.child(i) }
             if let child, try walkTree(child, kind, here, leafLimit, depth: depth + 1, &first, body) != nil {
-                ends.append(first - start)
+                try ends.add(first - start)
             } else {
                 isWhole = false
             }
@@ -253,7 +255,7 @@ extension Verifier {
         _ root: Ref, _ c: Column, _ keyType: ColumnType, _ origin: ValuePlace, _ here: Fault.Place, depth: Int
     ) throws(RealmError) -> Bool {
         let element = { (v: Mixed) throws(RealmError) -> Void in
-            if !(try self.checkElement(v, c, origin, here, depth: max(depth, 1))) { self.unread.insert(origin) }
+            if !(try self.checkElement(v, c, origin, here, depth: max(depth, 1))) { try self.noteUnread(origin) }
         }
         if group.format < 23 && depth == 0 {
             let whole: Void? = try reading(here) { () throws(RealmError) in
@@ -268,7 +270,7 @@ extension Verifier {
             guard !top.isInner, top.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
             return (try top.child(0), try top.child(1))
         }
-        guard enter(root, here), let parts else { return false }
+        guard try enter(root, here), let parts else { return false }
         var keys = 0, values = 0
         var before: Bytes?
         let hasKeys = try walkTree(parts.keys, keyType == .int ? .int : .string, here) { (k, i) throws(RealmError) in
@@ -334,6 +336,7 @@ extension MixedLeaf {
             if payload.isNull { continue }
             counts[slot] = try slot == 3 ? StringLeaf.count(s, payload) : s.node(payload).count / (slot == 2 ? 2 : 1)
         }
+        try CMemory.expect(counts.max() ?? 0)
         var used = counts.map { [Bool](repeating: false, count: $0) }
         for i in 0..<composite.count {
             let c = composite.get(i)

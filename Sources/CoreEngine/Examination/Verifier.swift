@@ -104,8 +104,13 @@ final class Verifier {
             return nil
         }
     }
+    func noteUnread(_ place: ValuePlace) throws(RealmError) {
+        try unread.makeRoom()
+        unread.insert(place)
+    }
     /// Whether a node of a tree is to be walked: not, and a fault, when it was before.
-    func enter(_ ref: Ref, _ place: Fault.Place) -> Bool {
+    func enter(_ ref: Ref, _ place: Fault.Place) throws(RealmError) -> Bool {
+        try walked.makeRoom()
         if walked.insert(ref.offset).inserted { return true }
         report(.space, "two owners of one node", place, offset: ref.offset)
         return false
@@ -139,7 +144,7 @@ final class Verifier {
             guard n.hasRefs else { continue }
             for i in 0..<n.count {
                 guard let s = try reading(nowhere, { () throws(RealmError) in try n.slot(i) }) else { continue }
-                if let child = s.subtree { pending.append(child) }
+                if let child = s.subtree { try pending.add(child) }
             }
         }
         if fields.slotCount < 5 { return }  // A copy in streaming form without lists.
@@ -201,7 +206,7 @@ final class Verifier {
                 for (i, row) in cluster.rows.enumerated() {
                     let key = walk.keys[row], here = place(t, c, key)
                     guard let slot = try reading(here, { () throws(RealmError) in try leaf.slot(i) }) else {
-                        unread.insert(ValuePlace(table: t.key, column: c.key, object: key))
+                        try noteUnread(ValuePlace(table: t.key, column: c.key, object: key))
                         continue
                     }
                     let meet = { (origin: ObjKey) in
@@ -220,7 +225,7 @@ final class Verifier {
                         let whole = try walkTree(root, .int, here, leafLimit: .max) { (v, _) throws(RealmError) in
                             if case .int(let origin) = v { meet(ObjKey(origin)) }
                         }
-                        if !whole { unread.insert(ValuePlace(table: t.key, column: c.key, object: key)) }
+                        if !whole { try noteUnread(ValuePlace(table: t.key, column: c.key, object: key)) }
                     }
                 }
             }

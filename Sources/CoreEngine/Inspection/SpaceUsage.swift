@@ -32,6 +32,8 @@ final class SpaceUsage {
     private var store: NodeStore { transaction.store }
     private var parts: [Part] = []
     private var reached = 0
+    /// Bytes that nodes can lie in; nil until the first is counted.
+    private var room: Int?
 
     init(_ transaction: Transaction) { self.transaction = transaction }
 
@@ -66,7 +68,9 @@ final class SpaceUsage {
     }
     private func count(_ bytes: Int, _ part: Int) throws(RealmError) {
         reached += bytes
-        guard reached <= transaction.logicalSize else { throw .corrupt("nodes shared between trees") }
+        let most = room ?? store.measuredExtent
+        room = most
+        guard reached <= most else { throw .corrupt("nodes shared between trees") }
         parts[part].bytes += bytes
         try store.test(reached, of: transaction.logicalSize)
     }

@@ -21,7 +21,6 @@ indirect enum JSONValue {
 private struct JSONParser {
     private let text: Bytes
     private var at = 0
-    private var depth = 0
 
     init(_ text: Bytes) {
         self.text = text
@@ -43,19 +42,76 @@ private struct JSONParser {
         guard at == text.count else { throw malformed("text after the value") }
         return v
     }
-    private mutating func value() throws(RealmError) -> JSONValue {
-        skipBlanks()
-        guard let c = next else { throw malformed("a value is missing") }
-        switch c {
-        case UInt8(ascii: "["): return try array()
-        case UInt8(ascii: "{"): return try object()
-        case UInt8(ascii: "\""): return .string(try string())
-        case UInt8(ascii: "t"): return try word("true", .bool(true))
-        case UInt8(ascii: "f"): return try word("false", .bool(false))
-        case UInt8(ascii: "n"): return try word("null", .null)
-        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return try number()
-        default: throw malformed("an unexpected character")
+    /// An array or object whose end was not read yet; changed in place, so that a long one is not copied for each element.
+    private struct Open {
+        let isArray: Bool
+        var elements: [JSONValue] = []
+        var members: [(name: [UInt8], value: JSONValue)] = []
+        var places: [[UInt8]: Int] = [:]
+        /// Of the member that comes next.
+        var name: [UInt8] = []
+
+        mutating func add(_ value: JSONValue) {
+            if isArray {
+                elements.append(value)
+            } else if let i = places[name] {
+                members[i].value = value
+            } else {
+                places[name] = members.count
+                members.append((name, value))
+            }
         }
+        var whole: JSONValue { isArray ? .array(elements) : .object(members) }
+    }
+    /// Reads without recursion: the thread may have a small stack.
+    private mutating func value() throws(RealmError) -> JSONValue {
+        var open: [Open] = []
+        while true {
+            var whole: JSONValue
+            skipBlanks()
+            guard let c = next else { throw malformed("a value is missing") }
+            switch c {
+            case UInt8(ascii: "["), UInt8(ascii: "{"):
+                var new = Open(isArray: c == UInt8(ascii: "["))
+                try enter(open.count)
+                if take(new.isArray ? "]" : "}") {
+                    whole = new.whole
+                } else {
+                    if !new.isArray { new.name = try name() }
+                    open.append(new)
+                    continue
+                }
+            case UInt8(ascii: "\""): whole = .string(try string())
+            case UInt8(ascii: "t"): whole = try word("true", .bool(true))
+            case UInt8(ascii: "f"): whole = try word("false", .bool(false))
+            case UInt8(ascii: "n"): whole = try word("null", .null)
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): whole = try number()
+            default: throw malformed("an unexpected character")
+            }
+            // An array or object that ends behind the value is a value itself.
+            while true {
+                guard !open.isEmpty else { return whole }
+                let last = open.count - 1, isArray = open[last].isArray
+                open[last].add(whole)
+                skipBlanks()
+                if take(isArray ? "]" : "}") {
+                    whole = open.removeLast().whole
+                    continue
+                }
+                guard take(",") else { throw malformed(isArray ? "',' or ']' is missing" : "',' or '}' is missing") }
+                if !isArray { open[last].name = try name() }
+                break
+            }
+        }
+    }
+    /// The name of a member, and the colon behind it.
+    private mutating func name() throws(RealmError) -> [UInt8] {
+        skipBlanks()
+        guard next == UInt8(ascii: "\"") else { throw malformed("a member name is missing") }
+        let name = try string()
+        skipBlanks()
+        guard take(":") else { throw malformed("':' is missing") }
+        return name
     }
     private mutating func word(_ word: StaticString, _ v: JSONValue) throws(RealmError) -> JSONValue {
         let n = word.utf8CodeUnitCount
@@ -64,49 +120,12 @@ private struct JSONParser {
         at += n
         return v
     }
-    private mutating func enter() throws(RealmError) {
-        depth += 1
-        guard depth <= Table.maxNesting else {
+    private mutating func enter(_ depth: Int) throws(RealmError) {
+        guard depth < Table.maxNesting else {
             throw RealmError(.limitExceeded, "Max nesting level reached: collections nest at most \(Table.maxNesting) deep")
         }
         at += 1
         skipBlanks()
-    }
-    private mutating func array() throws(RealmError) -> JSONValue {
-        try enter()
-        defer { depth -= 1 }
-        var all: [JSONValue] = []
-        if take("]") { return .array(all) }
-        while true {
-            all.append(try value())
-            skipBlanks()
-            if take("]") { return .array(all) }
-            guard take(",") else { throw malformed("',' or ']' is missing") }
-        }
-    }
-    private mutating func object() throws(RealmError) -> JSONValue {
-        try enter()
-        defer { depth -= 1 }
-        var all: [(name: [UInt8], value: JSONValue)] = []
-        var places: [[UInt8]: Int] = [:]
-        if take("}") { return .object(all) }
-        while true {
-            skipBlanks()
-            guard next == UInt8(ascii: "\"") else { throw malformed("a member name is missing") }
-            let name = try string()
-            skipBlanks()
-            guard take(":") else { throw malformed("':' is missing") }
-            let v = try value()
-            if let i = places[name] {
-                all[i].value = v
-            } else {
-                places[name] = all.count
-                all.append((name, v))
-            }
-            skipBlanks()
-            if take("}") { return .object(all) }
-            guard take(",") else { throw malformed("',' or '}' is missing") }
-        }
     }
     private mutating func number() throws(RealmError) -> JSONValue {
         let start = at
@@ -205,48 +224,58 @@ extension Realm {
         _ = try writing()
         let path = CollectionPath(table: table, object: object, column: column)
         switch value {
-        case .array(let elements):
+        case .array:
             try setCollection(.list, table, object, column)
             try clear(path, .list)
-            try fill(path, elements)
-        case .object(let members):
+            try fill(path, value)
+        case .object:
             try setCollection(.dictionary, table, object, column)
             try clear(path, .dictionary)
-            try fill(path, members)
+            try fill(path, value)
         default: try Self.scalar(value) { (m) throws(RealmError) in try set(table, object, column, m) }
         }
     }
     /// Throws unless all of it can be stored.
     private static func check(_ v: JSONValue) throws(RealmError) {
-        switch v {
-        case .array(let elements): for e in elements { try check(e) }
-        case .object(let members):
-            for m in members {
-                try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
-                try check(m.value)
-            }
-        case .string(let s):
-            guard s.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long") }
-        default: break
-        }
-    }
-    private func fill(_ path: CollectionPath, _ elements: [JSONValue]) throws(RealmError) {
-        for (i, e) in elements.enumerated() {
-            switch e {
-            case .array(let inner): try fill(try insertCollection(.list, at: i, in: path), inner)
-            case .object(let inner): try fill(try insertCollection(.dictionary, at: i, in: path), inner)
-            default: try Self.scalar(e) { (m) throws(RealmError) in try insert(m, at: i, in: path) }
-            }
-        }
-    }
-    private func fill(_ path: CollectionPath, _ members: [(name: [UInt8], value: JSONValue)]) throws(RealmError) {
-        for m in members {
-            try m.name.withBytes { (name) throws(RealmError) in
-                switch m.value {
-                case .array(let inner): try fill(try setCollection(.list, forKey: name, in: path), inner)
-                case .object(let inner): try fill(try setCollection(.dictionary, forKey: name, in: path), inner)
-                default: try Self.scalar(m.value) { (v) throws(RealmError) in _ = try setValue(v, forKey: name, in: path) }
+        var pending = [v]
+        while let next = pending.popLast() {
+            switch next {
+            case .array(let elements): pending += elements
+            case .object(let members):
+                for m in members {
+                    try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
+                    pending.append(m.value)
                 }
+            case .string(let s):
+                guard s.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long") }
+            default: break
+            }
+        }
+    }
+    /// Fills an empty collection, and those inside of it one after the other.
+    private func fill(_ path: CollectionPath, _ content: JSONValue) throws(RealmError) {
+        var pending = [(path, content)]
+        while let (path, content) = pending.popLast() {
+            switch content {
+            case .array(let elements):
+                for (i, e) in elements.enumerated() {
+                    switch e {
+                    case .array: pending.append((try insertCollection(.list, at: i, in: path), e))
+                    case .object: pending.append((try insertCollection(.dictionary, at: i, in: path), e))
+                    default: try Self.scalar(e) { (m) throws(RealmError) in try insert(m, at: i, in: path) }
+                    }
+                }
+            case .object(let members):
+                for m in members {
+                    try m.name.withBytes { (name) throws(RealmError) in
+                        switch m.value {
+                        case .array: pending.append((try setCollection(.list, forKey: name, in: path), m.value))
+                        case .object: pending.append((try setCollection(.dictionary, forKey: name, in: path), m.value))
+                        default: try Self.scalar(m.value) { (v) throws(RealmError) in _ = try setValue(v, forKey: name, in: path) }
+                        }
+                    }
+                }
+            default: break
             }
         }
     }

@@ -39,6 +39,7 @@ package final class ObjectQuery {
     package func count() throws(RealmError) -> Int { try results().count() }
     package func first() throws(RealmError) -> (TableKey, ObjKey)? {
         if case .table = source, bound.orderings.isEmpty {
+            try bound.expectStack()
             let bound = realm.isFrozen ? bound.copied() : bound
             guard let k = try bound.appending(.limit(1)).run(try realm.reading().group).first else { return nil }
             return (bound.table, k)

@@ -28,7 +28,7 @@ extension ResultSet {
             try update()
             for k in rows {
                 try t.store.test()
-                if !k.isNull, let v = try t.rows.peek(k, column.index) { values.append(v) } else { deleted += 1 }
+                if !k.isNull, let v = try t.rows.peek(k, column.index) { try values.add(v) } else { deleted += 1 }
             }
         } else {
             let path: CollectionPath
@@ -38,7 +38,7 @@ extension ResultSet {
             }
             for i in 0..<(try count()) {
                 try group.store.test()
-                values.append(try value(i))
+                try values.add(try value(i))
             }
             type = try { () throws(RealmError) -> ValueType in
                 if case .keys = source { return .string }

@@ -58,7 +58,7 @@ extension ResultSet {
             var paths: [Int: CollectionPath] = [:]
             for i in 0..<(try count()) {
                 let v = try value(i)
-                values.append(v)
+                try values.add(v)
                 switch v {
                 case .list, .dictionary: paths[i] = try nestedPath(i)
                 default: continue
@@ -68,7 +68,7 @@ extension ResultSet {
         }
         if isWholeTable {
             var all: [ObjKey] = []
-            for i in 0..<(try realm.objectCount(table)) { all.append(try realm.objectKey(table, at: i)) }
+            for i in 0..<(try realm.objectCount(table)) { try all.add(try realm.objectKey(table, at: i)) }
             return ResultSet(fixing: self, rows: all)
         }
         try update()

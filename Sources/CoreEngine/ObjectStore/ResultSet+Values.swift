@@ -23,8 +23,10 @@ extension ResultSet {
         var values: [Mixed] = []
         for i in 0..<content.count {
             try group.store.test()
-            values.append(try value(i, in: content))
+            try values.add(try value(i, in: content))
         }
+        // Places with their offsets, what sorting needs, and the result.
+        try CMemory.expect(values.count, each: 8 * MemoryLayout<Int>.stride)
         var places = Array(values.indices)
         for ordering in valueOrderings {
             switch ordering {

@@ -123,7 +123,10 @@ package final class ResultSet: @unchecked Sendable {
         guard let search else { return try findRows(query) }
         try search.with { (isDone) throws(RealmError) in
             // Other frozen results may have the same conditions.
-            if !isDone { try findRows(query.copied()) }
+            if !isDone {
+                try query.expectStack()
+                try findRows(query.copied())
+            }
             isDone = true
         }
     }

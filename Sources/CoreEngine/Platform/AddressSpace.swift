@@ -26,6 +26,9 @@ final class AddressSpace: @unchecked Sendable {  // `base` and capacities are im
     private let watched: WatchedMap
     /// Whether the file's map lost pages: what was read from it is not to be believed.
     var isBroken: Bool { watched.isBroken }
+    /// How many bytes of the file are no holes; nil: not known. Set once, by whose file it is.
+    var countsData: (() -> Int?)?
+    func dataBytes() -> Int? { countsData?() }
     /// The file was seen to be shorter than it should be, or another map of it is broken.
     func markBroken() { watched.markBroken() }
 

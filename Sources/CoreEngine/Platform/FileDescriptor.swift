@@ -135,6 +135,34 @@ final class FileDescriptor: @unchecked Sendable {  // Only `close` changes `fd`,
         return Int(info.st_size)
     }
 
+    #if canImport(Darwin)
+        private static let (seekData, seekHole): (Int32, Int32) = (4, 3)
+    #else
+        private static let (seekData, seekHole): (Int32, Int32) = (3, 4)
+    #endif
+    /// The first byte from `offset` on that is in no hole; the greatest number where there is none. Where a file system knows of no holes, `offset`.
+    func nextData(from offset: Int) -> Int {
+        let start = Int(lseek(fd, off_t(offset), Self.seekData))
+        if start < 0 { return errno == ENXIO ? .max : offset }
+        return max(start, offset)
+    }
+    /// Bytes of a file that are not in holes; where a file system knows of no holes, all.
+    func dataBytes() -> Int? {
+        guard let size = try? size() else { return nil }
+        var sum = 0, at = 0
+        // A file in more pieces is taken for whole.
+        for _ in 0..<1 << 16 {
+            let start = nextData(from: at)
+            if start >= size { return sum }
+            let end = Int(lseek(fd, off_t(start), Self.seekHole))
+            guard end > start else { return nil }
+            sum += end - start
+            at = end
+            if at >= size { return sum }
+        }
+        return sum + size - at
+    }
+
     /// Gives the file a new name, in place of what has that name now.
     func rename(to new: String) throws(RealmError) {
         guard system.rename(path, new) == 0 else { throw Platform.error(errno, "Failed to rename file '\(path)' to '\(new)'", path: new) }

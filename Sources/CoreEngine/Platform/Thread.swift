@@ -21,6 +21,21 @@ package enum Thread {
             throw Platform.error(code, "Failed to start a thread", path: nil)
         }
     }
+    /// Bytes of stack that this thread has left; nil where the system does not tell. Takes a while on the first thread of a process.
+    static var stackLeft: Int? {
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1) { place -> Int? in
+            guard let address = place.baseAddress.map({ UInt(bitPattern: $0) }) else { return nil }
+            var lowest: UnsafeMutableRawPointer?, size = 0
+            guard hint_stack(&lowest, &size) == 0 else { return nil }
+            let bottom = UInt(bitPattern: lowest), top = bottom + UInt(size)
+            // A program may have given the thread another stack for a while.
+            guard address >= bottom, address <= top else { return nil }
+            return Int(address - bottom)
+        }
+    }
+    /// How deep a recursion of `frame` bytes a level may go that takes `other` bytes beside its levels. Where the stack is not known it is taken
+    /// for the least that a thread must have (`CREALM_MIN_STACK_SIZE`).
+    static func levels(of frame: Int, beside other: Int) -> Int { max(0, ((stackLeft ?? 80 << 10) - other) / frame) }
     /// A new thread begins with the registers of the one that made it, and may keep in them for as long as it sleeps what that one moved last:
     /// text of an encrypted file, for whoever reads a core dump. Each size is moved in registers of its own.
     private static func forgetRegisters() {

@@ -25,10 +25,17 @@ enum AccentMap {
         return bases
     }()
 
-    static func folded(_ text: Bytes, cases: Bool) -> [UInt8] {
+    /// - Parameter work: counts on from what it has, so that a long text may end early.
+    static func folded(_ text: Bytes, cases: Bool, _ work: ByteWork) throws(RealmError) -> [UInt8] {
+        var work = work
         var out: [UInt8] = []
-        out.reserveCapacity(text.count)
+        // The text as a string, too, which may become three times as long.
+        try CMemory.expect(text.count, each: 4)
+        try out.makeRoom(for: text.count)
         for c in String(decoding: text, as: UTF8.self).unicodeScalars where !isMark(c.value) {
+            // Each takes as long as some hundred bytes elsewhere.
+            try work.look(64)
+            try out.makeRoom(for: 16)
             let base = c.value < 0x2000 ? bases[Int(c.value)] : 0
             let letter = Unicode.Scalar(base).flatMap { base == 0 ? nil : $0 } ?? c
             guard cases else {

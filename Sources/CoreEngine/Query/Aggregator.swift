@@ -27,6 +27,7 @@ struct Aggregator {
     }
     @inline(never) private mutating func addOthers(_ scan: ClusterScan, _ column: ColKey, _ leaf: LeafKind) throws(RealmError) {
         let ref = try scan.columnLeaf(column)
+        try values.makeRoom(for: scan.count)
         for row in 0..<scan.count { values.append(try leaf.get(scan.store, ref, row)) }
     }
     private mutating func addIntegers(_ n: Node, _ scan: ClusterScan) {

@@ -99,7 +99,7 @@ struct Binder {
             guard op == .equal || op == .notEqual || op == .in else {
                 throw .query("Unsupported comparison operator '\(op.rawValue)' against type '@type'")
             }
-            return CompareCondition(op, folding: [], left, right)
+            return try CompareCondition(op, folding: [], left, right)
         }
         if names.reachFurther, op.isString, op != .like, Self.isNothing(right) { return ConstantCondition(false) }
         if op.isString || !folding.isEmpty, !Self.isText(op, left, right), op.isString || !Self.isAgainstConstant(left, right) {
@@ -120,7 +120,8 @@ struct Binder {
         }
         // Of a list of constants the direct condition knows only equality.
         let isFoldedList = names.reachFurther && !folding.isEmpty && right.isList
-        return (isFoldedList ? nil : Self.direct(op, folding, left, right)) ?? CompareCondition(op, folding: folding, left, right)
+        if !isFoldedList, let direct = try Self.direct(op, folding, left, right) { return direct }
+        return try CompareCondition(op, folding: folding, left, right)
     }
     /// NULL, or a text without letters, of which Foundation says that it stands nowhere.
     private static func isNothing(_ e: Expression) -> Bool {
@@ -154,7 +155,7 @@ struct Binder {
     ) throws(RealmError) -> Condition {
         let l = left.type, r = right.type
         guard op == .equal || op == .notEqual || op == .in else {
-            if op.isString { return CompareCondition(op, folding: folding, left, right) }
+            if op.isString { return try CompareCondition(op, folding: folding, left, right) }
             throw .query("Unsupported operator \(op.rawValue) in query. Only equal (==) and not equal (!=) are supported for this type.")
         }
         if op == .notEqual, right.isConstant, !right.isList, left.quantifier == nil || left.quantifier == .any, let p = left as? PathExpression,
@@ -175,12 +176,14 @@ struct Binder {
         }
         // Equality of a list of links with constants asks for any of them; IN compares the whole lists.
         if op != .in, let constant, constant.isList, constant.quantifier == nil, left.isList, left.quantifier == nil {
-            return CompareCondition(op, folding: [], left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
+            return try CompareCondition(op, folding: [], left, ConstantExpression(list: constant.values, constant.type, .any, arena, isImplied: true))
         }
-        return CompareCondition(op, folding: [], left, right)
+        return try CompareCondition(op, folding: [], left, right)
     }
     /// The faster condition for a property of the class itself against constants; nil where there is none.
-    private static func direct(_ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression) -> Condition? {
+    private static func direct(
+        _ op: CompareOperator, _ folding: Folding, _ left: Expression, _ right: Expression
+    ) throws(RealmError) -> Condition? {
         guard !folding.contains(.accents), let column = left.directColumn, let constant = right as? ConstantExpression,
             let path = left as? PathExpression
         else { return nil }
@@ -191,7 +194,7 @@ struct Binder {
             }
             return InCondition(path, column, constant)
         }
-        return l == .mixed || r == l || r == .null ? DirectCondition(path, column, op, folding: !folding.isEmpty, constant) : nil
+        return l == .mixed || r == l || r == .null ? try DirectCondition(path, column, op, folding: !folding.isEmpty, constant) : nil
     }
     static func isValueCollection(_ e: Expression) -> Bool {
         guard let p = e as? PathExpression, !p.type.isLink else { return e is ArithmeticExpression && e.isList }

@@ -10,11 +10,14 @@ package final class BoundQuery {
     private let parents: [BoundQuery]
     /// All rows without anybody having asked for them.
     private let isImplicit: Bool
+    /// Levels of operators.
+    private let depth: Int
 
     init(
         _ table: TableKey, _ condition: Condition, _ orderings: [Ordering], _ arena: ConstantArena, parents: [BoundQuery] = [],
-        isImplicit: Bool = false
+        isImplicit: Bool = false, depth: Int = 0
     ) {
+        self.depth = depth
         self.isImplicit = isImplicit
         self.table = table
         self.condition = condition
@@ -44,7 +47,7 @@ package final class BoundQuery {
             }
         }
         orderings.reverse()
-        return BoundQuery(table, condition, orderings, arena)
+        return BoundQuery(table, condition, orderings, arena, depth: syntax.depth)
     }
     static func all(_ table: TableKey) -> BoundQuery { BoundQuery(table, ConstantCondition(true), [], ConstantArena(), isImplicit: true) }
 
@@ -58,11 +61,17 @@ package final class BoundQuery {
         } else {
             condition = AndCondition([self.condition, other.condition])
         }
-        return BoundQuery(table, condition, orderings, arena, parents: [self, other])
+        return BoundQuery(table, condition, orderings, arena, parents: [self, other], depth: max(depth, other.depth) + 1)
     }
     /// The same for a run of its own, beside others on other threads.
-    func copied() -> BoundQuery { BoundQuery(table, condition.copied(), orderings, arena, parents: [self], isImplicit: isImplicit) }
-    func with(_ orderings: [Ordering]) -> BoundQuery { BoundQuery(table, condition, orderings, arena, parents: [self]) }
+    func copied() -> BoundQuery {
+        BoundQuery(table, condition.copied(), orderings, arena, parents: [self], isImplicit: isImplicit, depth: depth)
+    }
+    func with(_ orderings: [Ordering]) -> BoundQuery { BoundQuery(table, condition, orderings, arena, parents: [self], depth: depth) }
+    /// Throws when this thread's stack is too small for the query, which may have been made on another thread.
+    func expectStack() throws(RealmError) {
+        if depth > QueryRoom.flatDepth, depth > QueryRoom.levelsOfStack { throw QueryRoom.stackTooSmall(for: depth) }
+    }
     func appending(_ o: Ordering) -> BoundQuery {
         var all = orderings
         Ordering.append(o, to: &all)
@@ -105,6 +114,7 @@ package final class BoundQuery {
     // MARK: Running
 
     func open(_ group: Group) throws(RealmError) -> Table {
+        try expectStack()
         guard let t = try group.table(table) else { throw RealmError(.staleAccessor, "The class of the query does not exist any more") }
         try condition.prepare(group)
         return t
@@ -119,8 +129,9 @@ package final class BoundQuery {
         if let source {
             for k in source where try t.isValid(k) {
                 try t.store.test()
-                if try condition.matches(t, k) { rows.append(k) }
+                if try condition.matches(t, k) { try rows.add(k) }
             }
+            try t.store.test()
         } else if let keys = try condition.lookup(t) {
             rows = keys
         } else {
@@ -136,6 +147,7 @@ package final class BoundQuery {
             if limit > 0 {
                 let scan = ClusterScan(t)
                 try scan.run(condition) { (mask) throws(RealmError) in
+                    try rows.makeRoom(for: scan.count)
                     for row in 0..<scan.count where mask[row] != 0 { rows.append(scan.key(row)) }
                     return rows.count < limit
                 }

@@ -32,6 +32,7 @@ final class ClusterScan {
     }
     private let levels: UnsafeMutablePointer<Level>
     private var depth = -1
+    private var limit: WalkLimit
 
     /// Columns that were asked for, a bit each (modulo 64), those among them whose leaves are texts in three nodes, and how many cache
     /// lines their leaves last spanned: for texts of the offsets and of the bytes.
@@ -47,6 +48,7 @@ final class ClusterScan {
     init(_ table: Table) {
         self.table = table
         store = table.store
+        limit = WalkLimit(table.store, each: table.rows.leastLeafSize)
         unpacked = .allocate(capacity: Format.clusterCapacity + 8)
         children = .allocate(capacity: ClusterInner.firstChild + Format.clusterCapacity)
         levels = .allocate(capacity: Trees.maxDepth)
@@ -95,7 +97,9 @@ final class ClusterScan {
                 let i = next
                 next = i &+ 1
                 if touched != 0 { announce(i) }
-                let n = try store.refsNode(RefOrTagged(raw: children[i]).ref)
+                let ref = RefOrTagged(raw: children[i]).ref
+                try limit.enter(ref, store)
+                let n = try store.refsNode(ref)
                 guard !n.isInner else { throw .corrupt("an inner cluster stands where a leaf is expected", at: n.ref.offset) }
                 let child = i &- ClusterInner.firstChild
                 try open(n, parentBase &+ (startsAreEven ? UInt64(child) << 8 : starts.getUnsigned(child)))
@@ -149,6 +153,7 @@ final class ClusterScan {
     }
     /// Opens a cluster, or goes down into an inner node. - Returns: nil: the search goes on, there or behind it.
     private func enter(_ ref: Ref, _ base: UInt64) throws(RealmError) -> Find? {
+        try limit.enter(ref, store)
         let n = try store.refsNode(ref)
         guard n.isInner else {
             try open(n, base)

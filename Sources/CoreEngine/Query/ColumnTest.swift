@@ -18,10 +18,10 @@ enum ColumnTest {
     case text(TextTest)
 
     /// nil: rows are tested one by one. `ieee`: NaN compares by IEEE 754.
-    init?(_ kind: LeafKind, _ op: CompareOperator, _ constant: Mixed, folding: Bool, ieee: Bool) {
+    init?(_ kind: LeafKind, _ op: CompareOperator, _ constant: Mixed, folding: Bool, ieee: Bool) throws(RealmError) {
         let negated = op == .notEqual
         if op.isString || folding || kind == .string {
-            guard kind == .string, case .string(let b) = constant, b.count > 0, let t = TextTest(op, b, folding: folding) else { return nil }
+            guard kind == .string, case .string(let b) = constant, b.count > 0, let t = try TextTest(op, b, folding: folding) else { return nil }
             self = .text(t)
             return
         }

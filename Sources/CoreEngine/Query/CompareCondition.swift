@@ -39,7 +39,7 @@ enum Comparison {
         }
     }
     /// String operators on values that are not both text (or both binary): never, but for NULL patterns. Rules: query-language §11.
-    static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed) -> Bool {
+    static func string(_ op: CompareOperator, folding: Folding, _ a: Mixed, _ b: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
         if b.isNull {
             switch op {
             case .contains: return !a.isNull
@@ -51,8 +51,9 @@ enum Comparison {
         }
         if a.isNull { return op == .notEqual }
         switch (a, b) {
-        case (.string(let x), .string(let y)): return Pattern(op, y, folding: folding).matches(x) == (op != .notEqual)
-        case (.binary(let x), .binary(let y)): return Pattern(op, y, folding: folding.subtracting(.accents)).matches(x) == (op != .notEqual)
+        case (.string(let x), .string(let y)): return try Pattern(op, y, folding: folding).matches(x, store) == (op != .notEqual)
+        case (.binary(let x), .binary(let y)):
+            return try Pattern(op, y, folding: folding.subtracting(.accents)).matches(x, store) == (op != .notEqual)
         default: return op == .notEqual
         }
     }
@@ -67,7 +68,7 @@ final class CompareCondition: Condition {
     private let types: Bool
     private let patterns: [Pattern?]
 
-    init(_ op: CompareOperator, folding: Folding, _ left: Expression, _ right: Expression) {
+    init(_ op: CompareOperator, folding: Folding, _ left: Expression, _ right: Expression) throws(RealmError) {
         self.op = op
         self.folding = folding
         self.left = left
@@ -75,10 +76,10 @@ final class CompareCondition: Condition {
         types = left.type == .typeName || right.type == .typeName
         // Constant patterns are prepared once.
         if let c = right as? ConstantExpression, op.isString || !folding.isEmpty {
-            patterns = c.values.map { v in
+            patterns = try c.values.map { (v) throws(RealmError) in
                 switch v {
-                case .string(let s): Pattern(op, s, folding: folding)
-                case .binary(let s): Pattern(op, s, folding: folding.subtracting(.accents))
+                case .string(let s): try Pattern(op, s, folding: folding)
+                case .binary(let s): try Pattern(op, s, folding: folding.subtracting(.accents))
                 default: nil
                 }
             }
@@ -86,7 +87,13 @@ final class CompareCondition: Condition {
             patterns = []
         }
     }
-    override func copied() -> Condition { CompareCondition(op, folding: folding, left.copied(), right.copied()) }
+    /// The same comparison of other expressions; `right` has the same constants.
+    private init(_ other: CompareCondition, _ left: Expression, _ right: Expression) {
+        self.left = left
+        self.right = right
+        (op, folding, types, patterns) = (other.op, other.folding, other.types, other.patterns)
+    }
+    override func copied() -> Condition { CompareCondition(self, left.copied(), right.copied()) }
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
         try right.prepare(group)
@@ -118,7 +125,7 @@ final class CompareCondition: Condition {
         if let hop = path.hops.first {
             // Long chains are walked row by row.
             guard hop.kind == .toOne, path.hops.count <= 8, !path.hasManyHops, let target = try group.table(hop.target) else { return }
-            let rest = CompareCondition(op, folding: folding, path.afterFirstHop, right)
+            let rest = CompareCondition(self, path.afterFirstHop, right)
             try rest.prepare(group)
             step = (hop.column, rest, .passUnretained(target))
             return
@@ -126,7 +133,7 @@ final class CompareCondition: Condition {
         guard let facts = try group.table(path.end)?.facts(column), !facts.isCollection else { return }
         if case .typedLink(let t, _) = constant, t != facts.oppositeTable { return }
         guard !folding.contains(.accents) else { return }
-        if let t = ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) { test = (column, t) }
+        if let t = try ColumnTest(facts.kind, op, constant, folding: folding.contains(.cases), ieee: false) { test = (column, t) }
     }
     override var leafTest: (column: ColKey, test: ColumnTest)? { test }
     override var cost: Int { test != nil ? 15 : (step != nil ? 50 : 100) }
@@ -136,7 +143,7 @@ final class CompareCondition: Condition {
         } else if let step {
             if !isReachTried {
                 isReachTried = true
-                let isNullIn = holds(.null, b.values.first ?? .null, at: 0)
+                let isNullIn = try holds(.null, b.values.first ?? .null, at: 0, scan.store)
                 reach = try LinkReach(step.rest, on: step.target.takeUnretainedValue(), rows: try scan.table.count(), null: isNullIn)
             }
             if let reach { return try reach.narrow(scan, step.link, mask) }
@@ -168,7 +175,7 @@ final class CompareCondition: Condition {
         }
         return false
     }
-    private func holds(_ x: Mixed, _ y: Mixed, at j: Int) -> Bool {
+    private func holds(_ x: Mixed, _ y: Mixed, at j: Int, _ store: NodeStore) throws(RealmError) -> Bool {
         if types {
             guard case .int(let m) = x, case .int(let n) = y else { return op == .notEqual }
             return (m & n != 0) == (op != .notEqual)
@@ -176,42 +183,48 @@ final class CompareCondition: Condition {
         if op.isString || !folding.isEmpty {
             if j < patterns.count, let p = patterns[j] {
                 switch (x, y) {
-                case (.string(let s), .string), (.binary(let s), .binary): return p.matches(s) == (op != .notEqual)
+                case (.string(let s), .string), (.binary(let s), .binary): return try p.matches(s, store) == (op != .notEqual)
                 case (.null, _): return op == .notEqual
                 default: return op == .notEqual
                 }
             }
-            return Comparison.string(op, folding: folding, x, y)
+            return try Comparison.string(op, folding: folding, x, y, store)
         }
         return Comparison.holds(op, x, y)
     }
     private func compare(_ x: ArraySlice<Mixed>, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         if !left.isList && !right.isList {
             guard let l = x.first, let r = y.first else { return false }
-            return holds(l, r, at: y.startIndex)
+            return try holds(l, r, at: y.startIndex, store)
         }
         let isOneValue = (left.isOptionalValue && x.count == 1) || (right.isOptionalValue && y.count == 1)
         if left.isList && right.isList && left.quantifier == nil && right.quantifier == nil && !isOneValue {
             guard x.count == y.count else { return op == .notEqual }
-            for (i, j) in zip(x.indices, y.indices) where !holds(x[i], y[j], at: j) { return false }
+            for (i, j) in zip(x.indices, y.indices) {
+                try store.test()
+                if try !holds(x[i], y[j], at: j, store) { return false }
+            }
             return true
         }
         if !left.isList {
             guard let l = x.first else { return false }
-            return meets(l, y)
+            return try meets(l, y, store)
         }
         let quantifier = left.quantifier ?? .any
         for l in x {
             // Both lists may be long.
             try store.test()
-            if meets(l, y) != (quantifier == .all) { return quantifier == .any }
+            if try meets(l, y, store) != (quantifier == .all) { return quantifier == .any }
         }
         return quantifier != .any
     }
     /// Whether the right quantifier holds for an element of the left side.
-    private func meets(_ l: Mixed, _ y: ArraySlice<Mixed>) -> Bool {
+    private func meets(_ l: Mixed, _ y: ArraySlice<Mixed>, _ store: NodeStore) throws(RealmError) -> Bool {
         let inner = right.quantifier ?? .any
-        for j in y.indices where holds(l, y[j], at: j) != (inner == .all) { return inner == .any }
+        for j in y.indices {
+            try store.test()
+            if try holds(l, y[j], at: j, store) != (inner == .all) { return inner == .any }
+        }
         return inner != .any
     }
 }

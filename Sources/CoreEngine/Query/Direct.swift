@@ -10,8 +10,13 @@ final class DirectCondition: Condition {
     private let type: ValueType
     private let foldsWritten: Bool
 
-    override func copied() -> Condition { DirectCondition(path.ownPath(), column, op, folding: foldsWritten, right) }
-    init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression) {
+    override func copied() -> Condition { DirectCondition(copying: self) }
+    private init(copying other: DirectCondition) {
+        path = other.path.ownPath()
+        (column, op, folds, constant, right) = (other.column, other.op, other.folds, other.constant, other.right)
+        (pattern, type, foldsWritten) = (other.pattern, other.type, other.foldsWritten)
+    }
+    init(_ path: PathExpression, _ column: ColKey, _ op: CompareOperator, folding: Bool, _ right: ConstantExpression) throws(RealmError) {
         self.path = path
         self.column = column
         self.op = op == .in ? .equal : op
@@ -22,7 +27,8 @@ final class DirectCondition: Condition {
         switch constant {
         case .string(let b), .binary(let b):
             folds = folding
-            pattern = op.isString || folding ? Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding ? .cases : []) : nil
+            let isPattern = op.isString || folding
+            pattern = isPattern ? try Pattern(op == .in || op == .notEqual ? .equal : op, b, folding: folding ? .cases : []) : nil
         default:
             folds = false
             pattern = nil
@@ -34,7 +40,7 @@ final class DirectCondition: Condition {
         try path.prepare(group)
         test = nil
         if let facts = try group.table(path.end)?.facts(column), !facts.isCollection {
-            test = ColumnTest(facts.kind, op, constant, folding: folds, ieee: true)
+            test = try ColumnTest(facts.kind, op, constant, folding: folds, ieee: true)
         }
     }
     override var leafTest: (column: ColKey, test: ColumnTest)? { test.map { (column, $0) } }
@@ -59,11 +65,11 @@ final class DirectCondition: Condition {
         var v = try table.rows.peek(key, column.index) ?? .null
         if case .link(let k) = v { v = k.isUnresolved || k.isNull ? .null : .typedLink(.null, k) }
         if case .typedLink(_, let k) = v, k.isUnresolved { v = .null }
-        return holds(v)
+        return try holds(v, table.store)
     }
 
-    func holds(_ v: Mixed) -> Bool {
-        if op.isString || folds { return text(v) }
+    private func holds(_ v: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
+        if op.isString || folds { return try text(v, store) }
         switch (type, constant) {
         case (.float, .float(let c)):
             guard case .float(let x) = v else { return op == .notEqual }
@@ -95,7 +101,7 @@ final class DirectCondition: Condition {
         default: x >= c
         }
     }
-    private func text(_ v: Mixed) -> Bool {
+    private func text(_ v: Mixed, _ store: NodeStore) throws(RealmError) -> Bool {
         guard let pattern else {
             // The pattern is NULL.
             switch op {
@@ -106,7 +112,7 @@ final class DirectCondition: Condition {
             }
         }
         switch (v, constant) {
-        case (.string(let b), .string), (.binary(let b), .binary): return pattern.matches(b) == (op != .notEqual)
+        case (.string(let b), .string), (.binary(let b), .binary): return try pattern.matches(b, store) == (op != .notEqual)
         default: return op == .notEqual
         }
     }
@@ -154,17 +160,24 @@ final class InCondition: Condition {
     private let hasNull: Bool
     /// Integers few enough to compare a leaf with each of them.
     private let few: [Int64]?
+    /// Texts or binary data, ascending; their bytes belong to the list.
+    private let texts: [Bytes]
     private var kind = LeafKind.slot
     init(_ path: PathExpression, _ column: ColKey, _ list: ConstantExpression) {
         self.path = path
         self.column = column
         self.list = list
         type = path.type
-        var kept: [Mixed] = [], ints = Set<Int64>()
+        var kept: [Mixed] = [], ints = Set<Int64>(), texts: [Bytes] = []
         for v in list.values where v.isNull || ValueType(v) == path.type {
             kept.append(v)
-            if case .int(let i) = v { ints.insert(i) }
+            switch v {
+            case .int(let i): ints.insert(i)
+            case .string(let b), .binary(let b): texts.append(b)
+            default: break
+            }
         }
+        self.texts = texts.sorted { Mixed.compareBytes($0, $1) < 0 }
         values = kept
         integers = ints
         hasNull = kept.contains(where: \.isNull)
@@ -172,7 +185,7 @@ final class InCondition: Condition {
     }
     private init(copying other: InCondition) {
         path = other.path.ownPath()
-        (column, list, type, values) = (other.column, other.list, other.type, other.values)
+        (column, list, type, values, texts) = (other.column, other.list, other.type, other.values, other.texts)
         (integers, hasNull, few) = (other.integers, other.hasNull, other.few)
     }
     override func copied() -> Condition { InCondition(copying: self) }
@@ -203,6 +216,7 @@ final class InCondition: Condition {
         switch v {
         case .null: return hasNull
         case .int(let i): return integers.contains(i)
+        case .string(let b) where type == .string, .binary(let b) where type == .binary: return holds(text: b)
         case .float(let x):
             for case .float(let c) in values where x == c { return true }
             return false
@@ -213,6 +227,15 @@ final class InCondition: Condition {
             for c in values where Comparison.equal(v, c) { return true }
             return false
         }
+    }
+    private func holds(text: Bytes) -> Bool {
+        var low = 0, high = texts.count
+        while low < high {
+            let middle = (low + high) / 2, order = Mixed.compareBytes(texts[middle], text)
+            if order == 0 { return true }
+            if order < 0 { low = middle + 1 } else { high = middle }
+        }
+        return false
     }
     override func lookup(_ table: Table) throws(RealmError) -> [ObjKey]? {
         guard let index = try table.index(of: column.index), table.facts(column)?.isFullTextIndexed == false, values.count <= 10_000 else {

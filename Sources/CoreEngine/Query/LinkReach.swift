@@ -16,6 +16,7 @@ final class LinkReach {
         // Of 65,536 keys in a row a class without primary key uses 256; for a million objects that is 32 MB of bits.
         let isNear = last < Int64(count) * 64 + 65_536 || (last < Int64(count) * 512 + 65_536 && last < 1 << 28)
         guard isNear, count / 16 <= rows else { return nil }
+        try CMemory.expect(Int(last + 1) / 64 + 1, each: 8)
         bits = [UInt64](repeating: 0, count: Int(last + 1) / 64 + 1)
         let scan = ClusterScan(target)
         try scan.run(condition) { (mask) throws(RealmError) in

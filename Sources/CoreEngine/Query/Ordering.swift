@@ -100,6 +100,13 @@ enum SortValue {
     case broken
     case value(Mixed)
 
+    /// Bytes of a text.
+    @inline(__always) var size: Int {
+        switch self {
+        case .value(.string(let b)), .value(.binary(let b)): b.count
+        default: 0
+        }
+    }
     static func compare(_ a: SortValue, _ b: SortValue) -> Int {
         switch (a, b) {
         case (.broken, .broken): 0
@@ -225,20 +232,23 @@ struct RowOrderer {
         if rows.isEmpty { return [] }
         let reader = try SortReader(table, k)
         var all: [SortValue] = []
-        all.reserveCapacity(rows.count)
+        try all.makeRoom(for: rows.count)
         for row in rows {
             try table.store.test()
             all.append(try reader.value(row))
         }
         return all
     }
+    /// The places of the rows, what sorting needs, and the result.
+    private static func expectSorting(_ count: Int) throws(RealmError) { try CMemory.expect(count, each: 5 * MemoryLayout<Int>.stride) }
     private func sorted(_ rows: [ObjKey], _ keys: [SortKey], limit: Int) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
+        try Self.expectSorting(rows.count)
         var order = Array(0..<rows.count)
         var comparisons = Comparisons(table.store)
         let less = { (x: Int, y: Int) -> Bool in
-            guard comparisons.goOn() else { return false }
+            guard comparisons.goOn(columns, x, y) else { return false }
             for (c, k) in zip(columns, keys) {
                 let o = SortValue.compare(c[x], c[y])
                 if o != 0 { return k.ascending ? o < 0 : o > 0 }
@@ -256,6 +266,7 @@ struct RowOrderer {
     private func distinct(_ rows: [ObjKey], _ keys: [SortKey]) throws(RealmError) -> [ObjKey] {
         var columns: [[SortValue]] = []
         for k in keys { columns.append(try values(rows, k)) }
+        try Self.expectSorting(rows.count)
         // Rows with a null link on the way are dropped.
         var order = (0..<rows.count).filter { i in
             !columns.contains { if case .broken = $0[i] { true } else { false } }
@@ -269,7 +280,7 @@ struct RowOrderer {
         }
         var comparisons = Comparisons(table.store)
         order.sort { x, y in
-            guard comparisons.goOn() else { return false }
+            guard comparisons.goOn(columns, x, y) else { return false }
             let o = compare(x, y)
             return o == 0 ? x < y : o < 0
         }
@@ -293,9 +304,13 @@ private struct Comparisons {
     private var count = 0
     private var isEnding = false
     init(_ store: NodeStore) { self.store = store }
-    @inline(__always) mutating func goOn() -> Bool {
-        count &+= 1
-        if count & 255 == 0, !isEnding { isEnding = store.isEndWanted(0) }
+    /// Long texts count for more: they may be equal up to their ends.
+    @inline(__always) mutating func goOn(_ columns: [[SortValue]], _ x: Int, _ y: Int) -> Bool {
+        count &+= 1 &+ min(columns[0][x].size, columns[0][y].size) >> 10
+        if count >= 256, !isEnding {
+            count = 0
+            isEnding = store.isEndWanted(0)
+        }
         return !isEnding
     }
 }

@@ -115,7 +115,7 @@ final class PathExpression: Expression {
         if !hasManyHops {
             var t = table, k = key
             for (i, h) in hops.enumerated() {
-                guard let next = try single(h, t, k) else { return missing(out) }
+                guard let next = try single(h, t, k) else { return try missing(out) }
                 k = next
                 t = tables[i + 1].takeUnretainedValue()
             }
@@ -124,12 +124,12 @@ final class PathExpression: Expression {
         let end = tables[hops.count].takeUnretainedValue()
         guard isByKey else { return try walk(0, table, key) { (k) throws(RealmError) in try emit(end, k, out) } }
         var reached: [ObjKey] = []
-        try walk(0, table, key) { (k) throws(RealmError) in reached.append(k) }
+        try walk(0, table, key) { (k) throws(RealmError) in try reached.add(k) }
         for k in reached.sorted() { try emit(end, k, out) }
     }
     /// The chain of links breaks: NULL for a value, nothing for a collection.
-    private func missing(_ out: ValueBuffer) {
-        if !isList, !isCollection { out.values.append(.null) }
+    private func missing(_ out: ValueBuffer) throws(RealmError) {
+        if !isList, !isCollection { try out.values.add(.null) }
         out.closeGroup()
     }
     private var isCollection: Bool {
@@ -199,9 +199,9 @@ final class PathExpression: Expression {
             guard l.count <= QueryRoom.maxReached else { throw Self.tooFar() }
             for i in 0..<l.count {
                 if i & 1023 == 1023 { try table.store.test() }
-                if case .typedLink(_, let k) = try l.get(i) { all.append(k) }
+                if case .typedLink(_, let k) = try l.get(i) { try all.add(k) }
             }
-        case .dictionary(let d): for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { all.append(k) } }
+        case .dictionary(let d): for i in 0..<d.count { if case .typedLink(_, let k) = try d.value(i) { try all.add(k) } }
         }
         return all
     }
@@ -230,7 +230,7 @@ final class PathExpression: Expression {
             }
             // A null link behind to-many hops is no element.
             if v.isNull, type.isLink, hasManyHops { return }
-            out.values.append(v)
+            try out.values.add(v)
             if !hasManyHops { out.closeGroup() }
         case .collection(let c, _, let steps):
             let before = out.ends.count
@@ -246,7 +246,7 @@ final class PathExpression: Expression {
                 return
             }
             if case .dictionary(let d) = content {
-                try forEach(d.count, out) { (i) throws(RealmError) in out.values.append(try d.key(i)) }
+                try forEach(d.count, out) { (i) throws(RealmError) in try out.values.add(try d.key(i)) }
             }
             out.closeGroup()
         case .lengths(let c):
@@ -254,9 +254,9 @@ final class PathExpression: Expression {
             guard let facts = t.facts(c), case .list(let l)? = try collection(t, key, facts) else { return }
             try forEach(l.count, out) { (i) throws(RealmError) in
                 switch try l.get(i) {
-                case .string(let b): out.values.append(.int(Int64(b.count)))
-                case .binary(let b): out.values.append(.int(Int64(b.count)))
-                case .null where facts.type != .mixed: out.values.append(.int(0))
+                case .string(let b): try out.values.add(.int(Int64(b.count)))
+                case .binary(let b): try out.values.add(.int(Int64(b.count)))
+                case .null where facts.type != .mixed: try out.values.add(.int(0))
                 default: break
                 }
             }
@@ -264,7 +264,7 @@ final class PathExpression: Expression {
             var v = try t.rows.peek(key, c.index) ?? .null
             if case .typedLink(_, let k) = v, k.isUnresolved { v = .null }
             if steps.isEmpty && !keys {
-                out.values.append(v)
+                try out.values.add(v)
                 if !hasManyHops { out.closeGroup() }
             } else {
                 let before = out.ends.count
@@ -272,9 +272,9 @@ final class PathExpression: Expression {
                 if !hasManyHops { out.finish(since: before) }
             }
         case .allBacklinks:
-            out.values.append(.int(Int64(try t.backlinkCount(key))))
+            try out.values.add(.int(Int64(try t.backlinkCount(key))))
             if !hasManyHops { out.closeGroup() }
-        case .object: out.values.append(.typedLink(end, key))
+        case .object: try out.values.add(.typedLink(end, key))
         }
     }
     /// Elements of a typed collection that the steps lead to.
@@ -290,7 +290,7 @@ final class PathExpression: Expression {
                 let v = try d.value(i)
                 // A null in a dictionary of links is a link to nothing, not the same as a null link, or no element at all.
                 if v.isNull, type.isLink {
-                    if showsNullLinks { out.values.append(.typedLink(.null, .null)) }
+                    if showsNullLinks { try out.values.add(.typedLink(.null, .null)) }
                 } else {
                     try each(v, rest, keys: keys, out, level: level + 1)
                 }
@@ -298,27 +298,27 @@ final class PathExpression: Expression {
         case (.list(let l), .at(let i)):
             if i < l.count {
                 if rest.isEmpty && !keys {
-                    out.values.append(try l.get(i))
+                    try out.values.add(try l.get(i))
                 } else {
                     try nested(try l.get(i), rest, keys: keys, out, level: level + 1)
                 }
             } else if rest.isEmpty, !keys, level == 0, l.count > 0 {
-                out.values.append(.null)
+                try out.values.add(.null)
             }
         case (.list(let l), .last):
             if l.count > 0 {
                 let v = try l.get(l.count - 1)
-                if rest.isEmpty && !keys { out.values.append(v) } else { try nested(v, rest, keys: keys, out, level: level + 1) }
+                if rest.isEmpty && !keys { try out.values.add(v) } else { try nested(v, rest, keys: keys, out, level: level + 1) }
             }
         case (.dictionary(let d), .key(let name)):
             if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
                 if rest.isEmpty && !keys {
-                    out.values.append(try d.value(i))
+                    try out.values.add(try d.value(i))
                 } else {
                     try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
                 }
             } else if rest.isEmpty, !keys, d.count > 0 {
-                out.values.append(.null)
+                try out.values.add(.null)
             }
         default: break
         }
@@ -336,7 +336,7 @@ final class PathExpression: Expression {
     }
     /// One element behind `[*]`.
     private func each(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
-        if steps.isEmpty && !keys { out.values.append(v) } else { try nested(v, steps, keys: keys, out, level: level) }
+        if steps.isEmpty && !keys { try out.values.add(v) } else { try nested(v, steps, keys: keys, out, level: level) }
     }
     /// Steps into a Mixed value. A step that does not fit the value gives nothing; the last one still makes a group of it.
     private func nested(_ v: Mixed, _ steps: ArraySlice<PathIndex>, keys: Bool, _ out: ValueBuffer, level: Int) throws(RealmError) {
@@ -345,10 +345,10 @@ final class PathExpression: Expression {
         let before = out.ends.count, isLast = steps.count + (keys ? 1 : 0) == 1
         defer { if isLast { out.finish(since: before) } }
         guard let step = steps.first else {
-            guard keys else { return out.values.append(v) }
+            guard keys else { return try out.values.add(v) }
             if case .dictionary(let r) = v {
                 let d = try ElementDictionary(store, root: r, keyType: .string, format: Format.currentVersion)
-                try forEach(d.count, out) { (i) throws(RealmError) in out.values.append(try d.key(i)) }
+                try forEach(d.count, out) { (i) throws(RealmError) in try out.values.add(try d.key(i)) }
             }
             return
         }
@@ -372,7 +372,7 @@ final class PathExpression: Expression {
                 if let i = try name.withBytes({ (b) throws(RealmError) in try d.find(b) }) {
                     try nested(try d.value(i), rest, keys: keys, out, level: level + 1)
                 } else if rest.isEmpty, !keys, d.count > 0 {
-                    out.values.append(.null)
+                    try out.values.add(.null)
                 }
             default: break
             }

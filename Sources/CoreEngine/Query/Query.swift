@@ -12,6 +12,19 @@
 enum QueryRoom {
     /// Deepest tree of operators that is accepted: evaluation and release recurse over it.
     static let maxDepth = 2000
+    /// Trees up to this depth need no look at the thread's stack: the least stack that a thread must have is enough for them.
+    static let flatDepth = 24
+    /// What evaluation and release take of the stack for each level of the tree, at most, and what calls take beside that.
+    #if DEBUG
+        static let stackOfLevel = 3600, stackBeside = 96 << 10
+    #else
+        static let stackOfLevel = 832, stackBeside = 20 << 10
+    #endif
+    /// How deep a tree may be for this thread's stack.
+    static var levelsOfStack: Int { Thread.levels(of: stackOfLevel, beside: stackBeside) }
+    static func stackTooSmall(for depth: Int) -> RealmError {
+        RealmError(.limitExceeded, "A query of \(depth) levels needs a larger stack than this thread has")
+    }
     /// Lists and backlinks on one key path: walking recurses over them.
     static let maxHops = 200
     /// Objects that one row may reach over one key path: their number can double with each list on it.

@@ -8,6 +8,9 @@ struct QueryParser {
     var subqueries = 0
     /// Depth of the condition in the subquery read last.
     private var innerDepth = 0
+    /// The greatest depth so far, and the greatest that the thread's stack allows; nil: not known yet.
+    private(set) var greatestDepth = 0
+    private var deepest: Int?
     /// Next argument of `%@` and `%K`.
     var nextArgument = 0
 
@@ -24,7 +27,7 @@ struct QueryParser {
         let predicate = try p.predicate(until: nil)
         var orderings: [OrderingSyntax] = []
         while p.kind != .end { orderings.append(try p.ordering()) }
-        return QuerySyntax(predicate: predicate, orderings: orderings)
+        return QuerySyntax(predicate: predicate, orderings: orderings, depth: p.greatestDepth)
     }
     /// The clauses alone, as results take them: `a ASC, b DESC`.
     static func sort(_ text: String) throws(RealmError) -> OrderingSyntax {
@@ -218,13 +221,20 @@ struct QueryParser {
         default: nil
         }
     }
-    private func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)]) throws(RealmError) {
+    private mutating func reduce(_ operands: inout [Operand], _ operations: inout [(op: Operation, at: Int)]) throws(RealmError) {
         let (op, position) = operations.removeLast()
         func wrong() -> RealmError { .querySyntax(text, "syntax error: operands of another kind are needed here", at: position) }
         func checked(_ depth: Int) throws(RealmError) -> Int {
             guard depth <= QueryRoom.maxDepth else {
                 throw RealmError.querySyntax(text, "nested too deeply (more than \(QueryRoom.maxDepth) levels)", at: position)
             }
+            if depth > QueryRoom.flatDepth {
+                // Asked once: that takes a while.
+                let most = deepest ?? QueryRoom.levelsOfStack
+                deepest = most
+                if depth > most { throw QueryRoom.stackTooSmall(for: depth) }
+            }
+            greatestDepth = max(greatestDepth, depth)
             return depth
         }
         if case .not = op {

@@ -22,6 +22,8 @@ enum SortScan {
         var hasNaN = false
         let scan = ClusterScan(t)
         try scan.run(condition) { (mask) throws(RealmError) in
+            try entries.makeRoom(for: scan.count)
+            try nulls.makeRoom(for: scan.count)
             if kind == .double {
                 let n = try scan.numbers(key.column, width: 8)
                 for row in 0..<scan.count where mask[row] != 0 {
@@ -51,6 +53,8 @@ enum SortScan {
             return true
         }
         if hasNaN { return nil }
+        // Sorting takes as much again, and so does the result.
+        try CMemory.expect(entries.count &+ nulls.count, each: 2 * MemoryLayout<Entry>.stride)
         sort(&entries)
         var rows: [ObjKey] = []
         rows.reserveCapacity(min(limit, entries.count + nulls.count))

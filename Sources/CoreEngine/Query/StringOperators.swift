@@ -7,24 +7,48 @@ struct Pattern {
     let folds: Bool
     /// Values are compared without their accents; the pattern has none.
     private let ignoresAccents: Bool
+    /// Of CONTAINS, the pattern where it is long; of LIKE, the long runs without `?` behind a star, by the place of the star.
+    private let long: [Int: LongSearch]
 
-    init(_ op: CompareOperator, _ pattern: Bytes, folding: Folding) {
+    init(_ op: CompareOperator, _ pattern: Bytes, folding: Folding) throws(RealmError) {
         self.op = op
         folds = folding.contains(.cases)
         ignoresAccents = folding.contains(.accents)
-        bytes = ignoresAccents ? AccentMap.folded(pattern, cases: folds) : Array(pattern)
+        // Its bytes, in both cases and for searching.
+        try CMemory.expect(pattern.count, each: 8)
+        bytes = ignoresAccents ? try AccentMap.folded(pattern, cases: folds, ByteWork()) : Array(pattern)
         upper = folds ? CaseMap.mapped(bytes, upper: true) : bytes
         lower = folds ? CaseMap.mapped(bytes, upper: false) : bytes
+        // In what is no text, whether a byte is a letter depends on more than the byte before it.
+        let isSearchable = !folds || bytes.withUnsafeBytes { isUTF8($0) }
+        long = isSearchable && bytes.count >= LongSearch.shortest ? Self.longParts(op, bytes, folds) : [:]
     }
-
-    /// First and last byte in both cases; the pattern is not empty.
-    var edges: (UInt8, UInt8, UInt8, UInt8) { (upper[0], lower[0], upper[upper.count - 1], lower[lower.count - 1]) }
-
-    func matches(_ value: Bytes) -> Bool {
-        guard ignoresAccents, value.contains(where: { $0 >= 0x80 }) else { return holds(value) }
-        return AccentMap.folded(value, cases: folds).withUnsafeBytes(holds)
+    private static func longParts(_ op: CompareOperator, _ bytes: [UInt8], _ folds: Bool) -> [Int: LongSearch] {
+        if op == .contains { return [-1: LongSearch(bytes, folds: folds)] }
+        guard op == .like else { return [:] }
+        var parts: [Int: LongSearch] = [:]
+        var star = bytes.firstIndex(of: Self.star)
+        while let at = star {
+            star = bytes[(at + 1)...].firstIndex(of: Self.star)
+            let run = bytes[(at + 1)..<(star ?? bytes.count)]
+            if run.count >= LongSearch.shortest, !run.contains(Self.anyCharacter) { parts[at] = LongSearch(Array(run), folds: folds) }
+        }
+        return parts
     }
-    private func holds(_ value: Bytes) -> Bool {
+    private static var star: UInt8 { 0x2A }
+    private static var anyCharacter: UInt8 { 0x3F }
+
+    /// - Parameter store: whose long call may end while a long value is looked at.
+    func matches(_ value: Bytes, _ store: NodeStore) throws(RealmError) -> Bool {
+        var work = store.byteWork
+        return try matches(value, &work)
+    }
+    func matches(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
+        guard ignoresAccents, value.contains(where: { $0 >= 0x80 }) else { return try holds(value, &work) }
+        let folded = try AccentMap.folded(value, cases: folds, work)
+        return try folded.withBytes { (b) throws(RealmError) in try holds(b, &work) }
+    }
+    private func holds(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         switch op {
         case .equal, .notEqual, .in: return value.count == bytes.count && matches(value, at: 0)
         case .beginsWith: return value.count >= bytes.count && matches(value, at: 0)
@@ -32,8 +56,9 @@ struct Pattern {
         case .contains:
             guard value.count >= bytes.count else { return false }
             if bytes.isEmpty { return true }
-            return find(value)
-        case .like: return like(value)
+            if let search = long[-1] { return try search.find(in: value, from: 0, &work) != nil }
+            return try find(value, &work)
+        case .like: return try like(value, &work)
         default: return false
         }
     }
@@ -59,19 +84,24 @@ struct Pattern {
         }
         return true
     }
-    private func find(_ value: Bytes) -> Bool {
+    /// Tries the pattern at each place: it is short, or no text.
+    private func find(_ value: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let last = value.count - bytes.count
         let a = lower[0], b = upper[0]
         var i = 0
         while i <= last {
             let c = value[i]
-            if c == a || c == b, matches(value, at: i) { return true }
+            if c == a || c == b {
+                if matches(value, at: i) { return true }
+                try work.look(bytes.count)
+            }
             i += 1
         }
         return false
     }
-    /// `?` is one character, `*` any run. Linear in practice: a star is tried again only from the last one.
-    private func like(_ v: Bytes) -> Bool {
+    /// `?` is one character, `*` any run. A star is tried again only from the last one; where a long run without `?` follows it, that is searched
+    /// for. So the time is linear in the value, but for long runs with `?`, which are tried at each place.
+    private func like(_ v: Bytes, _ work: inout ByteWork) throws(RealmError) -> Bool {
         let p = bytes
         var i = 0, j = 0, star = -1, mark = 0
         // A byte and the continuation bytes behind it.
@@ -81,13 +111,17 @@ struct Pattern {
             return end - at
         }
         while i < v.count {
-            if j < p.count, p[j] == 0x2A {
+            if j < p.count, p[j] == Self.star {
                 star = j
                 mark = i
                 j += 1
+                if let search = long[star] {
+                    guard let found = try place(search, behind: star, v, from: mark, &work) else { return false }
+                    (i, mark) = (found, found)
+                }
                 continue
             }
-            if j < p.count, p[j] == 0x3F {
+            if j < p.count, p[j] == Self.anyCharacter {
                 i += width(i)
                 j += 1
                 continue
@@ -108,12 +142,18 @@ struct Pattern {
                 }
             }
             guard star >= 0 else { return false }
+            try work.look(i - mark + 1)
             mark += 1
             i = mark
             j = star + 1
         }
         // At most one more star may be left over.
-        return j >= p.count || (j == p.count - 1 && p[j] == 0x2A)
+        return j >= p.count || (j == p.count - 1 && p[j] == Self.star)
+    }
+    /// The first place from `start` on where the run behind a star stands; the last run of the pattern stands at the end of the value or nowhere.
+    private func place(_ search: LongSearch, behind star: Int, _ v: Bytes, from start: Int, _ work: inout ByteWork) throws(RealmError) -> Int? {
+        let isLast = !bytes[(star + 1)...].contains(Self.star)
+        return try search.find(in: v, from: isLast ? max(start, v.count - (bytes.count - star - 1)) : start, &work)
     }
 }
 

@@ -111,4 +111,6 @@ enum OrderingSyntax {
 struct QuerySyntax {
     var predicate: PredicateSyntax
     var orderings: [OrderingSyntax]
+    /// Levels of operators.
+    var depth = 0
 }

@@ -79,11 +79,22 @@ struct FullTextQuery {
         if isImpossible { return [] }
         guard let index = try t.index(of: column.index) else { return [] }
         var result: Set<ObjKey>?
-        func keep(_ keys: [ObjKey]) { result = result.map { $0.intersection(keys) } ?? Set(keys) }
-        for w in included { keep(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
-        for p in prefixes { keep(try p.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
+        func keep(_ keys: [ObjKey]) throws(RealmError) {
+            try t.store.test()
+            // Sets have room for twice as many.
+            try CMemory.expect(keys.count, each: 32)
+            result = result.map { $0.intersection(keys) } ?? Set(keys)
+        }
+        for w in included { try keep(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
+        for p in prefixes { try keep(try p.withBytes { (b) throws(RealmError) in try index.findPrefix(b) }) }
         var all: Set<ObjKey>
-        if let result { all = result } else { all = Set(try t.allKeys()) }
+        if let result {
+            all = result
+        } else {
+            let keys = try t.allKeys()
+            try CMemory.expect(keys.count, each: 32)
+            all = Set(keys)
+        }
         for w in excluded { all.subtract(try w.withBytes { (b) throws(RealmError) in try index.findWord(b) }) }
         return all.sorted()
     }

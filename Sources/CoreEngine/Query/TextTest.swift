@@ -13,13 +13,13 @@ final class TextTest {
     /// Of a plain pattern, eight bytes that tell most strings apart: the last eight, or all there are.
     private let word: UInt64, wordCases: UInt64, wordMask: UInt64
 
-    init?(_ op: CompareOperator, _ b: Bytes, folding: Bool) {
+    init?(_ op: CompareOperator, _ b: Bytes, folding: Bool) throws(RealmError) {
         switch op {
         case .equal, .notEqual, .beginsWith, .endsWith, .contains, .like: break
         default: return nil
         }
         self.op = op
-        pattern = Pattern(op == .notEqual ? .equal : op, b, folding: folding ? .cases : [])
+        pattern = try Pattern(op == .notEqual ? .equal : op, b, folding: folding ? .cases : [])
         length = b.count
         let lower = folding ? CaseMap.mapped(pattern.bytes, upper: false) : pattern.bytes
         let upper = folding ? CaseMap.mapped(pattern.bytes, upper: true) : pattern.bytes
@@ -117,7 +117,7 @@ final class TextTest {
             return
         }
         for row in 0..<count where mask[row] != 0 {
-            guard let b = try StringLeaf.getSmall(n, row), pattern.matches(b) else {
+            guard let b = try StringLeaf.getSmall(n, row), try pattern.matches(b, scan.store) else {
                 if !negated { mask[row] = 0 }
                 continue
             }
@@ -159,7 +159,9 @@ final class TextTest {
         let size = Int(truncatingIfNeeded: ends[count &- 1])
         guard signs >= 0, size <= p.blob.count else { throw .corrupt("string offsets out of order", at: p.ends.ref.offset) }
         let negated = op == .notEqual
-        if op == .contains || (isPlain && (negated || op == .equal || (op == .beginsWith && size >= 8))) {
+        // A long pattern is searched for in each string by itself: the blocks below would compare it at too many places.
+        let isSearched = op == .contains && length < LongSearch.shortest
+        if isSearched || (isPlain && (negated || op == .equal || (op == .beginsWith && size >= 8))) {
             let found = scan.scratch()
             defer { scan.release(1) }
             switch op {
@@ -176,12 +178,13 @@ final class TextTest {
             mask.keep(found, count, negated: negated)
             return
         }
-        var start = 0
+        var start = 0, work = scan.store.byteWork
         for row in 0..<count {
             let end = Int(truncatingIfNeeded: ends[row])
             if mask[row] != 0 {
-                let isNull = p.nulls.get(row) != 0
-                let hit = !isNull && pattern.matches(Bytes(start: bytes + start, count: end &- start &- 1))
+                try work.look(end &- start)
+                var hit = p.nulls.get(row) == 0
+                if hit { hit = try pattern.matches(Bytes(start: bytes + start, count: end &- start &- 1), &work) }
                 if hit == negated { mask[row] = 0 }
             }
             start = end

@@ -82,7 +82,7 @@ final class FoundRows {
         }
         guard let inner = try? ClusterInner(store, n), depth ?? inner.depth == inner.depth, inner.depth > 0 else { return lose(low, high) }
         self.inner.append(ref)
-        let total = (try? inner.objects()).flatMap { $0 <= UInt64(store.extent) * 32 ? Int($0) : nil }
+        let total = (try? inner.objects()).flatMap { store.admits($0, perByte: 32) ? Int($0) : nil }
         let before = objects, lostBefore = unknown.count
         for i in 0..<inner.count {
             // Where a child lies follows from its offset; one that contradicts its neighbours is not believed.

@@ -90,6 +90,11 @@ extension DamagedFile {
         while at + 8 <= size {
             let end = min(size, (at / step + 1) * step)
             try store.test(at, of: size)
+            if file.pages == nil, case let data = file.file.nextData(from: at), data >= end {
+                // A hole holds nothing.
+                at = min(data, size)
+                continue
+            }
             // A page that cannot be read holds nothing; a node that goes on there is found out when it is read.
             if (try? store.makeReadable(at, end - at)) != nil {
                 while at + 8 <= end {

@@ -114,7 +114,7 @@ struct CopyWriter {
         // The first page of an encrypted file holds the header only: it is overwritten with every commit.
         at = target.isEncrypted ? target.pageSize : Format.headerSize
         if target.isEncrypted { gaps.append(FileChunk(offset: Format.headerSize, size: at - Format.headerSize)) }
-        readable = running?.extent ?? store.fileLimit
+        readable = running?.extent ?? store.measuredExtent
         // The system maps up to 64 KB around a byte that is touched.
         stretchShift = isEncrypted ? 12 : 16
         touchedWords = (store.fileLimit >> stretchShift) / 64 + 1

@@ -43,6 +43,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         self.file = file
         let size = try file.size()
         space = try Self.reserve(max(size, room), needsSlab: needsSlab, path: path)
+        letMeasure()
         if size > 0, try !Self.isUnfinished(file, encryption), let form = try recognise(earlier) { try adopt(form) }
     }
     /// A file that may be damaged, to be read only: nothing in it is looked at yet.
@@ -53,6 +54,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         self.needsSlab = needsSlab
         self.file = file
         space = try Self.reserve(try file.size(), needsSlab: needsSlab, path: path)
+        letMeasure()
         pages = try form.map { (form) throws(RealmError) in try DecryptedPages(form, space, isDamaged: true) }
         if form != nil, needsSlab { space.hideSlabFromDumps() }
     }
@@ -74,6 +76,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
         file = try FileDescriptor(sharing: other.file)
         space = try AddressSpace(
             fileCapacity: other.space.fileCapacity, slabCapacity: needsSlab ? other.space.fileCapacity : 0, minimum: Format.sectionSize)
+        letMeasure()
         let mine = file
         if let form = try other.pages?.withForm({ (form) throws(RealmError) in try form.reader(of: mine) }) { try adopt(form) }
         other.views.with { all in
@@ -81,6 +84,7 @@ final class DatabaseFile: @unchecked Sendable {  // `mapped` is guarded by `mapL
             all.append(View(file: self))
         }
     }
+    private func letMeasure() { space.countsData = { [weak self] in self?.file.dataBytes() } }
     func adopt(_ form: any PageForm) throws(RealmError) {
         pages = try DecryptedPages(form, space, budget: encryption?.memory ?? 0)
         if needsSlab { space.hideSlabFromDumps() }

@@ -38,7 +38,7 @@ struct FreeSpace {
         let last = base.map { $0 == 0 ? 0 : $0 - 1 } ?? .max
         let steps = pinned.filter { $0 < last } + [last]
         let group = groupStart ?? .max, newest = (base ?? 0) + 1
-        usable.reserveCapacity(positions.count + 8)
+        try usable.makeRoom(for: positions.count + 8)
         var end = Int64(Format.headerSize)
         for i in 0..<positions.count {
             let at = positions.get(i), length = lengths.get(i)

@@ -95,6 +95,27 @@ package final class Interruption: @unchecked Sendable {  // What is not atomic b
     private static func interrupted() -> RealmError { RealmError(.interrupted, "The call was interrupted") }
 }
 
+/// Counts the bytes that a loop looks at, and asks once for each megabyte whether the call is to end.
+struct ByteWork {
+    private static let interval = 1 << 20
+
+    /// The transaction holds it.
+    private let interruption: Unmanaged<Interruption>?
+    private(set) var total = 0
+    private var left = Self.interval
+
+    init(_ interruption: Unmanaged<Interruption>? = nil) { self.interruption = interruption }
+    @inline(__always) mutating func look(_ bytes: Int) throws(RealmError) {
+        total &+= bytes
+        left &-= bytes
+        if left < 0 { try ask() }
+    }
+    @inline(never) private mutating func ask() throws(RealmError) {
+        left = Self.interval
+        if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(0, of: 0) } }
+    }
+}
+
 /// How long, and until when, a call waits for other users of a file.
 package struct Patience {
     /// Seconds of the monotonic clock; nil: for ever.

@@ -69,6 +69,8 @@ final class NodeStore {
     @inline(__always) func test(_ done: Int = 0, of total: Int = 0) throws(RealmError) {
         if let interruption { try interruption.borrow { (i) throws(RealmError) in try i.test(done, of: total) } }
     }
+    /// For a loop over bytes of a value.
+    @inline(__always) var byteWork: ByteWork { ByteWork(interruption) }
     /// The same where nothing can be thrown: whether the call is to end, and `test` throws.
     func isEndWanted(_ done: Int) -> Bool { interruption?._withUnsafeGuaranteedRef { $0.isWanted(done) } ?? false }
     /// Runs a long call.
@@ -94,6 +96,7 @@ final class NodeStore {
         reader = new?.addReader()
         pageTimes = new?.times
         mark = .max
+        measured = 0
         fileLimit = Format.headerSize
         mappedLimit = 0
         lookAgain()
@@ -145,6 +148,25 @@ final class NodeStore {
 
     /// Bytes that nodes of this snapshot can lie in at all; bounds what a count in a file may claim.
     var extent: Int { (source?.extent ?? fileLimit) + (slabEnd - slabStart) }
+    /// As `extent`, without the holes of a sparse file, which take no room on the disk: no node of one lies in a hole. Asks the system.
+    var measuredExtent: Int {
+        guard source == nil, fileLimit > Self.unmeasured else { return extent }
+        return min(fileLimit, space?.dataBytes() ?? fileLimit) + (slabEnd - slabStart)
+    }
+    /// What takes no more bytes of a file is believed without a look at its holes.
+    static let unmeasured = 256 << 10
+    /// The bytes that were found when the file was last measured. It holds no less now, unless it was replaced.
+    private var measured = 0
+    /// Whether the snapshot may hold `count` of something of which `perByte` need a byte at least.
+    @inline(__always) func admits(_ count: UInt64, perByte: UInt64) -> Bool {
+        count <= UInt64(min(extent, Self.unmeasured)) &* perByte || admitsClosely(count, perByte)
+    }
+    @inline(never) private func admitsClosely(_ count: UInt64, _ perByte: UInt64) -> Bool {
+        guard count <= UInt64(extent) &* perByte else { return false }
+        if count <= UInt64(min(measured, extent)) &* perByte { return true }
+        measured = measuredExtent
+        return count <= UInt64(measured) &* perByte
+    }
     /// Bytes of the snapshot in the file.
     var fileSize: Int { fileLimit }
     /// The first ref that no node of the file has.

@@ -92,10 +92,17 @@ enum PrivateCopy {
         guard let before = try mark(of: source, isEncrypted: encryption != nil) else { return false }
         atomicMemoryFence(ordering: .sequentiallyConsistent)
         let size = try source.size()
+        // Of an earlier attempt something may lie where the file has a hole.
+        try copy.truncate(to: 0)
         try copy.truncate(to: size)
         var done = 0
         while done < size {
             let count = min(step, size - done)
+            // Holes stay holes: a small file may claim to be larger than any disk.
+            if source.nextData(from: done) >= done + count {
+                done += count
+                continue
+            }
             // The first user of a session cuts what lies behind the logical end.
             guard try copy.copyBytes(of: source, count, at: done) == count else { return false }
             done += count

@@ -27,10 +27,10 @@ extension Group {
     }
 
     private func delete(_ table: Table, _ keys: [ObjKey], _ cascade: inout Cascade) throws(RealmError) {
-        let set = KeySet(for: keys)
+        let set = try KeySet(for: keys)
         defer { set.deallocate() }
         var leaving: [ObjKey] = []
-        leaving.reserveCapacity(keys.count)
+        try leaving.makeRoom(for: keys.count)
         for k in keys where try table.isValid(k) { if set.insert(k) { leaving.append(k) } }
         guard !leaving.isEmpty else { return }
         cascade.leaving = (table.key, set)

@@ -108,12 +108,10 @@ final class Group {
     }
     /// Nested collections a walk may still enter. Distinct ones need eight bytes each; a file that shares subtrees runs out of it, instead of
     /// taking a time exponential in its depth.
-    private var walkLeft = 0
-    func startWalk() { walkLeft = store.extent / 8 + 64 }
-    func enterNested(at ref: Ref) throws(RealmError) {
-        walkLeft -= 1
-        guard walkLeft > 0 else { throw .corrupt("nested collections that share their nodes", at: ref.offset) }
-    }
+    private var walk: WalkLimit?
+    func startWalk() { walk = WalkLimit(store, each: 8) }
+    /// - Parameter ref: of a collection that the walk enters once; null for any.
+    func enterNested(at ref: Ref) throws(RealmError) { try walk?.enter(ref, store) }
     /// Note of a change that cached resolutions must see.
     func noteChange() { changeCount &+= 1 }
 

@@ -8,7 +8,7 @@ struct KeySet {
     private let isBitmap: Bool
 
     /// An empty set with room for `keys`, and for no others. Negative keys are never in.
-    init(for keys: [ObjKey]) {
+    init(for keys: [ObjKey]) throws(RealmError) {
         var low = Int64.max, high: Int64 = 0
         for k in keys where k.raw >= 0 { (low, high) = (min(low, k.raw), max(high, k.raw)) }
         let span = low <= high ? UInt64(high - low) + 1 : 0
@@ -25,6 +25,7 @@ struct KeySet {
             limit = UInt64(slots - 1)
             count = slots
         }
+        try CMemory.expect(count, each: 8)
         words = .allocate(capacity: count)
         words.initialize(repeating: isBitmap ? 0 : .max, count: count)
     }

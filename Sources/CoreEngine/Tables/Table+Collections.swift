@@ -23,12 +23,12 @@ extension Table {
                 new = editor.root
                 if !editor.cascade.pending.isEmpty { cascade = editor.cascade }
             } else {
-                (new, result) = try edit(path, c, outer, kind, old, step: 0, salts: [], shape, &cascade, body)
+                (new, result) = try edit(path, c, outer, kind, old, shape, &cascade, body)
             }
             if new != old, try !rows.set(path.object, path.column.index, .slot(RefOrTagged(new))) { throw Self.gone() }
         } else {
             guard let (outer, old) = Self.nested(value) else { throw Self.gone() }
-            let (new, r) = try edit(path, c, outer, .mixed, old, step: 0, salts: [], shape, &cascade, body)
+            let (new, r) = try edit(path, c, outer, .mixed, old, shape, &cascade, body)
             result = r
             if new != old, try !rows.set(path.object, path.column.index, outer == .list ? .list(new) : .dictionary(new)) { throw Self.gone() }
         }
@@ -45,43 +45,65 @@ extension Table {
         }
     }
 
-    /// One container on the way: at the end of the path `body` runs, before it the nested collection is found and its new root stored.
+    /// A container on the way down to the one that is edited: where the nested one stands in it.
+    private struct Container {
+        var tree: BPlusTree
+        let place: Int
+        let inner: CollectionShape
+        /// Of a list the tree itself; of a dictionary the node above its values.
+        let root: Ref
+        let top: Node?
+    }
+    /// Finds the container at the end of the path, runs `body` on it, and stores each new root in the container above. The way is kept on the heap:
+    /// the thread may have a small stack.
     private func edit<R>(
-        _ path: CollectionPath, _ c: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref, step: Int, salts: [Int64],
+        _ path: CollectionPath, _ c: ColumnFacts, _ shape: CollectionShape, _ kind: LeafKind, _ root: Ref,
         _ wanted: CollectionShape, _ cascade: inout Group.Cascade, _ body: (inout CollectionEditor) throws(RealmError) -> R
     ) throws(RealmError) -> (Ref, R) {
-        if step == path.steps.count {
-            guard shape == wanted else { throw Self.gone() }
-            let place = CollectionPlace(table: key, object: path.object, column: path.column, path: salts)
-            var editor = CollectionEditor(table: self, object: path.object, column: c, shape: shape, kind: kind, root: root, place: place)
-            let result = try body(&editor)
-            if !editor.cascade.pending.isEmpty { cascade.pending += editor.cascade.pending }
-            return (editor.root, result)
+        var way: [Container] = [], salts: [Int64] = []
+        var shape = shape, kind = kind, ref = root
+        for step in path.steps {
+            guard !ref.isNull, way.count < Trees.maxNesting, kind == .mixed else { throw Self.gone() }
+            let next = try container(shape, step, ref)
+            guard let (inner, old) = Self.nested(try next.tree.get(next.place)) else { throw Self.gone() }
+            salts.append(try next.tree.key(next.place))
+            way.append(Container(tree: next.tree, place: next.place, inner: inner, root: ref, top: next.top))
+            (shape, kind, ref) = (inner, .mixed, old)
         }
-        guard !root.isNull, step < Trees.maxNesting, kind == .mixed else { throw Self.gone() }
-        var tree: BPlusTree
-        var top: Node?
-        let found: Int?
-        switch (shape, path.steps[step]) {
+        guard shape == wanted else { throw Self.gone() }
+        let place = CollectionPlace(table: key, object: path.object, column: path.column, path: salts)
+        var editor = CollectionEditor(table: self, object: path.object, column: c, shape: shape, kind: kind, root: ref, place: place)
+        let result = try body(&editor)
+        if !editor.cascade.pending.isEmpty { cascade.pending += editor.cascade.pending }
+        var new = editor.root
+        while var above = way.popLast() {
+            guard new != ref else { return (root, result) }
+            try above.tree.set(above.place, above.inner == .list ? .list(new) : .dictionary(new))
+            ref = above.root
+            new = above.tree.root
+            guard let top = above.top else { continue }
+            let w = try store.writableRefs(top)
+            store.setSlot(w, 1, new)
+            new = w.ref
+        }
+        return (new, result)
+    }
+    private func container(
+        _ shape: CollectionShape, _ step: CollectionPath.Step, _ root: Ref
+    ) throws(RealmError) -> (tree: BPlusTree, place: Int, top: Node?) {
+        switch (shape, step) {
         case (.list, .salt(let key)):
-            tree = BPlusTree(store, kind: .mixed, root: root)
-            found = try tree.index(ofKey: key)
+            let tree = BPlusTree(store, kind: .mixed, root: root)
+            guard let i = try tree.index(ofKey: key) else { throw Self.gone() }
+            return (tree, i, nil)
         case (.dictionary, .name(let name)):
             let n = try store.refsNode(root)
             guard n.count >= 2 else { throw .corrupt("not a dictionary", at: root.offset) }
-            top = n
-            tree = BPlusTree(store, kind: .mixed, root: try n.child(1))
+            let tree = BPlusTree(store, kind: .mixed, root: try n.child(1))
             let entries = try ElementDictionary(store, root: root, keyType: .string, format: Format.currentVersion)
-            found = try name.withBytes { (b) throws(RealmError) in try entries.find(b) }
+            guard let i = try name.withBytes({ (b) throws(RealmError) in try entries.find(b) }) else { throw Self.gone() }
+            return (tree, i, n)
         default: throw Self.gone()
         }
-        guard let i = found, let (inner, old) = Self.nested(try tree.get(i)) else { throw Self.gone() }
-        let (new, result) = try edit(path, c, inner, .mixed, old, step: step + 1, salts: salts + [try tree.key(i)], wanted, &cascade, body)
-        guard new != old else { return (root, result) }
-        try tree.set(i, inner == .list ? .list(new) : .dictionary(new))
-        guard let top else { return (tree.root, result) }
-        let w = try store.writableRefs(top)
-        store.setSlot(w, 1, tree.root)
-        return (w.ref, result)
     }
 }

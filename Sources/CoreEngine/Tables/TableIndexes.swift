@@ -194,7 +194,7 @@ struct TableIndexes {
         try settle()
         let column = c.key.index
         var leaving = SearchIndex.Leaving()
-        leaving.reserve(keys.count)
+        try leaving.reserve(keys.count)
         for k in keys { if let value = try rows.get(k, column) { leaving.append(value, k) } }
         try change(column) { (index) throws(RealmError) in try index.erase(leaving) }
     }

@@ -40,7 +40,7 @@ struct BPlusTree {
         guard n.count >= 3 else { throw .corrupt("inner tree node without children", at: n.ref.offset) }
         let total = try n.slot(n.count - 1)
         // Eight bytes of file hold at most 1000 elements (of width 0), whatever the node claims.
-        guard total.isTagged, total.integer <= UInt64(s.extent) * 125 else { throw .corrupt("impossible number of elements", at: n.ref.offset) }
+        guard total.isTagged, s.admits(total.integer, perByte: 125) else { throw .corrupt("impossible number of elements", at: n.ref.offset) }
         return Int(total.integer)
     }
 

@@ -323,8 +323,9 @@ extension ClusterTree {
         var all = columns
         while all.count <= index { all.append(nil) }
         all[index] = column
+        var limit = WalkLimit(store, each: leastLeafSize)
         setRoot(
-            try eachLeaf(root, depth: 0) { (n, count) throws(RealmError) in
+            try eachLeaf(root, depth: 0, &limit) { (n, count) throws(RealmError) in
                 var n = n
                 while n.count < index + 2 { try store.insertSlot(&n, n.count, RefOrTagged(.null)) }
                 var leaf = try column.kind.create(store)
@@ -336,8 +337,9 @@ extension ClusterTree {
     }
     /// Frees a column's leaves; the slot becomes 0, or goes when it is the last.
     func removeColumn(_ index: Int) throws(RealmError) {
+        var limit = WalkLimit(store, each: leastLeafSize)
         setRoot(
-            try eachLeaf(root, depth: 0) { (n, _) throws(RealmError) in
+            try eachLeaf(root, depth: 0, &limit) { (n, _) throws(RealmError) in
                 var n = n
                 try store.destroy(try n.child(index + 1))
                 if index + 2 == n.count { try store.eraseSlots(&n, index + 1) } else { store.setSlot(n, index + 1, .null) }
@@ -348,12 +350,15 @@ extension ClusterTree {
         if index == all.count - 1 { all.removeLast() }
         setColumns(all)
     }
-    private func eachLeaf(_ ref: Ref, depth: Int, _ body: (Node, Int) throws(RealmError) -> Ref) throws(RealmError) -> Ref {
+    private func eachLeaf(
+        _ ref: Ref, depth: Int, _ limit: inout WalkLimit, _ body: (Node, Int) throws(RealmError) -> Ref
+    ) throws(RealmError) -> Ref {
         guard depth < Trees.maxDepth else { throw .corrupt("cluster tree too deep", at: ref.offset) }
+        try limit.enter(ref, store)
         let n = try store.writableRefs(try store.refsNode(ref))
         if !n.isInner { return try body(n, try ClusterLeaf(store, n).count) }
         let inner = try ClusterInner(store, n)
-        for i in 0..<inner.count { inner.setChild(store, i, try eachLeaf(try inner.child(i), depth: depth + 1, body)) }
+        for i in 0..<inner.count { inner.setChild(store, i, try eachLeaf(try inner.child(i), depth: depth + 1, &limit, body)) }
         return n.ref
     }
 }

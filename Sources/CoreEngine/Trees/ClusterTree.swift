@@ -117,9 +117,12 @@ final class ClusterTree {
         if !n.isInner { return try ClusterLeaf(store, n).count }
         let c = try n.slot(2)
         // 256 rows need at least the eight bytes of their cluster.
-        guard c.isTagged, c.integer <= UInt64(store.extent) * 32 else { throw .corrupt("impossible number of objects", at: ref.offset) }
+        guard c.isTagged, store.admits(c.integer, perByte: 32) else { throw .corrupt("impossible number of objects", at: ref.offset) }
         return Int(c.integer)
     }
+
+    /// Bytes that a leaf of the tree needs at least: a header and a word, and a header for each column's leaf.
+    var leastLeafSize: Int { 16 + 8 * columns.reduce(0) { $1 == nil ? $0 : $0 + 1 } }
 
     // MARK: Finding
 
@@ -190,6 +193,7 @@ final class ClusterTree {
             let leaf = cursor.leaf, offset = cursor.offset
             let next = all.count &- cursor.firstIndex
             guard next < leaf.count else { continue }
+            try all.makeRoom(for: leaf.count)
             for row in next..<min(leaf.count, next &+ total &- all.count) { all.append(ObjKey(Int64(bitPattern: leaf.key(row) &+ offset))) }
         }
         return all

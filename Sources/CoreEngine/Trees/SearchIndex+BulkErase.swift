@@ -5,9 +5,9 @@ extension SearchIndex {
     struct Leaving {
         fileprivate var values: [IndexData] = []
         fileprivate var keys: [ObjKey] = []
-        mutating func reserve(_ n: Int) {
-            values.reserveCapacity(n)
-            keys.reserveCapacity(n)
+        mutating func reserve(_ n: Int) throws(RealmError) {
+            try values.makeRoom(for: n)
+            try keys.makeRoom(for: n)
         }
         @inline(__always) mutating func append(_ v: Mixed, _ key: ObjKey) {
             guard let data = IndexData(v) else { return }
@@ -26,6 +26,7 @@ extension SearchIndex {
     mutating func erase(_ leaving: Leaving) throws(RealmError) {
         let count = leaving.keys.count
         guard count > 0, count < 1 << 32 else { return }
+        try CMemory.expect(count, each: 16)
         let order = UnsafeMutablePointer<UInt64>.allocate(capacity: count * 2)
         defer { order.deallocate() }
         for i in 0..<count { order[i] = UInt64(i) }

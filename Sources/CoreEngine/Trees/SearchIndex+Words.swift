@@ -86,16 +86,22 @@ extension SearchIndex {
     /// Objects entered under a whole word.
     func findWord(_ word: Bytes) throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
-        try collect(root, word, 0, exact: true, depth: 0, &keys)
+        var limit = WalkLimit(store, each: 16)
+        try collect(root, word, 0, exact: true, depth: 0, &limit, &keys)
         return keys
     }
     /// Objects entered under any word that starts with `prefix`; one may occur several times.
     func findPrefix(_ prefix: Bytes) throws(RealmError) -> [ObjKey] {
         var keys: [ObjKey] = []
-        try collect(root, prefix, 0, exact: false, depth: 0, &keys)
+        var limit = WalkLimit(store, each: 16)
+        try collect(root, prefix, 0, exact: false, depth: 0, &limit, &keys)
         return keys
     }
-    private func collect(_ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ out: inout [ObjKey]) throws(RealmError) {
+    private func collect(
+        _ ref: Ref, _ word: Bytes, _ offset: Int, exact: Bool, depth: Int, _ limit: inout WalkLimit, _ out: inout [ObjKey]
+    ) throws(RealmError) {
+        try limit.enter(ref, store)
+        try store.test()
         guard depth < 512 else { throw .corrupt("index too deep", at: ref.offset) }
         let n = try store.refsNode(ref)
         let chunks = try store.integers(Ref(Int(try n.slot(0).raw)))
@@ -121,17 +127,18 @@ extension SearchIndex {
             let entry = try n.slot(i + 1)
             i += 1
             if n.isInner {
-                try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &out)
+                try collect(entry.ref, word, offset, exact: exact, depth: depth + 1, &limit, &out)
                 if chunk >= high { return }
                 continue
             }
             if entry.isTagged {
-                if !exact || offset + 4 >= word.count { out.append(ObjKey(Int64(entry.integer))) }
+                if !exact || offset + 4 >= word.count { try out.add(ObjKey(Int64(entry.integer))) }
             } else if try store.node(entry.ref).context {
-                try collect(entry.ref, word, offset + 4, exact: exact, depth: depth + 1, &out)
+                try collect(entry.ref, word, offset + 4, exact: exact, depth: depth + 1, &limit, &out)
             } else if !exact || offset + 4 >= word.count {
+                try limit.enter(entry.ref, store)
                 let list = BPlusTree(store, kind: .int, root: entry.ref)
-                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { out.append(ObjKey(k)) } }
+                for j in 0..<(try list.count()) { if case .int(let k) = try list.get(j) { try out.add(ObjKey(k)) } }
             }
         }
     }

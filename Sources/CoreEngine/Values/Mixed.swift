@@ -129,12 +129,12 @@ extension Mixed {
 
     /// Unsigned bytes, the shorter prefix first.
     @inline(__always) static func compareBytes(_ a: Bytes, _ b: Bytes) -> Int {
-        let r = Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
+        let r = a.baseAddress == b.baseAddress ? 0 : Platform.compare(a.baseAddress, b.baseAddress, min(a.count, b.count))
         if r != 0 { return r < 0 ? -1 : 1 }
         return a.count == b.count ? 0 : (a.count < b.count ? -1 : 1)
     }
     @inline(__always) static func equalBytes(_ a: Bytes, _ b: Bytes) -> Bool {
-        a.count == b.count && Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0
+        a.count == b.count && (a.baseAddress == b.baseAddress || Platform.compare(a.baseAddress, b.baseAddress, a.count) == 0)
     }
 
     /// Whether two values of one column are the same value.

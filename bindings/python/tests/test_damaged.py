@@ -125,3 +125,49 @@ def test_more_values_than_memory_holds(tmp_path):
             with pytest.raises(refused) as info:
                 len(db["Row"].where("ANY values == -1"))
             assert (info.value.code == 3018) == bool(more)
+
+
+def test_a_cluster_in_many_places_ends_every_walk(tmp_path):
+    """Inner nodes whose children are all the same claim 4 * 10^9 objects in some kilobytes; a hole behind them makes the file look large."""
+    sys.path.insert(0, str(Path(__file__).parents[3] / "Tests" / "Fuzz"))
+    import shared
+
+    top = shared.load(shared.base(tmp_path, 40))
+    table, slot = shared.clusters(top)[-1]
+    for node in top.slots[3:6]:
+        node.flags, node.count, node.data = 0, 0, b""
+    cluster = table.slots[slot]
+    while cluster.flags & shared.INNER:
+        cluster = cluster.slots[cluster.children()[-1]]
+    rows = 256
+    for depth in (1, 2, 3):
+        rows *= 256
+        cluster = shared.Node.refs([0, shared.tagged(depth), shared.tagged(rows)] + [cluster] * 256, shared.INNER)
+    table.slots[slot] = cluster
+    file = tmp_path / "towers.realm"
+    for hole in (0, 8 << 30):
+        file.write_bytes(shared.save(top, claimed=hole))
+        if hole:
+            os.truncate(file, hole)
+        with crealm.open(file, mode="r") as db:
+            name = next(n for n in db if n in ("Thing", "Plain", "Part", "Part2") and _is_refused(lambda: len(db[n].where("TRUEPREDICATE"))))
+            first = next(iter(db[name].schema.properties))
+            # The number of objects is refused where it is more than the file has bytes for.
+            assert _is_refused(lambda: len(db[name]))
+            assert _is_refused(lambda: len(db[name].sort(first)))
+            assert _is_refused(lambda: len(db[name].distinct(first)))
+            assert _is_refused(lambda: list(db[name].where("TRUEPREDICATE")))
+            assert _is_refused(lambda: db.backup(tmp_path / "copy.realm"))
+            classes = [db[n].schema for n in db]
+        assert crealm.check(file).result == "faulty"
+        for c in classes:
+            c.properties["added"] = crealm.Prop(int, indexed=True)
+        assert _is_refused(lambda: crealm.open(file, schema=classes, schema_version=9, migrate=lambda old, new, version: None))
+
+
+def _is_refused(body):
+    try:
+        body()
+    except crealm.Error as error:
+        return error.code in (1003, 1021)
+    return False
