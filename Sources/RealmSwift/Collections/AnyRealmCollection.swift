@@ -7,6 +7,7 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
     private let isGone: () -> Bool
     private let all: () -> RLMIterator<Element>
     private let moved: (Realm) -> AnyRealmCollection?
+    private let carried: () -> _Carried?
     /// The Realm that manages it.
     public let realm: Realm?
     /// Whether it shows one version for good, for all threads.
@@ -21,10 +22,12 @@ public struct AnyRealmCollection<Element: RealmCollectionValue>: RealmCollection
         isGone = { base.isInvalidated }
         all = { base.makeIterator() }
         moved = { base._rlmMove(to: $0).map { AnyRealmCollection($0) } }
+        carried = { base._rlmCarried()?.map(C.self) { AnyRealmCollection($0) } }
         (realm, isFrozen) = (base.realm, base.isFrozen)
     }
     public func _rlmRows() -> _Rows { rows() }
     public func _rlmMove(to realm: Realm) -> AnyRealmCollection? { moved(realm) }
+    public func _rlmCarried() -> _Carried? { carried() }
     /// Whether its owner was deleted, or the Realm closed.
     public var isInvalidated: Bool { isGone() }
     /// Number of elements now.

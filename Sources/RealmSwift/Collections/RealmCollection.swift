@@ -15,6 +15,8 @@ public protocol ThreadConfined {
     func thaw() -> Self?
     /// The same in another Realm of the file; nil when it is not there.
     func _rlmMove(to realm: Realm) -> Self?
+    /// For the way to another thread; nil for what no Realm manages.
+    func _rlmCarried() -> _Carried?
 }
 extension ObjectBase: ThreadConfined {}
 
@@ -146,7 +148,7 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
     /// The first of those that are equal in all the given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == PartialKeyPath<Element> {
-        distinct(by: keyPaths.map { name(of: $0) })
+        distinct(by: keyPaths.map { nameOfStored($0) })
     }
 }
 

@@ -238,7 +238,12 @@ extension ObjectBase {
     /// Stores a value whose bytes are good during the call.
     final func set(_ index: Int16, _ value: Mixed) {
         if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
-        reading { (realm, table, columns) throws(EngineError) in try realm.write(table, key, columns[Int(index)], value) }
+        reading { (realm, table, columns) throws(EngineError) in
+            do throws(EngineError) { try realm.write(table, key, columns[Int(index)], value) } catch {
+                guard let core else { throw error }
+                try realm.write(table, key, columns[Int(index)], try core.fail(error, storing: value))
+            }
+        }
     }
     private func verifyKeyMayChange() {
         guard let core, core.realm.isWriting, !core.isMigrating else { return }

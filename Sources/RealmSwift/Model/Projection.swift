@@ -100,6 +100,10 @@ extension Projection: AnyProjection { static var root: ObjectBase.Type { Root.se
 
 extension Projection {
     public func _rlmMove(to realm: Realm) -> Self? { rootObject._rlmMove(to: realm).map { Self(projecting: $0) } }
+    public func _rlmCarried() -> _Carried? {
+        let type = Self.self
+        return rootObject._rlmCarried()?.map(Root.self) { type.init(projecting: $0) }
+    }
 }
 
 /// The projected properties of an object, by their labels; those of superclasses first.

@@ -58,6 +58,10 @@ extension Realm {
         }
         // The block may have ended the write itself.
         guard isInWriteTransaction else { return result }
+        if let failure = core.takeFailure() {
+            cancelWrite()
+            throw Realm.Error(failure)
+        }
         try await waiting(actor) { done in try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) } }
         return result
     }
@@ -68,7 +72,7 @@ extension Realm {
                 let answer = Answer(c)
                 do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
-        } catch let e as EngineError { throw Realm.Error(e) }
+        } catch let e as EngineError { throw Realm.Error.thrown(e) }
     }
     /// Moves to the newest version.
     ///

@@ -31,7 +31,7 @@ extension Realm {
     /// Writes a copy to the file of a configuration, with its key.
     public func writeCopy(configuration: Configuration) throws {
         let target = try configuration.engine()
-        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch { throw Realm.Error(error) }
+        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch { throw Realm.Error.thrown(error) }
     }
 
     /// Opens (and migrates) a Realm in the background, then calls back on a queue with the Realm of that queue.
@@ -40,10 +40,10 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
         callback: @escaping @Sendable (Result<Realm, Swift.Error>) -> Void
     ) -> AsyncOpenTask {
-        let task = AsyncOpenTask()
-        DispatchQueue.global().async {
+        let task = AsyncOpenTask(), queue = DispatchQueue(label: "io.realm.open")
+        queue.async {
             // Kept until the other is open, so that the file is migrated once, and no longer.
-            let first = FirstOpen(Result { try Realm(configuration: configuration, queue: DispatchQueue(label: "io.realm.open")) })
+            let first = FirstOpen(Result { try Realm(configuration: configuration, queue: queue) })
             callbackQueue.async {
                 let opened = first.result?.flatMap { _ in Result { try Realm(configuration: configuration, queue: callbackQueue) } }
                 first.result = nil
