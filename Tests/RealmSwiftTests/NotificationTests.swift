@@ -85,7 +85,7 @@ struct NotificationTests {
             p.dogs.removeAll()
         }
         realm.refresh()
-        #expect(told == ["1: age 0→4, name p1→new, dogs nil→nil"])
+        #expect(told == ["1: age nil→4, name nil→new, dogs nil→nil"])
         told = []
         try realm.write { p.best = realm.object(ofType: Person.self, forPrimaryKey: 2) }
         realm.refresh()

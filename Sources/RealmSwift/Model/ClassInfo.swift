@@ -187,3 +187,16 @@ final class ClassInfo: @unchecked Sendable {
         return name
     }
 }
+
+extension ObjectBase {
+    /// The class, and those that its properties lead to.
+    static var reachable: [ObjectBase.Type] {
+        var found: [ObjectBase.Type] = [], seen: Set<ObjectIdentifier> = [], open: [ObjectBase.Type] = [self]
+        while let type = open.popLast() {
+            guard seen.insert(ObjectIdentifier(type)).inserted else { continue }
+            found.append(type)
+            open += ClassInfo.of(type).properties.compactMap(\.shape.target)
+        }
+        return found
+    }
+}

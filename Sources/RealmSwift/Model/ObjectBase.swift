@@ -68,6 +68,11 @@ open class ObjectBase {
     /// Properties that are not stored. Only those with `@Persisted` are.
     open class func ignoredProperties() -> [String] { [] }
 
+    /// The class with its properties, as the program has it; nil for the base classes.
+    public final class func sharedSchema() -> ObjectSchema? {
+        self == ObjectBase.self || self == Object.self || self == EmbeddedObject.self || self == DynamicObject.self ? nil : ClassInfo.of(self).schema
+    }
+
     // MARK: Where it lives
 
     /// The Realm that manages the object, or did until it was deleted; nil for an unmanaged one.

@@ -62,7 +62,11 @@ extension Realm {
             cancelWrite()
             throw Realm.Error(failure)
         }
-        try await waiting(actor) { done in try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) } }
+        try await waiting(actor) { done in
+            core.isCommitting = true
+            defer { core.isCommitting = false }
+            return try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) }
+        }
         return result
     }
     /// Waits for what is begun by `body` and told by its argument, once. Where that is let go of untold, the Realm was closed.

@@ -41,6 +41,9 @@ extension Realm {
             engine.scheduler.post { tell?(Realm.Error(failure)) }
             return 0
         }
+        let core = core
+        core.isCommitting = true
+        defer { core.isCommitting = false }
         return must { () throws(EngineError) in
             try engine.commitWriteAsync(allowsGrouping: allowGrouping) { error in onComplete?(error.map { Realm.Error($0) }) }
         }

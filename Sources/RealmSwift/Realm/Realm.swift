@@ -103,6 +103,8 @@ public struct Realm: Equatable {
             for observer in observers { observer.isSilent = false }
             core.writing = isInWriteTransaction ? core.writing : nil
         }
+        core.isCommitting = true
+        defer { core.isCommitting = false }
         do throws(EngineError) { try engine.commitWrite(silent: tokens.compactMap(\.silenced)) } catch { throw Realm.Error.thrown(error) }
     }
     /// Undoes what was written in this transaction. Objects that it added are invalidated.

@@ -20,6 +20,8 @@ final class RealmCore: @unchecked Sendable {
     var writing: RealmCore?
     /// Whether a block runs that waited for its turn to write.
     var isInAsyncBlock = false
+    /// Whether the Realm moves because of a commit of its own.
+    var isCommitting = false
     /// Why the write transaction that is open cannot be committed; nil where it can.
     private(set) var failure: EngineError?
     /// Who observes the Realm itself.
