@@ -46,7 +46,8 @@ struct ComputedPropertyTests {
         try realm.write {
             for i in 1...3 {
                 realm.create(
-                    Cupboard.self, value: ["number": i, "name": "n\(i)", "isFull": i == 2, "slot": ["name": "s\(4 - i)"], "size": Size.far, "tiny": i])
+                    Cupboard.self,
+                    value: ["number": i, "name": "n\(i)", "isFull": i == 2, "slot": ["name": "s\(4 - i)"], "size": Size.far, "tiny": i])
             }
         }
         let all = realm.objects(Cupboard.self)

@@ -45,7 +45,9 @@ public final class List<Element: RealmCollectionValue> {
     /// The elements of a range; what is assigned takes their place, and may be more or fewer.
     public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
         get {
-            guard bounds.lowerBound >= 0, bounds.upperBound <= count else { outOfBounds(bounds.lowerBound < 0 ? bounds.lowerBound : bounds.upperBound, count) }
+            guard bounds.lowerBound >= 0, bounds.upperBound <= count else {
+                outOfBounds(bounds.lowerBound < 0 ? bounds.lowerBound : bounds.upperBound, count)
+            }
             return Slice(base: self, bounds: bounds)
         }
         set {

@@ -107,9 +107,12 @@ final class ClassInfo: @unchecked Sendable {
     /// given. Those that the model ignores are meant to be that.
     private static func unstored(_ type: ObjectBase.Type) -> String? {
         let ignored = Set(type.ignoredProperties())
-        let found = fields(of: type).first { $0.type is any PlainProperty.Type && !($0.type is any PropertyAccess.Type) && !ignored.contains($0.name) }
+        let found = fields(of: type).first {
+            $0.type is any PlainProperty.Type && !($0.type is any PropertyAccess.Type) && !ignored.contains($0.name)
+        }
         guard let found else { return nil }
-        return "Property '\(type.className()).\(found.name)' is of type '\(found.type)' and without @Persisted, in a class that has properties with it: "
+        return
+            "Property '\(type.className()).\(found.name)' is of type '\(found.type)' and without @Persisted, in a class that has properties with it: "
             + "nothing of it would be stored. Write '@Persisted var \(found.name): …', or name it in `ignoredProperties()`."
     }
     /// The fields of a model without wrappers.

@@ -31,7 +31,9 @@ extension Realm {
     /// Writes a copy to the file of a configuration, with its key.
     public func writeCopy(configuration: Configuration) throws {
         let target = try configuration.engine()
-        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch { throw Realm.Error.thrown(error) }
+        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch {
+            throw Realm.Error.thrown(error)
+        }
     }
 
     /// Opens (and migrates) a Realm in the background, then calls back on a queue with the Realm of that queue.
