@@ -197,8 +197,10 @@ final class RealmCore: @unchecked Sendable {
             // A migration uses the Realm on the thread that opens it, which is not where it is to live: it is done by a Realm of this thread first.
             var migrated: EngineRealm?
             if configuration.migrationBlock != nil, !scheduler.isOnThread {
-                engine.scheduler = ThreadScheduler.current
-                migrated = try EngineRealm(engine)
+                var here = engine
+                here.scheduler = ThreadScheduler.current
+                here.notifiesAutomatically = false
+                migrated = try EngineRealm(here)
             }
             engine.scheduler = scheduler
             let made = RealmCore(try EngineRealm(engine), configuration)
