@@ -115,6 +115,8 @@ public final class Realm: RealmOpening {
     var boundFile = Schema()
     /// The schema step of opening is done: from now on the live schema follows the file.
     var isOpen = false
+    /// Called in a turn in which the Realm stays where it is, though there is a newer version. For the Realm's thread.
+    package var staysBehind: (() -> Void)?
     /// A view of the version before a migration: it never moves.
     let isFixedView: Bool
     /// While a migration or initialization function runs its write transaction belongs to the schema step.

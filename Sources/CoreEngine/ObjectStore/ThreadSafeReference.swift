@@ -20,7 +20,7 @@ public final class ThreadSafeReference: @unchecked Sendable {
     private let version: UInt64?
     /// The version that counts is the one which the commit would make.
     private let isOfWrite: Bool
-    /// Results keep their version.
+    /// Results keep their version, and others where that was asked for.
     private let pin: Pin?
     /// Objects and collections find theirs if somebody still keeps it.
     private weak var seen: Pin?
@@ -54,13 +54,15 @@ public final class ThreadSafeReference: @unchecked Sendable {
         if isPinning, let pin, try !pin.keep() { throw realm.closedError() }
         self.pin = isPinning ? pin : nil
     }
-    package convenience init(_ realm: Realm, _ table: TableKey, _ object: BornKey) throws(RealmError) {
+    /// - Parameter isPinning: keeps the version, so that the object can be resolved at it whatever others write meanwhile.
+    package convenience init(_ realm: Realm, _ table: TableKey, _ object: BornKey, isPinning: Bool = false) throws(RealmError) {
         try realm.verifyAlive(table, object.key)
-        try self.init(realm, .object(table, object), isPinning: false)
+        try self.init(realm, .object(table, object), isPinning: isPinning)
     }
-    package convenience init(_ realm: Realm, _ path: CollectionPath, _ shape: CollectionShape) throws(RealmError) {
+    /// - Parameter isPinning: as for objects.
+    package convenience init(_ realm: Realm, _ path: CollectionPath, _ shape: CollectionShape, isPinning: Bool = false) throws(RealmError) {
         guard try realm.collection(path) != nil else { throw realm.invalidated() }
-        try self.init(realm, .collection(path, shape), isPinning: false)
+        try self.init(realm, .collection(path, shape), isPinning: isPinning)
     }
     package convenience init(_ results: ResultSet) throws(RealmError) {
         let realm = results.realm

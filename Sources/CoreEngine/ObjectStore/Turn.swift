@@ -83,7 +83,10 @@ extension Realm {
                     owesTurn = true
                     return nil
                 }
-                guard !staysInTurns else { return nil }
+                guard !staysInTurns else {
+                    if let staysBehind, isReading, database.newestVersion > transaction.version { notifying { staysBehind() } }
+                    return nil
+                }
                 return try moveInTurn()
             }
         } catch {

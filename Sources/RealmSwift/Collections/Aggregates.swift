@@ -69,19 +69,19 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
     /// The least value of a property; nil when no element has one.
     public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: MinMaxType {
-        min(ofProperty: name(of: keyPath))
+        min(ofProperty: nameOfStored(keyPath))
     }
     /// The greatest value of a property; nil when no element has one.
     public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: MinMaxType {
-        max(ofProperty: name(of: keyPath))
+        max(ofProperty: nameOfStored(keyPath))
     }
     /// The sum of a property; 0 of none.
     public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T where T.PersistedType: AddableType {
-        sum(ofProperty: name(of: keyPath))
+        sum(ofProperty: nameOfStored(keyPath))
     }
     /// The average of a property; nil when no element has one.
     public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Element, T>) -> T? where T.PersistedType: AddableType {
-        average(ofProperty: name(of: keyPath))
+        average(ofProperty: nameOfStored(keyPath))
     }
 }
 extension RealmCollection where Element.PersistedType: MinMaxType {
@@ -116,7 +116,7 @@ extension RealmCollection where Element: ObjectBase {
     public func sorted<T: _HasPersistedType>(
         by keyPath: Swift.KeyPath<Element, T>, ascending: Bool = true
     ) -> Results<Element> where T.PersistedType: SortableType {
-        sorted(byKeyPath: name(of: keyPath), ascending: ascending)
+        sorted(byKeyPath: nameOfStored(keyPath), ascending: ascending)
     }
 }
 

@@ -56,6 +56,13 @@ extension LinkingObjects: PlainProperty {
     func storePlain(at place: _Place) throws {}
     func setPlain(_ any: Any) -> Bool { false }
 }
+extension LinkingObjects: SameByIdentity {
+    func isSame(as other: any SameByIdentity) -> Bool {
+        guard let other = other as? LinkingObjects else { return false }
+        guard let a = rows, let b = other.rows else { return rows == nil && other.rows == nil && originProperty == other.originProperty }
+        return a.found === b.found
+    }
+}
 extension LinkingObjects: AnyCollectionText {}
 extension LinkingObjects: LinkingOrigin {}
 extension LinkingObjects: _LinkingObjects {

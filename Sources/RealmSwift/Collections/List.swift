@@ -42,6 +42,20 @@ public final class List<Element: RealmCollectionValue> {
             managed.store(newValue, .element(managed.path, position))
         }
     }
+    /// The elements of a range; what is assigned takes their place, and may be more or fewer.
+    public subscript(bounds: Range<Int>) -> Slice<List<Element>> {
+        get {
+            guard bounds.lowerBound >= 0, bounds.upperBound <= count else {
+                outOfBounds(bounds.lowerBound < 0 ? bounds.lowerBound : bounds.upperBound, count)
+            }
+            return Slice(base: self, bounds: bounds)
+        }
+        set {
+            // A change of one element in the slice is one in this very list already.
+            if newValue.base === self, newValue.startIndex == bounds.lowerBound, newValue.endIndex == bounds.upperBound { return }
+            replaceSubrange(bounds, with: Array(newValue))
+        }
+    }
     private func verify(_ index: Int, _ limit: Int) {
         guard index >= 0, index < limit else { outOfBounds(index, limit) }
     }

@@ -80,22 +80,22 @@ extension Map where Value: OptionalProtocol, Value.Wrapped: ObjectBase {
     public func sorted<T: _HasPersistedType>(
         by keyPath: Swift.KeyPath<Value.Wrapped, T>, ascending: Bool = true
     ) -> Results<Value> where T.PersistedType: SortableType {
-        sorted(byKeyPath: name(of: keyPath), ascending: ascending)
+        sorted(byKeyPath: nameOfStored(keyPath), ascending: ascending)
     }
     /// The least value of a property of the values; nil when there are none.
     public func min<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T? where T.PersistedType: MinMaxType {
-        min(ofProperty: name(of: keyPath))
+        min(ofProperty: nameOfStored(keyPath))
     }
     /// The greatest value of a property of the values; nil when there are none.
     public func max<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T? where T.PersistedType: MinMaxType {
-        max(ofProperty: name(of: keyPath))
+        max(ofProperty: nameOfStored(keyPath))
     }
     /// The sum of a property of the values.
     public func sum<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T where T.PersistedType: AddableType {
-        sum(ofProperty: name(of: keyPath))
+        sum(ofProperty: nameOfStored(keyPath))
     }
     /// The average of a property of the values; nil when there are none.
     public func average<T: _HasPersistedType>(of keyPath: Swift.KeyPath<Value.Wrapped, T>) -> T? where T.PersistedType: AddableType {
-        average(ofProperty: name(of: keyPath))
+        average(ofProperty: nameOfStored(keyPath))
     }
 }

@@ -34,6 +34,7 @@ public struct ProjectedCollection<Element: RealmCollectionValue>: RandomAccessCo
         "ProjectedCollection<\(Element.self)> {\n" + enumerated().map { "\t[\($0)] \($1)\n" }.joined() + "}"
     }
     public func _rlmMove(to realm: Realm) -> Self? { source.moved(to: realm) as? Self }
+    public func _rlmCarried() -> _Carried? { source.carried() }
     /// Calls `block` once with the collection as it is, then whenever objects of it come, go or are modified.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil,
@@ -59,6 +60,7 @@ private protocol ProjectionSource {
     func index(matching predicate: NSPredicate) -> Int?
     func setValue(_ value: Any, _ property: String, at position: Int)
     func moved(to realm: Realm) -> Any?
+    func carried() -> _Carried?
     func observe(
         _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
     ) -> NotificationToken
@@ -73,6 +75,10 @@ private struct Source<C: RealmCollection, Projected>: ProjectionSource where C.E
     func index(matching predicate: NSPredicate) -> Int? { collection.index(matching: predicate) }
     func setValue(_ value: Any, _ property: String, at position: Int) { collection[position].setValue(value, forKeyPath: property) }
     func moved(to realm: Realm) -> Any? { collection._rlmMove(to: realm).map { project($0) } }
+    func carried() -> _Carried? {
+        let project = project
+        return collection._rlmCarried()?.map(C.self) { project($0) }
+    }
     func observe(
         _ keyPaths: [String]?, _ queue: DispatchQueue?, _ block: @escaping (Any, RealmCollectionChange<Void>) -> Void
     ) -> NotificationToken {

@@ -15,6 +15,8 @@ public protocol ThreadConfined {
     func thaw() -> Self?
     /// The same in another Realm of the file; nil when it is not there.
     func _rlmMove(to realm: Realm) -> Self?
+    /// For the way to another thread; nil for what no Realm manages.
+    func _rlmCarried() -> _Carried?
 }
 extension ObjectBase: ThreadConfined {}
 
@@ -58,7 +60,36 @@ extension RealmCollection {
     /// Index of the first element that meets a condition.
     public func index(matching predicateFormat: String, _ args: Any...) -> Int? { firstIndex(FormatString(predicateFormat, args)) }
     func firstIndex(_ query: FormatString) -> Int? {
-        filtered(query).first.flatMap { index(of: $0) }
+        guard realm != nil else { return firstUnmanagedIndex(query) }
+        return filtered(query).first.flatMap { index(of: $0) }
+    }
+    /// The engine evaluates conditions, and it does so for rows: copies of what no Realm manages become rows of a Realm in memory, for this call.
+    private func firstUnmanagedIndex(_ query: FormatString) -> Int? {
+        guard let type = Element._rlmShape.target, !(type is EmbeddedObject.Type) else {
+            misuse("Only collections of objects, not of values or embedded objects, can be searched with a condition while no Realm manages them")
+        }
+        let configuration = Realm.Configuration(inMemoryIdentifier: "index-\(UUID().uuidString)", objectTypes: type.reachable)
+        defer { _ = try? Realm.deleteFiles(for: configuration) }
+        return must { () throws(EngineError) -> Int? in
+            let core: RealmCore
+            do { core = try RealmCore.open(configuration, ThreadScheduler.current) } catch { throw EngineError(.runtime, "\(error)") }
+            defer { core.realm.close() }
+            try core.realm.beginWrite()
+            let managed = core.managed(type), rows = Results<Object>(core, managed).rows
+            func matching() throws(EngineError) -> Set<ObjKey> {
+                Set(try core.realm.inside(.results) { () throws(EngineError) in try query.filtered(rows).keys() })
+            }
+            var copies: [ObjKey] = []
+            for (place, element) in enumerated() {
+                guard let object = unwrapped(element) else { continue }
+                copies.append(try core.create(managed, object, Addition(.all, isCopying: true)).named.key)
+                // Objects with one primary key follow each other in one row.
+                if managed.info.primaryKey != nil, let last = copies.last, try matching().contains(last) { return place }
+            }
+            guard managed.info.primaryKey == nil else { return nil }
+            let found = try matching()
+            return copies.firstIndex { found.contains($0) }
+        }
     }
     /// Sorted by a property: `"name"`, or one behind links, `"best.name"`. Stable: of equal elements the order stays.
     public func sorted(byKeyPath keyPath: String, ascending: Bool = true) -> Results<Element> {
@@ -81,7 +112,8 @@ extension RealmCollection {
     }
     /// The first of those that are equal in all the given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == String {
-        let rows = _rlmRows()
+        let rows = _rlmRows(), keyPaths = Array(keyPaths)
+        for keyPath in keyPaths { rows.verifyIsValue(keyPath) }
         if rows.elements == nil { return Results(keyPaths.reduce(rows) { rows, name in rows.ordered(.distinct, name) }) }
         return Results(
             rows.derived { () throws(EngineError) in try rows.found.distinct(keyPaths.map { rows.stored($0) }.joined(separator: ", ")) })
@@ -97,17 +129,45 @@ extension RealmCollection {
             return object.value(forKey: key)
         }
     }
-    /// As `value(forKey:)` behind links; `@count`, `@min.age`, `@max.age`, `@sum.age` and `@avg.age` for one value of all.
+    /// As `value(forKey:)` behind links; `@count`, `@min.age`, `@max.age`, `@sum.age` and `@avg.age` for one value of all; `@unionOfObjects.age` for the
+    /// values that are there, `@distinctUnionOfObjects.age` for each of them once, `@unionOfArrays.dogs` and `@distinctUnionOfArrays.dogs` for what
+    /// the collections of all elements hold.
     public func value(forKeyPath keyPath: String) -> Any? {
         guard keyPath.hasPrefix("@") else {
-            return values { element in (element as? ObjectBase).flatMap { $0.value(forKeyPath: keyPath) } }
+            return values { element in (unwrapped(element) as? ObjectBase).flatMap { $0.value(forKeyPath: keyPath) } }
         }
         let parts = keyPath.dropFirst().split(separator: ".", maxSplits: 1).map(String.init)
         if parts.first == "count" { return count }
         let kinds: [Name: AggregateKind] = ["min": .min, "max": .max, "sum": .sum, "avg": .average]
-        guard parts.count == 2, let kind = kinds[Name(parts[0])] else { misuse("Unsupported key path '\(keyPath)'") }
-        let rows = _rlmRows()
-        return rows.aggregate(kind, rows.column(parts[1])).flatMap { (v: AnyRealmValue) in v.any }
+        guard parts.count == 2 else { misuse("Unsupported key path '\(keyPath)'") }
+        if let kind = kinds[Name(parts[0])] {
+            guard realm != nil else { return AggregateOfValues(parts[1], of: self).result(kind).flatMap { AnyRealmValue.aggregate($0)?.any } }
+            let rows = _rlmRows()
+            return rows.aggregate(kind, rows.column(parts[1])).flatMap { (v: AnyRealmValue) in v.any }
+        }
+        return union(parts[0], parts[1], keyPath)
+    }
+    private func union(_ kind: String, _ path: String, _ keyPath: String) -> [Any] {
+        let found = map { element in path == "self" ? element : (unwrapped(element) as? ObjectBase)?.value(forKeyPath: path) } as [Any?]
+        let all = found.compactMap { $0.flatMap(unwrapped) }
+        switch kind {
+        case "unionOfObjects": return all
+        case "distinctUnionOfObjects": return eachOnce(all)
+        case "unionOfArrays", "unionOfSets": return elements(all, keyPath)
+        case "distinctUnionOfArrays", "distinctUnionOfSets": return eachOnce(elements(all, keyPath))
+        default: misuse("Unsupported key path '\(keyPath)'")
+        }
+    }
+    private func elements(_ collections: [Any], _ keyPath: String) -> [Any] {
+        collections.flatMap { collection -> [Any] in
+            guard let elements = sequence(in: collection) else { misuse("'\(keyPath)' leads to no collections") }
+            return elements.compactMap(unwrapped)
+        }
+    }
+    /// What cannot be compared is another value each time.
+    private func eachOnce(_ values: [Any]) -> [Any] {
+        var seen = Set<AnyHashable>()
+        return values.filter { value in (value as? AnyHashable).map { seen.insert($0).inserted } ?? true }
     }
     private func values(_ value: (Element) -> Any?) -> [Any?] {
         let all = map(value) as [Any?]
@@ -118,12 +178,17 @@ extension RealmCollection {
     }
     /// Sets a property of all elements; inside a write transaction.
     public func setValue(_ value: Any?, forKey key: String) {
-        for element in self { (element as? ObjectBase)?.setValue(value, forKey: key) }
+        for element in self { (unwrapped(element) as? ObjectBase)?.setValue(value, forKey: key) }
+    }
+    /// Sets a property behind links, `best.name`, of all elements.
+    public func setValue(_ value: Any?, forKeyPath keyPath: String) {
+        for element in self { (unwrapped(element) as? ObjectBase)?.setValue(value, forKeyPath: keyPath) }
     }
 
+    /// Whether both are the same collection, not only equal ones: lists and sets of one property, results of one call.
     public static func == (a: Self, b: Self) -> Bool {
-        if let x = a as? any SameByIdentity, let y = b as? any SameByIdentity { return x.isSame(as: y) }
-        return a.elementsEqual(b)
+        guard let x = a as? any SameByIdentity, let y = b as? any SameByIdentity else { return a.elementsEqual(b) }
+        return x.isSame(as: y)
     }
 }
 /// Sets: what is computed of their elements is a set, too.
@@ -146,7 +211,7 @@ extension RealmCollection {
 extension RealmCollection where Element: ObjectBase {
     /// The first of those that are equal in all the given properties.
     public func distinct<S: Sequence>(by keyPaths: S) -> Results<Element> where S.Iterator.Element == PartialKeyPath<Element> {
-        distinct(by: keyPaths.map { name(of: $0) })
+        distinct(by: keyPaths.map { nameOfStored($0) })
     }
 }
 
@@ -155,6 +220,19 @@ extension _Rows {
     func stored(_ keyPath: String) -> String {
         guard let elements else { return keyPath }
         return elements.core.storedPath(keyPath, elements.info)
+    }
+    /// Misuse for a key path that leads to an object or to many values: neither is equal to another one.
+    func verifyIsValue(_ keyPath: String) {
+        guard let elements else { return }
+        var at: ClassInfo? = elements.info
+        for (i, name) in keyPath.split(separator: ".").enumerated() {
+            guard let p = at?.property(String(name)) else { return }
+            let isLast = i == keyPath.split(separator: ".").count - 1
+            guard p.shape.collection == .none, !isLast || p.shape.type != .object else {
+                misuse("Cannot make distinct by '\(keyPath)': it leads to \(p.shape.collection == .none ? "an object" : "a collection")")
+            }
+            at = p.shape.target == DynamicObject.self ? nil : p.shape.target.map { ClassInfo.of($0) }
+        }
     }
     /// Values in order; they have no properties that could say which.
     func ordered(_ ordering: ValueOrdering, _ keyPath: String) -> _Rows {

@@ -9,7 +9,10 @@ public struct Results<Element: RealmCollectionValue> {
         guard let type = Element.self as? ObjectBase.Type ?? (Element.self as? any AnyProjection.Type)?.root else {
             misuse("\(Element.self) is no class of objects")
         }
-        let managed = core.managed(type)
+        self.init(core, core.managed(type))
+    }
+    /// All objects of a class.
+    init(_ core: RealmCore, _ managed: ManagedClass) {
         rows = _Rows(
             core,
             must { () throws(EngineError) in
@@ -41,6 +44,9 @@ extension Results: RealmCollection {
             try stored.value.withMixed { (m) throws(EngineError) in try rows.found.find(m) }
         }
     }
+}
+extension Results: SameByIdentity {
+    func isSame(as other: any SameByIdentity) -> Bool { (other as? Results).map { rows.found === $0.rows.found } ?? false }
 }
 extension Results: Encodable where Element: Encodable {
     /// An array of the elements.

@@ -164,6 +164,10 @@ extension SectionedResults: Equatable, ThreadConfined {
     /// Whether both are the same sections, not only equal ones.
     public static func == (a: SectionedResults, b: SectionedResults) -> Bool { a === b }
     public func _rlmMove(to realm: Realm) -> SectionedResults? { results._rlmMove(to: realm).map { SectionedResults($0, key, order) } }
+    public func _rlmCarried() -> _Carried? {
+        let key = key, order = order
+        return results._rlmCarried()?.map(Results<SectionElement>.self) { SectionedResults($0, key, order) }
+    }
     /// Calls `block` once with the sections as they are, then whenever elements come, go, change their section or are modified.
     ///
     /// - Parameters:
@@ -206,6 +210,10 @@ extension ResultsSection: Equatable, ThreadConfined, CustomStringConvertible {
     public var isFrozen: Bool { all.isFrozen }
     public var description: String { "\(key): \(Array(self))" }
     public func _rlmMove(to realm: Realm) -> ResultsSection? { all._rlmMove(to: realm).map { ResultsSection(key: key, of: $0) } }
+    public func _rlmCarried() -> _Carried? {
+        let key = key
+        return all._rlmCarried()?.map(SectionedResults<Key, T>.self) { ResultsSection(key: key, of: $0) }
+    }
     /// As `observe` of the sections, of this one alone: the first index of each path is that of the section.
     public func observe(
         keyPaths: [String]? = nil, on queue: DispatchQueue? = nil, _ block: @escaping (SectionedResultsChange<ResultsSection>) -> Void

@@ -81,7 +81,11 @@ extension RealmCore {
         }
         let value = try value(primaryKey, for: managed.info.properties[i], managed.info)
         let (key, isNew) = try value.withMixed { (m) throws(EngineError) in
-            try realm.inside { () throws(EngineError) in try realm.create(managed.table, primaryKey: m, mustBeNew: false) }
+            try realm.inside { () throws(EngineError) in
+                do throws(EngineError) { return try realm.create(managed.table, primaryKey: m, mustBeNew: false) } catch {
+                    return (try realm.create(managed.table, primaryKey: try fail(error, storing: m), mustBeNew: false).0, true)
+                }
+            }
         }
         guard isNew || addition.update != .error else {
             misuse(

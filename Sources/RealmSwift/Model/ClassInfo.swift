@@ -54,11 +54,14 @@ final class ClassInfo: @unchecked Sendable {
     let isOnlyStored: Bool
     /// Made from a file, without a model.
     let isDynamic: Bool
+    /// What is wrong with the model; nil where it can be used.
+    let fault: String?
 
     /// What is known of a class without a model.
     init(dynamic name: String, isEmbedded: Bool, _ properties: [PropertyInfo]) {
         type = DynamicObject.self
         isDynamic = true
+        fault = nil
         self.name = name
         self.isEmbedded = isEmbedded
         self.properties = properties
@@ -91,6 +94,7 @@ final class ClassInfo: @unchecked Sendable {
         }
         isPlain = properties.isEmpty
         isOnlyStored = !isPlain && !isDynamic && fields(of: type).count == fields(of: ObjectBase.self).count + properties.count
+        fault = isPlain ? nil : Self.unstored(type)
         if isPlain { properties = Self.plain(type, prototype) }
         self.properties = properties
         primaryKey = properties.firstIndex(where: \.isPrimary)
@@ -98,6 +102,18 @@ final class ClassInfo: @unchecked Sendable {
         numbers = .allocate(capacity: isPlain ? 0 : properties.count)
         for (i, p) in properties.enumerated() where !isPlain { numbers.initializeElement(at: i, to: p.offset + p.access.numberOffset) }
         byName = Dictionary(properties.enumerated().map { (Name($1.name), $0) }, uniquingKeysWith: { first, _ in first })
+    }
+    /// What is wrong with a field of a model with wrappers that would be a property in one without them: it would be part of no file, and lose what it is
+    /// given. Those that the model ignores are meant to be that.
+    private static func unstored(_ type: ObjectBase.Type) -> String? {
+        let ignored = Set(type.ignoredProperties())
+        let found = fields(of: type).first {
+            $0.type is any PlainProperty.Type && !($0.type is any PropertyAccess.Type) && !ignored.contains($0.name)
+        }
+        guard let found else { return nil }
+        return
+            "Property '\(type.className()).\(found.name)' is of type '\(found.type)' and without @Persisted, in a class that has properties with it: "
+            + "nothing of it would be stored. Write '@Persisted var \(found.name): …', or name it in `ignoredProperties()`."
     }
     /// The fields of a model without wrappers.
     private static func plain(_ type: ObjectBase.Type, _ prototype: ObjectBase) -> [PropertyInfo] {
@@ -172,5 +188,18 @@ final class ClassInfo: @unchecked Sendable {
         let name = String(describing: type)
         known.with { $0.names[id] = name }
         return name
+    }
+}
+
+extension ObjectBase {
+    /// The class, and those that its properties lead to.
+    static var reachable: [ObjectBase.Type] {
+        var found: [ObjectBase.Type] = [], seen: Set<ObjectIdentifier> = [], open: [ObjectBase.Type] = [self]
+        while let type = open.popLast() {
+            guard seen.insert(ObjectIdentifier(type)).inserted else { continue }
+            found.append(type)
+            open += ClassInfo.of(type).properties.compactMap(\.shape.target)
+        }
+        return found
     }
 }

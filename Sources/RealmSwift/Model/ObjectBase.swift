@@ -68,6 +68,11 @@ open class ObjectBase {
     /// Properties that are not stored. Only those with `@Persisted` are.
     open class func ignoredProperties() -> [String] { [] }
 
+    /// The class with its properties, as the program has it; nil for the base classes.
+    public final class func sharedSchema() -> ObjectSchema? {
+        self == ObjectBase.self || self == Object.self || self == EmbeddedObject.self || self == DynamicObject.self ? nil : ClassInfo.of(self).schema
+    }
+
     // MARK: Where it lives
 
     /// The Realm that manages the object, or did until it was deleted; nil for an unmanaged one.
@@ -238,7 +243,12 @@ extension ObjectBase {
     /// Stores a value whose bytes are good during the call.
     final func set(_ index: Int16, _ value: Mixed) {
         if ofClass?._withUnsafeGuaranteedRef({ $0.primaryKey == index }) ?? false { verifyKeyMayChange() }
-        reading { (realm, table, columns) throws(EngineError) in try realm.write(table, key, columns[Int(index)], value) }
+        reading { (realm, table, columns) throws(EngineError) in
+            do throws(EngineError) { try realm.write(table, key, columns[Int(index)], value) } catch {
+                guard let core else { throw error }
+                try realm.write(table, key, columns[Int(index)], try core.fail(error, storing: value))
+            }
+        }
     }
     private func verifyKeyMayChange() {
         guard let core, core.realm.isWriting, !core.isMigrating else { return }

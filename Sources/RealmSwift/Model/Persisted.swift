@@ -52,7 +52,7 @@ public struct Persisted<Value: _Persistable> {
                 object[keyPath: storage].value = value
                 return value
             }
-            return Value._rlmRecord(object, object[keyPath: storage].index)
+            return object.recorded(object[keyPath: storage].index)
         }
         @inline(__always) set {
             if object._rlmState == 0 {

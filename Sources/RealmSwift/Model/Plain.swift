@@ -106,7 +106,9 @@ public final class RealmProperty<Value: RealmPropertyType> {
             if let shown { return Value._rlmGet(shown.object, shown.index) }
             if let recorder {
                 recorder.noteRead()
-                return Value._rlmStandIn(recorder)
+                let value = Value._rlmStandIn(recorder)
+                recorder.path.last = (value, Value.self)
+                return value
             }
             return kept
         }

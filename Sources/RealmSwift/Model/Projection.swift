@@ -100,6 +100,10 @@ extension Projection: AnyProjection { static var root: ObjectBase.Type { Root.se
 
 extension Projection {
     public func _rlmMove(to realm: Realm) -> Self? { rootObject._rlmMove(to: realm).map { Self(projecting: $0) } }
+    public func _rlmCarried() -> _Carried? {
+        let type = Self.self
+        return rootObject._rlmCarried()?.map(Root.self) { type.init(projecting: $0) }
+    }
 }
 
 /// The projected properties of an object, by their labels; those of superclasses first.
@@ -110,16 +114,21 @@ private func projectedProperties(_ projection: Any) -> [(name: String, property:
         return (label.hasPrefix("_") ? String(label.dropFirst()) : label, property)
     }
 }
-/// The values that an observer of a projection was told last.
+/// What an observer of a projection is told of its properties.
 private final class ToldProjection {
     private let properties: [(name: String, property: any AnyProjected)]
+    private let earlier: Earlier?
+    /// What was told last: a computed property may stay the same while those change that it reads.
     private var values: [Any?]
     let paths: [String]
 
     init(_ projection: some _ProjectionObservable) {
-        properties = projectedProperties(projection)
+        let properties = projectedProperties(projection), root = projection.rootObject
+        self.properties = properties
         paths = properties.map { $0.property.originName }
-        values = properties.map { $0.property.value(projection.rootObject) }
+        let read = { properties.map { $0.property.value(root) } }
+        values = read()
+        earlier = root.isManaged && !root.isFrozen ? Earlier(root, read) : nil
     }
     /// What changed of what is projected, when properties of the root object did.
     func changes(_ projection: some _ProjectionObservable, _ names: Set<Name>) -> [PropertyChange] {
@@ -131,7 +140,7 @@ private final class ToldProjection {
                 return nil
             }
             return PropertyChange(
-                name: properties[i].name, oldValue: isCollection(new) ? nil : old.flatMap(unwrapped), newValue: new.flatMap(unwrapped))
+                name: properties[i].name, oldValue: isCollection(new) ? nil : earlier?.value(i).flatMap(unwrapped), newValue: new.flatMap(unwrapped))
         }
     }
     private func isCollection(_ value: Any?) -> Bool { value.flatMap(unwrapped) is any PropertyCollection }

@@ -9,7 +9,8 @@ import Foundation
 /// A property that changed.
 public struct PropertyChange {
     public let name: String
-    /// What it was when the block was told last. nil for collections.
+    /// What it was before the Realm moved to what others wrote. nil for what the Realm wrote itself, and for collections. Of a link the object that it led
+    /// to, which may be deleted by now.
     public let oldValue: Any?
     /// nil for collections.
     public let newValue: Any?

@@ -39,6 +39,14 @@ final class RealmObserver: @unchecked Sendable {
                 block(.didChange, Realm(core))
             }
         }
+        try core.realm.inside { () in
+            core.realm.staysBehind = {
+                guard let core = weak.core else { return }
+                for observer in core.observers.with({ Array($0.values) }) where !observer.hasEnded.with({ $0 }) {
+                    observer.block(.refreshRequired, Realm(core))
+                }
+            }
+        }
         place.with { $0 = (weak, id) }
         core.observers.with { $0[ObjectIdentifier(self)] = self }
         // Its token may have ended it on another thread meanwhile.
@@ -120,6 +128,7 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
         }
     }
     private func observed(_ managed: ManagedClass, _ keyPaths: [String]?, _ block: @escaping (ObjectChange<Self>) -> Void) -> NotificationToken {
+        if managed.core.realm.isFrozen { misuse("Frozen Realms do not change and do not have change notifications.") }
         let table = managed.table, key = named.key, object = self, told = Told(object)
         var isFirst = true
         return managed.core.observe(
@@ -133,29 +142,70 @@ extension _ObservableObject where Self: ObjectBase & RealmCollectionValue {
                 defer { isFirst = false }
                 if c.isDeleted { return block(.deleted) }
                 guard !isFirst || !c.properties.isEmpty else { return }
-                block(.change(object, told.changes(c.properties)))
+                let properties = told.changes(c.properties)
+                // Links from classes that the program does not ask for.
+                if !properties.isEmpty || c.properties.isEmpty { block(.change(object, properties)) }
             })
     }
 }
-/// The values that an observer was told last.
+/// What an observer of an object is told of its properties: what they are, and what they were before the Realm moved.
 private final class Told {
     private let object: ObjectBase
-    private var values: [Any?] = []
+    private let earlier: Earlier
+    /// Keys of linking objects, by the places of their properties.
+    private var backlinks: [(column: ColKey, place: Int)] = []
 
     init(_ object: ObjectBase) {
         self.object = object
-        values = object.info.properties.map(value)
-    }
-    private func value(_ p: PropertyInfo) -> Any? { p.shape.collection == .none ? p.access.any(object, p).flatMap(unwrapped) : nil }
-    func changes(_ columns: [ColKey]) -> [PropertyChange] {
-        guard let managed = object.managed else { return [] }
-        let changed = columns.compactMap { column in managed.info.properties.first { managed.columns[Int($0.index)] == column } }
-        return changed.map { p in
-            let old = values[Int(p.index)], new = value(p)
-            values[Int(p.index)] = new
-            return PropertyChange(name: p.name, oldValue: old, newValue: new)
+        earlier = Earlier(object) { object.info.properties.map { Told.value($0, of: object) } }
+        guard let managed = object.managed else { return }
+        let realm = managed.core.realm, properties = managed.info.properties
+        for p in properties where p.shape.isComputed {
+            let paths = try? realm.inside { () throws(EngineError) in try realm.keyPaths(p.column, of: managed.table) }
+            if let column = paths?.first?.steps.first?.column { backlinks.append((column, Int(p.index))) }
         }
     }
+    private static func value(_ p: PropertyInfo, of object: ObjectBase) -> Any? {
+        p.shape.collection == .none ? p.access.any(object, p).flatMap(unwrapped) : nil
+    }
+    func changes(_ columns: [ColKey]) -> [PropertyChange] {
+        guard let managed = object.managed else { return [] }
+        let properties = managed.info.properties
+        let changed = columns.compactMap { column in
+            properties.first { managed.columns[Int($0.index)] == column && column != .null }
+                ?? backlinks.first { $0.column == column }.map { properties[$0.place] }
+        }
+        return changed.map { p in
+            PropertyChange(
+                name: p.name, oldValue: earlier.value(Int(p.index)),
+                newValue: p.shape.isComputed ? p.access.any(object, p) : Told.value(p, of: object))
+        }
+    }
+}
+/// Values of an object as they were before its Realm moved to what others wrote. The Realm's own writes have none: what they wrote over is not kept.
+final class Earlier {
+    private let object: ObjectBase
+    private let read: () -> [Any?]
+    private var now: [Any?]
+    private var before: [Any?]?
+    private weak var core: RealmCore?
+    private var id: Int?
+
+    init(_ object: ObjectBase, _ read: @escaping () -> [Any?]) {
+        self.object = object
+        self.read = read
+        now = read()
+        core = object.core
+        id = must { () throws(EngineError) in
+            try object.core?.realm.inside { () throws(EngineError) in try object.core?.realm.addChangedCallback { [weak self] in self?.moved() } }
+        }
+    }
+    deinit { if let id { core?.realm.removeCallback(id) } }
+    private func moved() {
+        before = core?.isCommitting ?? false ? nil : now
+        if !object.isInvalidated { now = read() }
+    }
+    func value(_ place: Int) -> Any? { before.flatMap { $0[place] } }
 }
 
 // MARK: Collections

@@ -3,71 +3,177 @@ import Foundation
 
 /// Something of a Realm on its way to another thread or queue: `realm.resolve(reference)` gives it there, once.
 ///
-/// It keeps the version at which it was made until it is resolved or let go of.
-public final class ThreadSafeReference<Confined: ThreadConfined>: @unchecked Sendable {  // What changes is behind a lock.
-    private struct Carried: @unchecked Sendable {
-        /// What is frozen may be looked at anywhere.
-        let frozen: Confined
-        let wasFrozen: Bool
-    }
-    private let carried: Lock<Carried?>
+/// It keeps the version at which it was made until it is resolved or let go of. A Realm that shows no version yet begins with that one, one that is behind
+/// it moves to the newest, and one that is ahead of it stays. So what was deleted meanwhile is found where the Realm still shows it, and gone where not.
+public final class ThreadSafeReference<Confined: ThreadConfined>: Sendable {
+    private let carried: Lock<_Carried?>
 
     /// - Parameter threadConfined: something that a Realm manages.
     public init(to threadConfined: Confined) {
-        guard threadConfined.realm != nil else {
+        guard !threadConfined.isInvalidated else { misuse("Cannot construct reference to invalidated object") }
+        guard threadConfined.realm != nil, let carried = threadConfined._rlmCarried() else {
             misuse("Cannot construct reference to unmanaged object, which can be passed across threads directly")
         }
-        guard !threadConfined.isInvalidated else { misuse("Cannot construct reference to invalidated object") }
-        // Inside a write transaction there is no version that could be kept: what exists already is carried by the one before.
-        carried = Lock(initial: Carried(frozen: threadConfined.freeze(), wasFrozen: threadConfined.isFrozen))
+        self.carried = Lock(initial: carried)
     }
     /// Whether it was resolved.
     public var isInvalidated: Bool { carried.with { $0 == nil } }
 
     fileprivate func resolve(in realm: Realm) -> Confined? {
-        guard
-            let c = carried.with({ c in
-                defer { c = nil }
-                return c
-            })
-        else { misuse("Can only resolve a thread safe reference once.") }
-        if c.wasFrozen, realm.isFrozen { return c.frozen }
-        // Never older than what it was made of.
-        realm.catchUp()
-        return c.frozen._rlmMove(to: realm)
+        let taken = carried.with { c in
+            defer { c = nil }
+            return c
+        }
+        guard let taken else { misuse("Can only resolve a thread safe reference once.") }
+        return taken.show(in: realm.core) as? Confined
     }
 }
 extension Realm {
-    /// Moves to the newest version, where the Realm may.
-    fileprivate func catchUp() { if !isFrozen, !isInWriteTransaction, !core.configuration.readOnly { refresh() } }
-    /// What a reference leads to, in this Realm; nil when it was deleted.
+    /// What a reference leads to, in this Realm; nil when it is not there.
     public func resolve<Confined: ThreadConfined>(_ reference: ThreadSafeReference<Confined>) -> Confined? { reference.resolve(in: self) }
+}
+
+/// What a reference carries: names in a file, the version that they are good at, and how to show in another Realm what they name.
+public struct _Carried: @unchecked Sendable {  // Functions that know types and the program's own blocks, and no object of any Realm.
+    private let reference: CoreEngine.ThreadSafeReference
+    private let kind: CoreEngine.ThreadSafeReference.Kind
+    private let make: (CoreEngine.ThreadSafeReference.Target, RealmCore) -> Any?
+
+    init(
+        _ kind: CoreEngine.ThreadSafeReference.Kind, _ reference: () throws(EngineError) -> CoreEngine.ThreadSafeReference,
+        _ make: @escaping (CoreEngine.ThreadSafeReference.Target, RealmCore) -> Any?
+    ) {
+        self.reference = must(reference)
+        self.kind = kind
+        self.make = make
+    }
+    private init(
+        _ other: _Carried, _ make: @escaping (CoreEngine.ThreadSafeReference.Target, RealmCore) -> Any?
+    ) { (reference, kind, self.make) = (other.reference, other.kind, make) }
+    /// The same, as something that is made of it.
+    func map<T, U>(_ type: T.Type, _ body: @escaping (T) -> U?) -> _Carried {
+        let make = make
+        return _Carried(self) { target, core in (make(target, core) as? T).flatMap(body) }
+    }
+    fileprivate func show(in core: RealmCore) -> Any? {
+        let target: CoreEngine.ThreadSafeReference.Target
+        do throws(EngineError) {
+            target = try core.realm.inside { () throws(EngineError) in try reference.target(kind, in: core.realm) }
+        } catch {
+            // A Realm of another file does not have it.
+            if error.code == .illegalOperation { return nil }
+            misuse(error)
+        }
+        return make(target, core)
+    }
+}
+extension ObjectBase {
+    public final func _rlmCarried() -> _Carried? {
+        guard let managed else { return nil }
+        let realm = managed.core.realm, info = managed.info, table = managed.table, named = named
+        return _Carried(
+            .object,
+            { () throws(EngineError) in
+                try realm.inside(.object) { () throws(EngineError) in try CoreEngine.ThreadSafeReference(realm, table, named, isPinning: true) }
+            },
+            { target, core in
+                guard case .object(let table, let named) = target, core.realm.isValid(table, named.key) else { return nil }
+                return info.isDynamic ? core.dynamic(table, named.key) : core.object(info.type, table, named.key)
+            })
+    }
+}
+extension _Rows {
+    /// - Parameter make: the collection of the program.
+    func carried<T>(_ make: @escaping (_Rows) -> T) -> _Carried {
+        let info = elements?.info
+        return _Carried(
+            .results,
+            { () throws(EngineError) in
+                try core.realm.inside(.results) { () throws(EngineError) in try CoreEngine.ThreadSafeReference(found) }
+            },
+            { target, core in
+                guard case .results(let recipe) = target else { return nil }
+                let found = must { () throws(EngineError) in
+                    try core.realm.inside(.results) { () throws(EngineError) in try ResultSet(core.realm, recipe) }
+                }
+                let elements = info.flatMap { info in info.isDynamic ? found.table.flatMap { core.dynamicClass(of: $0) } : core.managed(info.type) }
+                return make(_Rows(core, found, elements))
+            })
+    }
+}
+extension ManagedCollection {
+    /// - Parameters:
+    ///   - element: what the collection consists of.
+    ///   - make: the collection of the program.
+    func carried<T>(_ element: _PropertyShape, _ make: @escaping (ManagedCollection) -> T) -> _Carried {
+        let realm = core.realm, path = path, shape = shape
+        let kind: CoreEngine.ThreadSafeReference.Kind =
+            switch shape {
+            case .list: .list
+            case .set: .set
+            case .dictionary: .dictionary
+            }
+        return _Carried(
+            kind,
+            { () throws(EngineError) in
+                try realm.inside(.collection) { () throws(EngineError) in
+                    try CoreEngine.ThreadSafeReference(realm, path, shape, isPinning: true)
+                }
+            },
+            { target, core in
+                guard case .collection(let path, _) = target else { return nil }
+                let moved = ManagedCollection(core, path, shape, element)
+                return moved.isThere ? make(moved) : nil
+            })
+    }
+}
+extension Results {
+    public func _rlmCarried() -> _Carried? { rows.carried { Results($0) } }
+}
+extension LinkingObjects {
+    public func _rlmCarried() -> _Carried? { rows.map { $0.carried { LinkingObjects($0) } } }
+}
+extension List {
+    public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Element._rlmShape) { List($0) } } }
+}
+extension MutableSet {
+    public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Element._rlmShape) { MutableSet($0) } } }
+}
+extension Map {
+    public func _rlmCarried() -> _Carried? { managed.map { $0.carried(Value._rlmShape) { Map($0) } } }
 }
 
 /// A variable that may be read on any thread: each gets the value in a Realm of its own.
 ///
 ///     @ThreadSafe var person: Person? = …
 ///     Task.detached { print(person?.name ?? "") }
+///
+/// Each time it is read, what it refers to is resolved, as with a `ThreadSafeReference`, and referred to anew.
 @propertyWrapper
 public final class ThreadSafe<T: ThreadConfined>: @unchecked Sendable {  // What changes is behind a lock.
-    private struct Kept: @unchecked Sendable { var value: T? }
-    private let kept: Lock<Kept>
+    private let lock = NSRecursiveLock()
+    private var kept: (reference: ThreadSafeReference<T>, configuration: Realm.Configuration)?
 
-    public init(wrappedValue: T?) { kept = Lock(initial: Kept(value: wrappedValue.map { Self.frozen($0) })) }
+    public init(wrappedValue: T?) { kept = Self.kept(wrappedValue) }
     public var wrappedValue: T? {
         get {
-            guard let value = kept.with({ $0 }).value else { return nil }
-            guard value.realm != nil else { return value }
-            guard let live = value.thaw(), let realm = live.realm else { return nil }
-            // Never older than what it was set to.
-            realm.catchUp()
-            return live.isInvalidated ? nil : live
+            lock.lock()
+            defer { lock.unlock() }
+            guard let (reference, configuration) = kept else { return nil }
+            let realm: Realm
+            do { realm = try Realm(configuration: configuration) } catch { misuse("\(error)") }
+            let value = realm.resolve(reference)
+            kept = Self.kept(value)
+            return value
         }
         set {
-            let new = Kept(value: newValue.map { Self.frozen($0) })
-            kept.with { $0 = new }
+            let new = Self.kept(newValue)
+            lock.withLock { kept = new }
         }
     }
-    /// Unmanaged values stay what they are.
-    private static func frozen(_ value: T) -> T { value.realm == nil ? value : value.freeze() }
+    private static func kept(_ value: T?) -> (ThreadSafeReference<T>, Realm.Configuration)? {
+        guard let value else { return nil }
+        guard let realm = value.realm else { misuse("Only managed objects may be wrapped as thread safe.") }
+        return (ThreadSafeReference(to: value), realm.configuration)
+    }
 }

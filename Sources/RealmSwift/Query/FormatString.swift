@@ -90,7 +90,7 @@ private struct Translation {
         switch kind {
         case UInt8(ascii: "%"): text += "%"
         case UInt8(ascii: "K"):
-            guard let name = unwrapped(take()) as? String else { fail("%K stands for the name of a property") }
+            guard let name = unwrapped(take()).map(swiftValue) as? String else { fail("%K stands for the name of a property") }
             if name == "#any", text.hasSuffix("[") {
                 text += "*"
                 return
@@ -120,7 +120,7 @@ private struct Translation {
             return
         }
         if let whole = unwrapped(any) as? AnyRealmValue, whole.listValue != nil || whole.dictionaryValue != nil { return elementwise(whole) }
-        if text.hasSuffix("["), let index = unwrapped(any) as? Int {
+        if text.hasSuffix("["), let index = unwrapped(any).map(swiftValue) as? Int {
             text += "\(index)"
             return
         }
@@ -345,13 +345,12 @@ private struct Translation {
 
 /// A value of the program as an argument of a query; nil for what cannot be compared.
 func engineValue(of any: Any) -> EngineValue? {
-    switch unwrapped(any) {
+    switch unwrapped(any).map(swiftValue) {
     case nil: return .null
     case let v as ObjectBase:
         // No object of a Realm is one that no Realm manages.
         return v.link()?.value ?? .link(.null, ObjKey(.max - 1))
     case let v as any _RealmStorable: return v._rlmValue()?.value
-    case let v as NSNumber: return Double(v.int64Value) == v.doubleValue ? .int(v.int64Value) : .double(v.doubleValue)
     case let v as any BinaryInteger: return Int64(exactly: v).map { .int($0) }
     case let v as any RangeBounds: return v.bounds.map { .list($0) }
     case let v as any _Persistable where v is any Sequence: return (v as? any Sequence).flatMap { list($0) }

@@ -72,16 +72,16 @@ extension Optional: _QueryString where Wrapped: _HasPersistedType, Wrapped.Persi
 // MARK: Properties
 
 extension Query where T: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T, V>) -> Query<V> { property(name(of: member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T, V>) -> Query<V> { property(nameOfStored(member)) }
 }
 extension Query where T: OptionalProtocol, T.Wrapped: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Wrapped, V>) -> Query<V> { property(name(of: member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Wrapped, V>) -> Query<V> { property(nameOfStored(member)) }
 }
 extension Query where T: RealmCollection, T.Element: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Element, V>) -> Query<V> { property(name(of: member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Element, V>) -> Query<V> { property(nameOfStored(member)) }
 }
 extension Query where T: RealmKeyedCollection, T.Value: OptionalProtocol, T.Value.Wrapped: ObjectBase {
-    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Value.Wrapped, V>) -> Query<V> { property(name(of: member)) }
+    public subscript<V>(dynamicMember member: Swift.KeyPath<T.Value.Wrapped, V>) -> Query<V> { property(nameOfStored(member)) }
 }
 
 // MARK: Logic

@@ -12,7 +12,7 @@ public struct SortDescriptor: Equatable, Sendable {
     }
     /// By a property.
     public init<ObjectType: ObjectBase>(keyPath: PartialKeyPath<ObjectType>, ascending: Bool = true) {
-        self.init(keyPath: name(of: keyPath), ascending: ascending)
+        self.init(keyPath: nameOfStored(keyPath), ascending: ascending)
     }
     /// In the other direction.
     public func reversed() -> SortDescriptor { SortDescriptor(keyPath: keyPath, ascending: !ascending) }

@@ -58,7 +58,15 @@ extension Realm {
         }
         // The block may have ended the write itself.
         guard isInWriteTransaction else { return result }
-        try await waiting(actor) { done in try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) } }
+        if let failure = core.takeFailure() {
+            cancelWrite()
+            throw Realm.Error(failure)
+        }
+        try await waiting(actor) { done in
+            core.isCommitting = true
+            defer { core.isCommitting = false }
+            return try engine.commitWriteAsync(allowsGrouping: true) { error in done(error) }
+        }
         return result
     }
     /// Waits for what is begun by `body` and told by its argument, once. Where that is let go of untold, the Realm was closed.
@@ -68,7 +76,7 @@ extension Realm {
                 let answer = Answer(c)
                 do { _ = try body { error in answer.give(error) } } catch { answer.give(error) }
             }
-        } catch let e as EngineError { throw Realm.Error(e) }
+        } catch let e as EngineError { throw Realm.Error.thrown(e) }
     }
     /// Moves to the newest version.
     ///

@@ -35,13 +35,22 @@ extension Realm {
     /// - Parameter allowGrouping: the next write that waits may reach the disk together with this one.
     @discardableResult
     public func commitAsyncWrite(allowGrouping: Bool = false, _ onComplete: ((Swift.Error?) -> Void)? = nil) -> AsyncTransactionId {
-        must { () throws(EngineError) in
+        if let failure = core.takeFailure() {
+            cancelWrite()
+            nonisolated(unsafe) let tell = onComplete
+            engine.scheduler.post { tell?(Realm.Error(failure)) }
+            return 0
+        }
+        let core = core
+        core.isCommitting = true
+        defer { core.isCommitting = false }
+        return must { () throws(EngineError) in
             try engine.commitWriteAsync(allowsGrouping: allowGrouping) { error in onComplete?(error.map { Realm.Error($0) }) }
         }
     }
     /// Takes a write that waits back.
     public func cancelAsyncWrite(_ asyncTransactionId: AsyncTransactionId) throws {
-        do throws(EngineError) { try engine.cancelAsync(asyncTransactionId) } catch { throw Realm.Error(error) }
+        do throws(EngineError) { try engine.cancelAsync(asyncTransactionId) } catch { throw Realm.Error.thrown(error) }
     }
     /// Whether a write waits, is on its way to the disk, or goes on in a block that waited.
     public var isPerformingAsynchronousWriteOperations: Bool { engine.isWritingOrWaiting && (core.isInAsyncBlock || !isInWriteTransaction) }

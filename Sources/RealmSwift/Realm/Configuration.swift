@@ -132,6 +132,8 @@ extension Realm.Configuration {
         guard !(readOnly && deleteRealmIfMigrationNeeded) else {
             throw Realm.Error(.fail, "Cannot set `deleteRealmIfMigrationNeeded` when `readOnly` is set.")
         }
+        let classes = classes
+        if let fault = classes.lazy.compactMap(\.fault).first { throw Realm.Error(.fail, fault) }
         if inMemoryIdentifier == nil { try prepareFile(path) }
         var c = RealmConfiguration(
             path: path, schema: EngineSchema(classes.map(\.engineSchema)), schemaVersion: schemaVersion,

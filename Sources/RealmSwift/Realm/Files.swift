@@ -31,7 +31,9 @@ extension Realm {
     /// Writes a copy to the file of a configuration, with its key.
     public func writeCopy(configuration: Configuration) throws {
         let target = try configuration.engine()
-        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch { throw Realm.Error(error) }
+        do throws(EngineError) { try engine.writeCopy(to: target.path, encryption: try target.encryption()) } catch {
+            throw Realm.Error.thrown(error)
+        }
     }
 
     /// Opens (and migrates) a Realm in the background, then calls back on a queue with the Realm of that queue.
@@ -40,14 +42,14 @@ extension Realm {
         configuration: Configuration = .defaultConfiguration, callbackQueue: DispatchQueue = .main,
         callback: @escaping @Sendable (Result<Realm, Swift.Error>) -> Void
     ) -> AsyncOpenTask {
-        let task = AsyncOpenTask()
-        DispatchQueue.global().async {
+        let task = AsyncOpenTask(), queue = DispatchQueue(label: "io.realm.open")
+        queue.async {
             // Kept until the other is open, so that the file is migrated once, and no longer.
-            let first = FirstOpen(Result { try Realm(configuration: configuration, queue: DispatchQueue(label: "io.realm.open")) })
+            let first = FirstOpen(configuration, queue)
             callbackQueue.async {
-                let opened = first.result?.flatMap { _ in Result { try Realm(configuration: configuration, queue: callbackQueue) } }
-                first.result = nil
-                guard let opened, !task.isCancelled else { return }
+                let opened = first.opened.flatMap { _ in Result { try Realm(configuration: configuration, queue: callbackQueue) } }
+                first.close()
+                guard !task.isCancelled else { return }
                 callback(opened)
             }
         }
@@ -62,12 +64,22 @@ extension Realm {
         var isCancelled: Bool { lock.withLock { hasEnded } }
     }
 }
-/// A Realm that was opened in the background, or why it was not.
+/// A Realm that was opened in the background, or why it was not. Nobody is told anything there: nothing holds it when it is closed.
 ///
-/// Sendable: handed from one queue to the next.
+/// Sendable: nothing changes but what the engine guards.
 private final class FirstOpen: @unchecked Sendable {
-    var result: Result<Realm, Swift.Error>?
-    init(_ result: Result<Realm, Swift.Error>) { self.result = result }
+    let opened: Result<EngineRealm, Swift.Error>
+    init(_ configuration: Realm.Configuration, _ queue: DispatchQueue) {
+        opened = Result {
+            var engine = try configuration.engine()
+            do throws(EngineError) {
+                engine.scheduler = try Confinement.scheduler(queue)
+                engine.notifiesAutomatically = false
+                return try EngineRealm(engine)
+            } catch { throw Realm.Error(error) }
+        }
+    }
+    func close() { if case .success(let realm) = opened { realm.close() } }
 }
 /// The version of the schema in a file, read without a migration.
 public func schemaVersionAtURL(_ fileURL: URL, encryptionKey: Data? = nil) throws -> UInt64 {

@@ -78,7 +78,7 @@ public struct Realm: Equatable {
         do throws(EngineError) { try engine.beginOwnWrite() } catch {
             if isFrozen { throw Realm.Error(.fail, "Can't perform transactions on a frozen Realm") }
             if error.code == .wrongTransactionState, engine.isWriting { misuse("The Realm is already in a write transaction") }
-            throw Realm.Error(error)
+            throw Realm.Error.thrown(error)
         }
     }
     /// Begins a write transaction, which `commitWrite` or `cancelWrite` ends: it waits until no one else writes, and moves to the newest version.
@@ -92,6 +92,10 @@ public struct Realm: Equatable {
     public func commitWrite(withoutNotifying tokens: [NotificationToken] = []) throws {
         guard isInWriteTransaction else { misuse("Can't commit a non-existing write transaction") }
         let core = core
+        if let failure = core.takeFailure() {
+            cancelWrite()
+            throw Realm.Error(failure)
+        }
         let observers = tokens.compactMap(\.observer)
         for observer in observers { observer.isSilent = true }
         for token in tokens { token.skip() }
@@ -99,12 +103,15 @@ public struct Realm: Equatable {
             for observer in observers { observer.isSilent = false }
             core.writing = isInWriteTransaction ? core.writing : nil
         }
-        do throws(EngineError) { try engine.commitWrite(silent: tokens.compactMap(\.silenced)) } catch { throw Realm.Error(error) }
+        core.isCommitting = true
+        defer { core.isCommitting = false }
+        do throws(EngineError) { try engine.commitWrite(silent: tokens.compactMap(\.silenced)) } catch { throw Realm.Error.thrown(error) }
     }
     /// Undoes what was written in this transaction. Objects that it added are invalidated.
     public func cancelWrite() {
         let core = core
         must { () throws(EngineError) in try core.realm.cancelWrite() }
+        _ = core.takeFailure()
         core.writing = nil
     }
     public var isInWriteTransaction: Bool { engine.isWriting }

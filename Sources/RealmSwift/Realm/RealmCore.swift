@@ -20,6 +20,10 @@ final class RealmCore: @unchecked Sendable {
     var writing: RealmCore?
     /// Whether a block runs that waited for its turn to write.
     var isInAsyncBlock = false
+    /// Whether the Realm moves because of a commit of its own.
+    var isCommitting = false
+    /// Why the write transaction that is open cannot be committed; nil where it can.
+    private(set) var failure: EngineError?
     /// Who observes the Realm itself.
     let observers = Lock<[ObjectIdentifier: RealmObserver]>(initial: [:])
     /// What took the place of this when it was invalidated, and of that when it was: always the newest.
@@ -35,6 +39,29 @@ final class RealmCore: @unchecked Sendable {
         self.configuration = configuration
         self.isMigrating = isMigrating
         models = Dictionary(configuration.classes.map { (Name($0.name), $0.type) }, uniquingKeysWith: { first, _ in first })
+    }
+
+    // MARK: Values that no file holds
+
+    /// A text or bytes of more than 16 MB were to be stored. A property cannot throw, so the transaction fails: its commit throws this error, and nothing
+    /// of it is stored. Until then an empty value stands there.
+    ///
+    /// - Throws: every other error.
+    func fail(_ error: EngineError, storing value: Mixed) throws(EngineError) -> Mixed {
+        guard error.code == .limitExceeded, realm.isWriting else { throw error }
+        let nothing = UnsafeRawBufferPointer(start: nil, count: 0), substitute: Mixed
+        switch value {
+        case .string(let text) where !text.isEmpty: substitute = .string(nothing)
+        case .binary(let bytes) where !bytes.isEmpty: substitute = .binary(nothing)
+        default: throw error
+        }
+        if failure == nil { failure = error }
+        return substitute
+    }
+    /// What the transaction that ends failed of.
+    func takeFailure() -> EngineError? {
+        defer { failure = nil }
+        return failure
     }
 
     // MARK: Invalidation
@@ -166,10 +193,19 @@ final class RealmCore: @unchecked Sendable {
             throw Realm.Error(.fail, "Realm at path '\(path)' already opened with different \(difference).", URL(fileURLWithPath: path.text))
         }
         var engine = try configuration.engine()
-        engine.scheduler = scheduler
         do throws(EngineError) {
+            // A migration uses the Realm on the thread that opens it, which is not where it is to live: it is done by a Realm of this thread first.
+            var migrated: EngineRealm?
+            if configuration.migrationBlock != nil, !scheduler.isOnThread {
+                var here = engine
+                here.scheduler = ThreadScheduler.current
+                here.notifiesAutomatically = false
+                migrated = try EngineRealm(here)
+            }
+            engine.scheduler = scheduler
             let made = RealmCore(try EngineRealm(engine), configuration)
             remember(made, path)
+            migrated?.close()
             return made
         } catch { throw Realm.Error(error) }
     }

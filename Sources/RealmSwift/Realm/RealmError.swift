@@ -37,6 +37,12 @@ extension Realm {
             fileURL = e.path.map { URL(fileURLWithPath: $0) }
             engineCode = e.code.rawValue
         }
+        /// What a function throws that was called by the program. A call from another thread than the Realm's is misuse, which ends the program, in
+        /// functions that throw, too: `try?` would make it a write that never was.
+        static func thrown(_ e: EngineError) -> Error {
+            if e.code == .wrongThread { misuse(e) }
+            return Error(e)
+        }
         private static func code(_ c: EngineError.Code) -> Code {
             switch c {
             case .outOfDiskSpace: .outOfDiskSpace

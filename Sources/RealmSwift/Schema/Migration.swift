@@ -19,7 +19,7 @@ public struct Migration {
         self.new = RealmCore(new, configuration, isMigrating: true)
     }
     /// Throws what went wrong in the block.
-    func finish() throws { if let first = failure.first { throw first } }
+    func finish() throws { if let first = failure.first ?? new.takeFailure() { throw first } }
     private func trying<R>(_ body: () throws(EngineError) -> R) -> R? {
         do throws(EngineError) { return try body() } catch {
             if failure.first == nil { failure.first = error }

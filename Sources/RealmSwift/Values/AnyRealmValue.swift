@@ -84,7 +84,7 @@ public enum AnyRealmValue: Hashable {
     }
     /// nil for what no property of this type can hold.
     init?(any value: Any) {
-        switch unwrapped(value) {
+        switch unwrapped(value).map(swiftValue) {
         case nil: self = .none
         case let v as AnyRealmValue: self = v
         case let v as Bool: self = .bool(v)
@@ -118,7 +118,13 @@ extension Map: Hashable {
 extension AnyRealmValue: RealmCollectionValue, _Persistable, _DefaultConstructible, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.mixed) }
     public static func _rlmDefault() -> AnyRealmValue { .none }
-    public static func _rlmStandIn(_ recording: _Recording) -> AnyRealmValue { .none }
+    public static func _rlmStandIn(_ recording: _Recording) -> AnyRealmValue {
+        switch recording.sample {
+        case 1: .string(String._rlmSamples.0)
+        case 2: .int(Int._rlmSamples.1)
+        default: .none
+        }
+    }
     public static func _rlmConvert(_ any: Any) -> AnyRealmValue? { AnyRealmValue(any: any) }
     public static func _rlmLoad(_ stored: _StoredValue) -> AnyRealmValue? {
         switch stored.value {

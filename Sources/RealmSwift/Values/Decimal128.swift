@@ -102,6 +102,7 @@ extension Decimal128: Codable {
 
 extension Decimal128: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.decimal) }
+    public static var _rlmSamples: (Decimal128, Decimal128) { (Decimal128(-70_003.25), Decimal128(100_019.75)) }
     public static func _rlmLoad(_ stored: _StoredValue) -> Decimal128? {
         switch stored.value {
         case .decimal(let v): Decimal128(v)

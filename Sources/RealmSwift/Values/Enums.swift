@@ -25,7 +25,10 @@ extension PersistableEnum {
     public static var _rlmShape: _PropertyShape { RawValue._rlmShape }
     public static func _rlmLoad(_ stored: _StoredValue) -> Self? { RawValue._rlmLoad(stored).flatMap { Self(rawValue: $0) } }
     public func _rlmValue() -> _StoredValue? { rawValue._rlmValue() }
-    public static func _rlmStandIn(_ recording: _Recording) -> Self { _rlmDefault() }
+    public static func _rlmStandIn(_ recording: _Recording) -> Self {
+        let all = Array(allCases)
+        return recording.sample == 0 || all.isEmpty ? _rlmDefault() : all[recording.sample % all.count]
+    }
     public static func _rlmConvert(_ any: Any) -> Self? { (any as? Self) ?? RawValue._rlmConvert(any).flatMap { Self(rawValue: $0) } }
     /// A raw value that no case has is stored as it is.
     public static func _rlmStoreAny(_ any: Any, at place: _Place) throws -> Bool {

@@ -53,6 +53,9 @@ public struct ObjectId: Hashable, Sendable, Comparable, CustomStringConvertible 
 
 extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.objectId) }
+    public static var _rlmSamples: (ObjectId, ObjectId) {
+        (ObjectId(.init(high: 0x0123_4567_89AB_CDEF, low: 0x8BAD_F00D)), ObjectId(.init(high: 0, low: 1)))
+    }
     public static func _rlmLoad(_ stored: _StoredValue) -> ObjectId? {
         if case .objectId(let v) = stored.value { ObjectId(v) } else { nil }
     }
@@ -63,6 +66,7 @@ extension ObjectId: _Scalar, _PrimaryKey, _Indexable {
         switch any {
         case let v as ObjectId: v
         case let v as String: ObjectId(digits: v)
+        case let v as NSString: ObjectId(digits: String(describing: v))
         case let v as AnyRealmValue: v.objectIdValue
         default: nil
         }

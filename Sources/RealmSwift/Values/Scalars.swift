@@ -6,10 +6,19 @@ import Foundation
 /// Each type says three things: its stored type, how a stored value becomes one, and what else may stand for one in a dictionary or an array.
 
 /// A type of which each value is one value of the file, and which has a value of its own for properties that were never set.
-public protocol _Scalar: RealmCollectionValue, _Persistable, _DefaultConstructible {}
+public protocol _Scalar: RealmCollectionValue, _Persistable, _DefaultConstructible {
+    /// Two values that hardly anything makes of one another: what a getter does to a value is found out with them.
+    static var _rlmSamples: (Self, Self) { get }
+}
 extension _Scalar {
     public static func _rlmDefault() -> Self { Self() }
-    public static func _rlmStandIn(_ recording: _Recording) -> Self { Self() }
+    public static func _rlmStandIn(_ recording: _Recording) -> Self {
+        switch recording.sample {
+        case 1: _rlmSamples.0
+        case 2: _rlmSamples.1
+        default: Self()
+        }
+    }
 }
 
 // MARK: Integers
@@ -34,6 +43,8 @@ extension _RealmInteger {
         default: nil
         }
     }
+    /// Small enough for a getter that counts with them.
+    public static var _rlmSamples: (Self, Self) { Self.bitWidth > 16 ? (-70_003, 100_019) : (-17, 29) }
     @inlinable public static func _rlmGet(_ object: ObjectBase, _ index: Int16) -> Self { Self(truncatingIfNeeded: object.integer(index)) }
     public static func _rlmSet(_ object: ObjectBase, _ index: Int16, _ value: Self) { object.set(index, .int(Int64(truncatingIfNeeded: value))) }
 }
@@ -47,6 +58,7 @@ extension Int64: _RealmInteger {}
 
 extension Bool: _Scalar, _Indexable, _PrimaryKey {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.bool) }
+    public static var _rlmSamples: (Bool, Bool) { (true, false) }
     public static func _rlmLoad(_ stored: _StoredValue) -> Bool? {
         if case .bool(let v) = stored.value { v } else { nil }
     }
@@ -65,6 +77,7 @@ extension Bool: _Scalar, _Indexable, _PrimaryKey {
 }
 extension Double: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.double) }
+    public static var _rlmSamples: (Double, Double) { (-70_003.25, 100_019.75) }
     public static func _rlmLoad(_ stored: _StoredValue) -> Double? {
         switch stored.value {
         case .double(let v): v
@@ -92,6 +105,7 @@ extension Double: _Scalar {
 }
 extension Float: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.float) }
+    public static var _rlmSamples: (Float, Float) { (-7003.25, 10_019.75) }
     public static func _rlmLoad(_ stored: _StoredValue) -> Float? { Double._rlmLoad(stored).map { Float($0) } }
     public func _rlmValue() -> _StoredValue? { _StoredValue(.float(self), nil) }
     public static func _rlmConvert(_ any: Any) -> Float? { (any as? Float) ?? Double._rlmConvert(any).map { Float($0) } }
@@ -101,6 +115,8 @@ extension Float: _Scalar {
 
 extension String: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.string) }
+    /// Letters of both cases, blanks and marks.
+    public static var _rlmSamples: (String, String) { (" Zq\u{E9}7_x\n" + String(repeating: "wV", count: 40) + " ", "kY") }
     public static func _rlmLoad(_ stored: _StoredValue) -> String? {
         if case .string(let v) = stored.value { v } else { nil }
     }
@@ -122,6 +138,7 @@ extension String: _Scalar, _PrimaryKey, _Indexable {
 }
 extension Data: _Scalar {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.data) }
+    public static var _rlmSamples: (Data, Data) { (Data((0..<90).map { UInt8($0 ^ 0x5A) }), Data([7, 1])) }
     public static func _rlmLoad(_ stored: _StoredValue) -> Data? {
         if case .data(let v) = stored.value { Data(v) } else { nil }
     }
@@ -161,6 +178,9 @@ extension Timestamp {
 }
 extension Date: _Scalar, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.date) }
+    public static var _rlmSamples: (Date, Date) {
+        (Date(timeIntervalSinceReferenceDate: -1_000_000_007.25), Date(timeIntervalSinceReferenceDate: 1_300_000_013.5))
+    }
     public static func _rlmLoad(_ stored: _StoredValue) -> Date? {
         if case .date(let v) = stored.value { v.date } else { nil }
     }
@@ -179,6 +199,9 @@ extension Date: _Scalar, _Indexable {
 
 extension UUID: _Scalar, _PrimaryKey, _Indexable {
     public static var _rlmShape: _PropertyShape { _PropertyShape(.uuid) }
+    public static var _rlmSamples: (UUID, UUID) {
+        (UUIDValue(high: 0x0123_4567_89AB_4DEF, low: 0x8123_4567_89AB_CDEF).foundation, UUIDValue(high: 0, low: 1).foundation)
+    }
     public static func _rlmLoad(_ stored: _StoredValue) -> UUID? {
         guard case .uuid(let v) = stored.value else { return nil }
         return v.foundation
@@ -188,6 +211,7 @@ extension UUID: _Scalar, _PrimaryKey, _Indexable {
         switch any {
         case let v as UUID: v
         case let v as String: UUID(uuidString: v)
+        case let v as NSUUID: UUID(uuidString: v.uuidString)
         case let v as AnyRealmValue: v.uuidValue
         default: nil
         }

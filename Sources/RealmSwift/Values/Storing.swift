@@ -204,8 +204,11 @@ extension _Place {
         try value.withMixed { (m) throws(EngineError) in try write(mixed: m) }
     }
     func write(mixed m: Mixed) throws(EngineError) {
-        let realm = core.realm
         if addition.onlyChanges, try holds(m) { return }
+        do throws(EngineError) { try store(m) } catch { try store(try core.fail(error, storing: m)) }
+    }
+    private func store(_ m: Mixed) throws(EngineError) {
+        let realm = core.realm
         switch target {
         case .property(let table, let object, let column):
             try realm.inside(.object) { () throws(EngineError) in try realm.set(table, object.key, column, m) }
