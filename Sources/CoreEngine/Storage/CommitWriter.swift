@@ -1,6 +1,11 @@
 /// Writes the modified nodes of one transaction, its free-space lists and its top array to the file. Format: storage §4.2 steps 5–7.
 ///
-/// Nodes go out in post-order into as few extents as free space allows, through one buffer, so that a small commit is one `pwrite`.
+/// Where nodes go. Nodes that the next commits will replace again (roots of trees, history, free lists: the *upper* nodes) go out
+/// in post-order into as few extents as free space allows, through one buffer, so that they are one `pwrite`. Leaves of trees stay
+/// for long. Each of them goes into a hole that another leaf left, if a hole of its size exists: a leaf in the middle of
+/// an extent would keep the rest of that extent from being used again as a whole, and the lists of free space would grow with
+/// every commit.
+///
 /// Nothing the previous snapshot uses is touched; if anything fails the file still means the previous snapshot.
 struct CommitWriter {
     private let store: NodeStore
@@ -13,8 +18,15 @@ struct CommitWriter {
     private var cursor = 0
     /// Estimate of what is still to be written.
     private var remaining: Int
-    private let listsBound: Int
+    /// Chunks below this size are holes for leaves; 0: leaves go where all other nodes go.
+    private let holeLimit: Int
+    /// How many writes leaves may still take.
+    private var holesLeft: Int
+    private var lastLeafEnd = 0
+    private let sink: Sink
     private var output: NodeOutput<Sink>
+    /// For the leaves that go into holes.
+    private var leafOutput: NodeOutput<Sink>
     private let wideRefs: Bool
     /// What this transaction freed in the file: sorted, neighbours merged.
     private let freed: [FileChunk]
@@ -23,14 +35,19 @@ struct CommitWriter {
     private let near: Int
 
     /// The file, and what was written to it and where, as long as a record can hold it.
-    private struct Sink: NodeSink {
+    private final class Sink: NodeSink {
         let file: DatabaseFile
         var content: Checksum?
         var extents: [FileChunk] = []
         /// Bytes at the end of what is written next that are no part of the commit's content.
         var tail = 0
 
-        mutating func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError) {
+        init(_ file: DatabaseFile, _ content: Checksum?) {
+            self.file = file
+            self.content = content
+        }
+
+        func write(_ from: UnsafeRawPointer, _ count: Int, at position: Int) throws(RealmError) {
             if let checksum = content {
                 let size = count - tail
                 checksum.add(from, size)
@@ -71,17 +88,32 @@ struct CommitWriter {
         self.physicalSize = physicalSize
         wideRefs = logicalSize + (store.slabEnd - store.slabStart) + (64 << 20) >= 1 << 31
         freed = try Self.merged(store.freedInFile)
-        // Each entry takes at most 24 bytes; extents and rests add a few.
-        listsBound = 24 * (free.usable.count + free.locked.count + freed.count + 64) + 3 * 8 + 8 + 12 * 8 + (leavesRecord ? CommitRecord.size : 0)
-        var total = Format.padded(listsBound)
+        self.leavesRecord = leavesRecord
+        var total = Self.listsBound(free, freed, leavesRecord)
         for r in roots { total += try Self.measure(store, r, wide: wideRefs, depth: 0) }
         remaining = total
-        self.leavesRecord = leavesRecord
+        // A hole costs a write of its own. While little space is free, few of them keep the free lists short; a record holds
+        // the places of 27 writes.
+        let isTight = free.usableSize < logicalSize / 16 + (64 << 10)
+        holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
+        holesLeft = isTight ? CommitRecord.maxExtents - 7 : .max
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
         // Small for small commits, so that a buffer costs no fresh pages.
         let bufferSize = min(1 << 20, Format.roundUp(total + 4096, to: 32 << 10))
-        output = NodeOutput(Sink(file: file, content: content), buffer: try file.commitMemory(bufferSize).base, size: bufferSize)
+        let memory = try file.commitMemory(bufferSize + Self.leafBufferSize)
+        sink = Sink(file, content)
+        output = NodeOutput(sink, buffer: memory.base, size: bufferSize)
+        leafOutput = NodeOutput(sink, buffer: memory.base + bufferSize, size: Self.leafBufferSize)
+    }
+
+    private static let leafBufferSize = 32 << 10
+
+    /// Bytes that free lists, top array and record take at most, and their rests of extents.
+    private static func listsBound(_ free: FreeSpace, _ freed: [FileChunk], _ leavesRecord: Bool) -> Int {
+        // Each entry takes at most 24 bytes; extents and rests add a few.
+        let entries = free.usable.count + free.locked.count + freed.count + 16
+        return Format.padded(24 * entries + 3 * 8 + 8 + 12 * 8) + (leavesRecord ? CommitRecord.size : 0)
     }
 
     private static func merged(_ chunks: [FileChunk]) throws(RealmError) -> [FileChunk] {
@@ -129,27 +161,56 @@ struct CommitWriter {
     // MARK: Nodes
 
     /// Writes the slab nodes below `ref`, children first, and returns the ref in the file.
-    mutating func write(_ ref: Ref, depth: Int = 0) throws(RealmError) -> Ref {
+    /// - Parameter isInLeaf: whether the node belongs to a leaf of a tree that has inner nodes.
+    mutating func write(_ ref: Ref, isInLeaf: Bool = false, depth: Int = 0) throws(RealmError) -> Ref {
         guard !ref.isNull, !store.isInFile(ref) else { return ref }
         guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
         let n = try store.node(ref)
         guard n.hasRefs else {
-            let at = try place(n.size)
             n.clearUnusedBits()
+            if isInLeaf, let at = placeInLeaf(n.size) {
+                try leafOutput.seek(at)
+                try leafOutput.write(n)
+                return Ref(at)
+            }
+            let at = try place(n.size)
             try output.write(n)
             return Ref(at)
         }
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
-        for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab { p[i] = Int64(try write(Ref(Int(p[i])), depth: depth + 1).offset) }
+        for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab {
+            let child = Ref(Int(p[i]))
+            // The first element of an inner node is no child: it says how many rows the children have.
+            var isLeaf = isInLeaf
+            if n.isInner, i > 0 { isLeaf = try !store.node(child).isInner }
+            p[i] = Int64(try write(child, isInLeaf: isLeaf, depth: depth + 1).offset)
+        }
         let width = Widths.minimal(for: p, count: n.count)
-        let at = try place(NodeHeader.size(count: n.count, width: width))
+        let size = NodeHeader.size(count: n.count, width: width)
+        if isInLeaf, let at = placeInLeaf(size) {
+            try leafOutput.seek(at)
+            try leafOutput.write(p, count: n.count, width: width, flags: n.flags)
+            return Ref(at)
+        }
+        let at = try place(size)
         try output.write(p, count: n.count, width: width, flags: n.flags)
         return Ref(at)
     }
 
     // MARK: Placement
+
+    /// A place for a node of a leaf; nil: it goes where the upper nodes go.
+    private mutating func placeInLeaf(_ size: Int) -> Int? {
+        guard size < holeLimit, holesLeft > 0,
+            let at = free.takeHole(size, below: holeLimit) ?? free.takeFront(size, least: 4 * holeLimit)
+        else { return nil }
+        if at != lastLeafEnd { holesLeft -= 1 }
+        lastLeafEnd = at + size
+        remaining -= size
+        return at
+    }
 
     /// Position for the next `size` bytes, which may not cross a section boundary. Format: storage §3.5.
     private mutating func place(_ size: Int) throws(RealmError) -> Int {
@@ -182,12 +243,13 @@ struct CommitWriter {
         extent = FileChunk(offset: 0, size: 0)
         cursor = 0
     }
-    /// Grows the logical size by realm-core's rule and returns the new chunk, joined with a free one just before it. Format: storage §3.5.
+    /// Grows the logical size and returns the new chunk, joined with a free one just before it. Format: storage §3.5.
     private mutating func extend(by wanted: Int) throws(RealmError) -> FileChunk {
         let tail = free.takeTail(endingAt: logicalSize)
         let request = wanted - (tail?.size ?? 0) + (file.isEncrypted ? file.pageSize : 0)
         let old = logicalSize
-        var new = old < 1 << 20 ? 2 * old : old + (1 << 20)
+        // Doubled while it is small, then by a sixteenth: a longer step is space that many small commits do not fill.
+        var new = old < 1 << 20 ? 2 * old : old + min(max(old / 16, 64 << 10), 1 << 20)
         new = Format.roundUp(max(new, old + max(request, 8)), to: file.pageSize)
         guard new <= file.space.fileCapacity else {
             throw RealmError(
@@ -212,7 +274,8 @@ struct CommitWriter {
     /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's elements; 2 to 6 are filled in
     /// here. Format: storage §3.6.
     mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
-        let size = Format.padded(listsBound)
+        let size = Self.listsBound(free, freed, leavesRecord)
+        remaining = size
         let start = try place(size)
         let chunkEnd = start + size
         // The rest of the extent joins the unused part of this chunk.
@@ -248,10 +311,11 @@ struct CommitWriter {
         try output.makeRoom(end + recordSize - topAt)
         try output.write(top.map(\.raw), width: topWidth, flags: NodeHeader.hasRefsFlag)
         if leavesRecord { try output.write(recordSize) { CommitRecord(behind: Ref(topAt), version: version).encode(into: $0) } }
-        output.sink.tail = recordSize
+        try leafOutput.flush()
+        sink.tail = recordSize
         try output.flush()
         return Result(
-            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: output.sink.content.map { ($0, output.sink.extents) },
+            topRef: Ref(topAt), logicalSize: logicalSize, version: version, content: sink.content.map { ($0, sink.extents) },
             recordAt: leavesRecord ? end : 0)
     }
     /// The free lists of the next version.
@@ -286,7 +350,9 @@ struct CommitWriter {
         let total = free.usable.count + free.locked.count + freed.count
         lists.entries.reserveCapacity(total + 2)
         var u = 0, l = 0, f = 0
-        while u + l + f < total || lists.rest < 0 {
+        while true {
+            while u < free.usable.count, free.usable[u].size == 0 { u += 1 }
+            guard u + l + f < total || lists.rest < 0 else { break }
             let a = u < free.usable.count ? free.usable[u].offset : Int.max
             let b = l < free.locked.count ? free.locked[l].chunk.offset : Int.max
             let c = f < freed.count ? freed[f].offset : Int.max

@@ -3,8 +3,10 @@ extension FreeSpace {
     func checkInvariants() throws(RealmError) {
         var end = Format.headerSize, sum = 0, before: FileChunk?
         for c in usable {
-            guard c.size > 0, c.offset >= end, (c.offset | c.size) & 7 == 0 else { throw .corrupt("usable space out of order", at: c.offset) }
-            guard before?.end != c.offset else { throw .corrupt("usable space that is not merged", at: c.offset) }
+            guard c.size >= 0, c.offset >= end, (c.offset | c.size) & 7 == 0 else { throw .corrupt("usable space out of order", at: c.offset) }
+            guard c.size == 0 || before == nil || before?.size == 0 || before?.end != c.offset else {
+                throw .corrupt("usable space that is not merged", at: c.offset)
+            }
             (end, sum, before) = (c.end, sum + c.size, c)
         }
         guard sum == usableSize else { throw .corrupt("usable space summed up wrongly") }

@@ -10,7 +10,12 @@ struct FreeSpace {
         var chunk: FileChunk
         var version: UInt64
     }
+    /// Chunks that were handed out as a whole stay as empty entries in their place.
     private(set) var usable: [FileChunk] = []
+    /// The chunks of `usable` that single nodes fit into, by size; nil before the first is asked for.
+    private var holes: HoleIndex?
+    /// The chunk that `takeFront` takes from; −1 before that.
+    private var longest = -1
     private(set) var locked: [Locked] = []
     /// Sum of `usable`.
     private(set) var usableSize = 0
@@ -107,48 +112,73 @@ struct FreeSpace {
     /// Adds a chunk that lies behind all others.
     private mutating func append(_ chunk: FileChunk) {
         usableSize += chunk.size
-        if let last = usable.last, last.end == chunk.offset { usable[usable.count - 1].size += chunk.size } else { usable.append(chunk) }
+        if let last = usable.last, last.size > 0, last.end == chunk.offset {
+            usable[usable.count - 1].size += chunk.size
+        } else {
+            usable.append(chunk)
+        }
     }
+
     mutating func appendAtEnd(_ chunk: FileChunk) { append(chunk) }
 
-    /// Gives an unused rest back.
+    // MARK: Handing out
+
+    /// Takes the first `size` bytes of chunk `i`; what is left stays in its place.
+    private mutating func take(_ size: Int, at i: Int) -> FileChunk {
+        let taken = FileChunk(offset: usable[i].offset, size: size)
+        usable[i].offset += size
+        usable[i].size -= size
+        usableSize -= size
+        return taken
+    }
+
+    private mutating func take(at i: Int) -> FileChunk {
+        let taken = take(usable[i].size, at: i)
+        assert(isSound, "free space taken wrongly")
+        return taken
+    }
+
+    /// Gives an unused part of a chunk back that was handed out.
     mutating func giveBack(_ chunk: FileChunk) {
         guard chunk.size > 0 else { return }
+        // The entry of the chunk that it was a part of is empty, and lies where that ended.
+        let i = firstUsable(endingFrom: chunk.end)
+        if i < usable.count, usable[i].offset == chunk.end {
+            usable[i].offset = chunk.offset
+            usable[i].size += chunk.size
+        } else {
+            usable.insert(chunk, at: i)
+            holes = nil
+            longest = -1
+        }
+        if i > 0, usable[i - 1].size > 0, usable[i - 1].end == usable[i].offset {
+            usable[i].offset = usable[i - 1].offset
+            usable[i].size += usable[i - 1].size
+            usable[i - 1].size = 0
+        }
         usableSize += chunk.size
-        let low = firstUsable(from: chunk.offset)
-        usable.insert(chunk, at: low)
-        if low + 1 < usable.count, usable[low].end == usable[low + 1].offset {
-            usable[low].size += usable[low + 1].size
-            usable.remove(at: low + 1)
-        }
-        if low > 0, usable[low - 1].end == usable[low].offset {
-            usable[low - 1].size += usable[low].size
-            usable.remove(at: low)
-        }
         assert(isSound, "free space given back wrongly")
-    }
-    private mutating func take(at i: Int) -> FileChunk {
-        let c = usable.remove(at: i)
-        usableSize -= c.size
-        assert(isSound, "free space taken wrongly")
-        return c
     }
 
     /// The extent that begins at `start`, if it takes all `wanted` bytes.
     mutating func takeExtent(startingAt start: Int, wanted: Int) -> FileChunk? {
-        let i = firstUsable(from: start)
-        guard i < usable.count, usable[i].offset == start, usable[i].size >= wanted, Self.holds(usable[i], wanted) else { return nil }
+        let i = firstUsable(endingFrom: start + 1)
+        guard i < usable.count, usable[i].offset == start, usable[i].size >= wanted, Self.holds(usable[i], wanted) else {
+            return nil
+        }
         return take(at: i)
     }
-    /// The first usable chunk at `offset` or behind it.
-    private func firstUsable(from offset: Int) -> Int {
+
+    /// The first chunk that ends at `offset` or behind it. Empty chunks end where they begin.
+    private func firstUsable(endingFrom offset: Int) -> Int {
         var low = 0, high = usable.count
         while low < high {
             let mid = (low + high) / 2
-            if usable[mid].offset < offset { low = mid + 1 } else { high = mid }
+            if usable[mid].end < offset { low = mid + 1 } else { high = mid }
         }
         return low
     }
+
     /// An extent to write into: the smallest that takes all `wanted` bytes, else the largest if it takes a node of `least` bytes and is worth
     /// a write of its own. nil: extend the file.
     mutating func takeExtent(wanted: Int, least: Int, logicalSize: Int) -> FileChunk? {
@@ -167,6 +197,34 @@ struct FreeSpace {
         guard size >= least, size >= min(max(wanted / 16, 512), 8 << 10) || usableSize > logicalSize / 2 else { return nil }
         return take(at: largest)
     }
+
+    /// A place for a single node in a hole: a chunk of less than `limit` bytes, of all that are long enough the shortest.
+    mutating func takeHole(_ size: Int, below limit: Int) -> Int? {
+        if holes == nil { holes = HoleIndex(usable) }
+        while let i = holes?.take(atLeast: size) {
+            let chunk = usable[i]
+            // Extents and their rests may have changed it since it was entered.
+            guard chunk.size >= size, chunk.size < limit else { continue }
+            guard Format.sectionSize - chunk.offset % Format.sectionSize >= size else { continue }
+            let taken = take(size, at: i)
+            holes?.enter(i, size: usable[i].size)
+            return taken.offset
+        }
+        return nil
+    }
+
+    /// A place for a single node at the front of the longest chunk, if that has `least` bytes: nodes that stay for long lie beside
+    /// each other there.
+    mutating func takeFront(_ size: Int, least: Int) -> Int? {
+        if longest < 0 || usable[longest].size < least {
+            longest = usable.indices.max { usable[$0].size < usable[$1].size } ?? -1
+        }
+        guard longest >= 0, usable[longest].size >= max(least, size) else { return nil }
+        let offset = usable[longest].offset
+        guard Format.sectionSize - offset % Format.sectionSize >= size else { return nil }
+        return take(size, at: longest).offset
+    }
+
     /// Whether `size` bytes fit without crossing a section boundary.
     @inline(__always) static func holds(_ chunk: FileChunk, _ size: Int) -> Bool {
         let boundary = (chunk.offset / Format.sectionSize + 1) * Format.sectionSize
@@ -174,7 +232,7 @@ struct FreeSpace {
     }
     /// The usable chunk that ends exactly at `end`, if any.
     mutating func takeTail(endingAt end: Int) -> FileChunk? {
-        guard let last = usable.last, last.end == end else { return nil }
+        guard let last = usable.last, last.size > 0, last.end == end else { return nil }
         return take(at: usable.count - 1)
     }
 }
