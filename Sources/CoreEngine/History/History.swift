@@ -27,6 +27,9 @@ enum History {
         }
     }
 
+    /// While a reader stays on an old version each commit writes the last leaf anew: it stays short.
+    private static let leafCapacity = 64
+
     /// Appends the changeset of version `version` and drops those that readers at `oldestLive` and later do not need.
     /// - Returns: the new root of the history.
     static func append(
@@ -37,6 +40,8 @@ enum History {
         var tree: BPlusTree
         if wanted > 0 && !root.isNull {
             tree = BPlusTree(store, kind: .binary, root: root)
+            tree.capacity = leafCapacity
+            tree.isAlwaysGeneral = true
             var count = try tree.count()
             while count > wanted {
                 try tree.erase(0)

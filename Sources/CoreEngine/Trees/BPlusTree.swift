@@ -10,6 +10,9 @@ struct BPlusTree {
     var root: Ref
     /// Leaf capacity; smaller in tests.
     var capacity = Format.treeCapacity
+    /// New inner nodes state where each child begins. Needed where leaves end before the capacity that other engines know: these would
+    /// fill the last leaf up, and count on equal leaves.
+    var isAlwaysGeneral = false
 
     init(_ store: NodeStore, kind: LeafKind, root: Ref) {
         self.store = store
@@ -151,7 +154,7 @@ struct BPlusTree {
         let context = n.context
         guard let split = try insert(&root, i, v, append: append, depth: 0) else { return }
         let first: RefOrTagged
-        if append && wasCompact {
+        if append && wasCompact && !isAlwaysGeneral {
             first = RefOrTagged(tagged: split.offset)
         } else {
             first = RefOrTagged(try store.makeUnsigned([UInt64(split.offset)]).ref)
@@ -168,7 +171,7 @@ struct BPlusTree {
         guard n.isInner else { return try insertInLeaf(&ref, i, v) }
         n = try store.writableRefs(n)
         ref = n.ref
-        if !append { try makeGeneral(n) }
+        if !append || isAlwaysGeneral { try makeGeneral(n) }
         let total = try Self.innerTotal(store, n)
         let children = n.count - 2
         let (c, within): (Int, Int)
