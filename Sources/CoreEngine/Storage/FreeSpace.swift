@@ -27,11 +27,12 @@ struct FreeSpace {
     ///   - base: the version that the commit builds upon; nil: everything is usable.
     ///   - pinned: the versions below it that readers hold, in order. A chunk is usable when the version that released it is at most the lowest
     ///     of them, and below the base.
+    ///   - space: what these versions leave free; nil: nothing of what was freed since.
     ///   - groupStart: the first version of the commits that will be flushed together with this one. On the disk they are one commit: what they
     ///     freed counts as freed by the last.
     init(
         _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref, versions: Ref), logicalSize: Int, base: UInt64?, pinned: [UInt64],
-        groupStart: UInt64? = nil, pageSize: Int?
+        beside space: PinnedSpace? = nil, groupStart: UInt64? = nil, pageSize: Int?
     ) throws(RealmError) {
         guard !lists.positions.isNull, !lists.lengths.isNull else { return }
         let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
@@ -55,9 +56,20 @@ struct FreeSpace {
             let chunk = FileChunk(offset: Int(at), size: Int(length))
             if version <= steps[0] {
                 append(chunk)
-            } else {
-                lockAtEnd(chunk, version: version >= group ? max(version, newest) : steps.first { version <= $0 } ?? version)
+                continue
             }
+            let heldBy = version >= group ? max(version, newest) : steps.first { version <= $0 } ?? version
+            guard version <= last, version < group, let parts = space?.free(in: chunk, freedBy: version) else {
+                lockAtEnd(chunk, version: heldBy)
+                continue
+            }
+            var held = chunk.offset
+            for part in parts {
+                if part.offset > held { lockAtEnd(FileChunk(offset: held, size: part.offset - held), version: heldBy) }
+                append(part)
+                held = part.end
+            }
+            if held < chunk.end { lockAtEnd(FileChunk(offset: held, size: chunk.end - held), version: heldBy) }
         }
         if let pageSize { keepWholePages(pageSize) }
         assert(isSound, "free space read wrongly")

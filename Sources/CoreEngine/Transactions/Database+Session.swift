@@ -91,11 +91,11 @@ extension Database {
         users.with { if $0.pins.remove(from: slot) { lockFile?.shared.unpin(slot) } }
     }
     /// Moves a pin of the holder of the write lock to the version that it published; false: others read through the same slot.
-    func movePin(_ slot: Int, to number: UInt64) -> Bool {
+    func movePin(_ slot: Int, to version: SharedState.Version) -> Bool {
         guard slot >= 0 else { return true }
         return users.with { u in
-            guard u.pins.move(slot, to: number) else { return false }
-            lockFile?.shared.movePin(slot: slot, to: number)
+            guard u.pins.move(slot, to: version.number) else { return false }
+            lockFile?.shared.movePin(slot: slot, to: version)
             return true
         }
     }

@@ -61,6 +61,8 @@ package final class Database: @unchecked Sendable {  // Mutable state is behind 
     var isAbandoned: Bool { users.with { $0.isAbandoned } }
     /// The pin of which the program was warned last; the writer's.
     var warnedOf: SharedState.Mark?
+    /// What pinned versions leave free; the writer's.
+    var pinnedSpace = PinnedSpace()
     /// Slab bytes committed so far; the writer's.
     var slabCommitted = 0
     /// By which this database knows, in the lock file, that nobody else wrote since it did. Drawn at random: no word that is there by chance is it.

@@ -54,7 +54,7 @@ package final class Pin: Sendable {
         guard use.compareExchange(expected: Use.own.rawValue, desired: Use.moved.rawValue, ordering: .acquiringAndReleasing).exchanged else {
             return try Pin(newestOf: database)
         }
-        guard database.movePin(slot, to: new.number) else {
+        guard database.movePin(slot, to: new) else {
             // Others of this process read the version through the same slot.
             use.store(Use.shared.rawValue, ordering: .releasing)
             return try Pin(newestOf: database)

@@ -32,12 +32,13 @@
 /// - What is said of pins for people is not checked.
 struct SharedState {
     static let magicVersion: UInt16 = 0xC8EA
-    static let layoutVersion: UInt64 = 6
+    static let layoutVersion: UInt64 = 7
     static let slotCount = 2048
     private static let slotsStart = 4096
     private static let copiesStart = slotsStart + slotCount * 8
     private static let factsStart = copiesStart + slotCount * 8
-    static let size = factsStart + slotCount * 16
+    private static let topsStart = factsStart + slotCount * 16
+    static let size = topsStart + slotCount * 8
     private static let ringSize: UInt64 = 64
 
     let memory: SharedMemory
@@ -227,7 +228,7 @@ struct SharedState {
                     return (v, shared, true)
                 }
                 word(Self.factsStart + own * 16).store(process << 32 | UInt64(Platform.systemThreadId))
-                noteTime(own, number)
+                noteFacts(own, v)
                 return (v, own, false)
             }
         }
@@ -291,14 +292,33 @@ struct SharedState {
         slot(held).store(0)
     }
     /// Moves a pin that the holder of the write lock has to the version that it published.
-    func movePin(slot held: Int, to number: UInt64) {
+    func movePin(slot held: Int, to version: Version) {
         guard held >= 0 else { return }
-        store(owner << 48 | number, in: held)
-        noteTime(held, number)
+        store(owner << 48 | version.number, in: held)
+        noteFacts(held, version)
     }
-    private func noteTime(_ held: Int, _ number: UInt64) {
-        word(Self.factsStart + held * 16 + 8).store(Platform.microsecondsSince1970 << Self.tagBits | number & Self.tagMask)
+    /// What stands beside a pin: the time, and where its version lies.
+    private func noteFacts(_ held: Int, _ version: Version) {
+        let tag = version.number & Self.tagMask
+        word(Self.factsStart + held * 16 + 8).store(Platform.microsecondsSince1970 << Self.tagBits | tag)
+        word(Self.topsStart + held * 8).store(UInt64(version.topRef.offset / 8) << Self.tagBits | tag)
     }
+
+    /// Where pinned versions have their top arrays, as their readers say. Not to be believed: whoever uses it looks at the version in
+    /// the top array.
+    func tops(of versions: [UInt64]) -> [UInt64: Ref] {
+        var tops: [UInt64: Ref] = [:]
+        for i in claimedSlots {
+            let first = slot(i).load()
+            let number = (first != 0 ? first : copy(i).load()) & 0xFFFF_FFFF_FFFF
+            guard number != 0, tops[number] == nil, versions.contains(number) else { continue }
+            let top = word(Self.topsStart + i * 8).load()
+            guard top & Self.tagMask == number & Self.tagMask, top >> Self.tagBits < Self.limit / 8 else { continue }
+            tops[number] = Ref(Int(top >> Self.tagBits) * 8)
+        }
+        return tops
+    }
+
     /// What is told of a slot belongs to the version that stands in it if the low bits agree: a slot changes before it does.
     private static let tagBits: UInt64 = 12
     private static let tagMask: UInt64 = 1 << tagBits - 1

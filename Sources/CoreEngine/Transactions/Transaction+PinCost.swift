@@ -4,8 +4,26 @@ extension Transaction {
     func freeSpace(beside pinned: [UInt64]) throws(RealmError) -> FreeSpace {
         guard !topRef.isNull else { return FreeSpace() }
         let lists = try database.file.topFields(store, topRef, physicalSize: logicalSize).freeLists
-        return try FreeSpace(store, lists, logicalSize: logicalSize, base: version, pinned: Set(pinned).sorted(), pageSize: nil)
+        let held = Set(pinned).sorted()
+        var space = PinnedSpace()
+        space.update(held.filter { $0 + 1 < version }) { freeChunks(of: $0) }
+        return try FreeSpace(
+            store, lists, logicalSize: logicalSize, base: version, pinned: held, beside: space, pageSize: nil)
     }
+
+    /// What is free in pinned versions, as their own lists say. Of versions whose lists are not found nothing is said.
+    func freeChunks(of versions: [UInt64]) -> [UInt64: [FileChunk]] {
+        guard let tops = database.lockFile?.shared.tops(of: versions) else { return [:] }
+        var chunks: [UInt64: [FileChunk]] = [:]
+        for (version, ref) in tops {
+            guard !ref.isNull, let top = try? database.file.topFields(store, ref, physicalSize: logicalSize), top.version == version
+            else { continue }
+            chunks[version] = try? FreeSpace.chunks(
+                store, (top.freeLists.positions, top.freeLists.lengths), logicalSize: top.logicalSize)
+        }
+        return chunks
+    }
+
     /// The commit in progress makes the file grow while a reader stays at version `oldest`.
     func noteCost(of oldest: UInt64, _ free: FreeSpace, newSize: Int) {
         let limit = PinWarning.limit, held = free.held(by: oldest, base: version)

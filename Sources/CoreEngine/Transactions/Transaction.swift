@@ -338,8 +338,11 @@ package final class Transaction {
         let history = try History.append(
             store, root: top.history, changeset: try encoder.bytes, version: next, oldestLive: pinned.first ?? version)
         var used = topRef.isNull ? Format.headerSize : logicalSize
+        let heldBack = file.heldBack(beside: pinned)
+        // What the version before the base needs was freed by the base, and stays locked for one commit more in any case.
+        database.pinnedSpace.update(heldBack.filter { $0 + 1 < version }) { freeChunks(of: $0) }
         var free = try FreeSpace(
-            store, top.freeLists, logicalSize: used, base: version, pinned: file.heldBack(beside: pinned),
+            store, top.freeLists, logicalSize: used, base: version, pinned: heldBack, beside: database.pinnedSpace,
             groupStart: file.unflushed.map { $0.base.baseVersion + 1 },
             pageSize: file.isEncrypted ? file.pageSize : nil)
         let recordPlace = FileChunk(offset: recordAt, size: CommitRecord.size)

@@ -1,0 +1,103 @@
+/// What pinned versions leave free of the space that was freed since.
+///
+/// A chunk that version v freed was in use before v, but maybe not in a pinned version p < v: it may have been taken after p. Then it was
+/// free in p, which the free lists of p say. So a chunk can be handed out although older versions are pinned, as far as it was free
+/// in each of them. A pinned version costs the nodes that later commits replaced, once each, however many commits follow.
+///
+/// Invariants
+/// 1. `steps[i].free` holds what is free in all versions up to `steps[i].version`, sorted and merged; the last chunk has no end.
+/// 2. A version whose free lists cannot be read leaves nothing free, and so do all later ones.
+struct PinnedSpace {
+    struct Step {
+        let version: UInt64
+        var free: [FileChunk]
+    }
+
+    private(set) var steps: [Step] = []
+    /// The free chunks of versions that were read before, for when older pins go.
+    private var known: [UInt64: [FileChunk]] = [:]
+    /// Later pins hold back whatever was freed since.
+    static let limit = 64
+
+    /// Follows the pins.
+    /// - Parameters:
+    ///   - pinned: the versions that are held, in order.
+    ///   - load: the free chunks of some of them, sorted, the last one without an end; nothing for versions of which nothing is known.
+    mutating func update(_ pinned: [UInt64], load: ([UInt64]) -> [UInt64: [FileChunk]]) {
+        let wanted = pinned.prefix(Self.limit + 1)
+        var common = 0
+        while common < min(steps.count, wanted.count), steps[common].version == wanted[common] { common += 1 }
+        if common == wanted.count, common == steps.count { return }
+        steps.removeSubrange(common...)
+        if !known.isEmpty { known = known.filter { wanted.contains($0.key) } }
+        let missing = wanted[common...].filter { known[$0] == nil }
+        if !missing.isEmpty { known.merge(load(Array(missing.prefix(Self.limit)))) { $1 } }
+        for version in wanted[common...] {
+            var free = steps.count < Self.limit ? known[version] ?? [] : []
+            if let before = steps.last?.free { free = Self.intersection(before, free) }
+            steps.append(Step(version: version, free: free))
+        }
+    }
+
+    /// What can be used of a chunk that `version` freed; nil: all of it.
+    func free(in chunk: FileChunk, freedBy version: UInt64) -> [FileChunk]? {
+        guard let step = steps.last(where: { $0.version < version }) else { return nil }
+        var parts: [FileChunk] = []
+        var low = 0, high = step.free.count
+        while low < high {
+            let mid = (low + high) / 2
+            if step.free[mid].end <= chunk.offset { low = mid + 1 } else { high = mid }
+        }
+        while low < step.free.count, step.free[low].offset < chunk.end {
+            let start = max(step.free[low].offset, chunk.offset)
+            parts.append(FileChunk(offset: start, size: min(step.free[low].end, chunk.end) - start))
+            low += 1
+        }
+        return parts
+    }
+
+    private static func intersection(_ a: [FileChunk], _ b: [FileChunk]) -> [FileChunk] {
+        var result: [FileChunk] = []
+        var i = 0, j = 0
+        while i < a.count, j < b.count {
+            let start = max(a[i].offset, b[j].offset), end = min(a[i].end, b[j].end)
+            if start < end { result.append(FileChunk(offset: start, size: end - start)) }
+            if a[i].end < b[j].end { i += 1 } else { j += 1 }
+        }
+        return result
+    }
+}
+
+extension FreeSpace {
+    /// All chunks that are free in a snapshot, whatever version freed them, and what lies behind its end.
+    static func chunks(
+        _ store: NodeStore, _ lists: (positions: Ref, lengths: Ref), logicalSize: Int
+    ) throws(RealmError) -> [FileChunk] {
+        var chunks: [FileChunk] = []
+        var end = Format.headerSize
+        func add(_ offset: Int, _ size: Int) {
+            if let last = chunks.last, last.end == offset {
+                chunks[chunks.count - 1].size += size
+            } else {
+                chunks.append(FileChunk(offset: offset, size: size))
+            }
+        }
+        if !lists.positions.isNull, !lists.lengths.isNull {
+            let positions = try store.integers(lists.positions), lengths = try store.integers(lists.lengths)
+            guard positions.count == lengths.count else {
+                throw .corrupt("free-space lists of unequal length", at: lists.positions.offset)
+            }
+            for i in 0..<positions.count {
+                let at = positions.get(i), size = lengths.get(i)
+                guard at >= end, at & 7 == 0, size > 0, size & 7 == 0, size <= Int64(logicalSize) - at else {
+                    throw .corrupt(
+                        "free-space list with chunks that overlap or lie outside the file", at: lists.positions.offset)
+                }
+                add(Int(at), Int(size))
+                end = Int(at + size)
+            }
+        }
+        add(logicalSize, Int.max / 2 - logicalSize)
+        return chunks
+    }
+}
