@@ -14,7 +14,7 @@ export PYTHONPATH := $(abspath bindings/python)
 export PYTHONDONTWRITEBYTECODE := 1
 export SWIFT_BACKTRACE := enable=no
 
-.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse install clean tidy
+.PHONY: all lib debug help test-one demo test test-abi abi docs lint format test-c test-swift test-python test-browse wheel test-wheel test-fixtures test-fuzz test-crash test-rescue test-live test-simulation test-encryption test-threads tsan asan bench bench-python bench-swift bench-browse bench-sizes install clean tidy
 
 all: lib
 
@@ -166,6 +166,12 @@ test-threads: lib
 bench: lib
 	@Scripts/need.sh cc sqlite python3
 	@$(PYTHON) Benchmarks/run.py $(LIB) $(or $(N),1000000) $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(KEEP),--keep)
+
+##   make bench-sizes [N=100000] [KEEP=1]
+##                                   how far a file grows over 20,000 small commits, and what each writes
+bench-sizes: lib
+	@Scripts/need.sh cc python3
+	@$(PYTHON) Benchmarks/sizes.py $(LIB) $(or $(N),100000) --encrypted $(if $(REFERENCE),--reference $(REFERENCE)) $(if $(KEEP),--keep)
 
 ##   make bench-browse [N=1000000]   how fast the pages of `crealm browse` are on a large file
 bench-browse: lib
