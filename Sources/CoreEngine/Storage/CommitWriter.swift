@@ -22,14 +22,21 @@ struct CommitWriter {
     private let holeLimit: Int
     /// How many writes leaves may still take.
     private var holesLeft: Int
+    /// Where the last leaf in a hole ended.
     private var lastLeafEnd = 0
+    /// Whether all nodes of a changed leaf are written, and the pages for those of the leaf at hand.
+    private let gathersLeaves: Bool
+    private var run: FileChunk?
+    /// Nodes of the file that were written anew, and ends of pages behind leaves.
+    private var moved: [FileChunk] = []
+    private var rests: [FileChunk] = []
     private let sink: Sink
     private var output: NodeOutput<Sink>
     /// For the leaves that go into holes.
     private var leafOutput: NodeOutput<Sink>
     private let wideRefs: Bool
     /// What this transaction freed in the file: sorted, neighbours merged.
-    private let freed: [FileChunk]
+    private var freed: [FileChunk]
     private let leavesRecord: Bool
     /// Where nodes would go to the disk together with the record of this commit.
     private let near: Int
@@ -96,6 +103,7 @@ struct CommitWriter {
         // the places of 27 writes.
         let isTight = free.usableSize < logicalSize / 16 + (64 << 10)
         holeLimit = file.isEncrypted ? 0 : min(total, HoleIndex.sizeLimit)
+        gathersLeaves = file.isEncrypted && free.restSize > (logicalSize + total) / 8
         holesLeft = isTight ? CommitRecord.maxExtents - 7 : .max
         near = recordAt == 0 ? 0 : recordAt + CommitRecord.size
         let content = leavesRecord && total <= CommitRecord.contentLimit ? Checksum() : nil
@@ -180,12 +188,18 @@ struct CommitWriter {
         // A slab array of refs is 64 bits wide; on disk it has the least width for its values.
         let p = n.payload.assumingMemoryBound(to: Int64.self)
         let slab = Int64(store.slabStart)
-        for i in 0..<n.count where p[i] & 1 == 0 && p[i] >= slab {
+        for i in 0..<n.count where p[i] & 1 == 0 && p[i] != 0 {
             let child = Ref(Int(p[i]))
+            guard p[i] >= slab else {
+                if run != nil { p[i] = Int64(try move(child, depth: depth + 1).offset) }
+                continue
+            }
             // The first element of an inner node is no child: it says how many rows the children have.
-            var isLeaf = isInLeaf
+            var isLeaf = false
             if n.isInner, i > 0 { isLeaf = try !store.node(child).isInner }
-            p[i] = Int64(try write(child, isInLeaf: isLeaf, depth: depth + 1).offset)
+            if isLeaf { try beginLeaf(child) }
+            p[i] = Int64(try write(child, isInLeaf: isInLeaf || isLeaf, depth: depth + 1).offset)
+            if isLeaf { endLeaf() }
         }
         let width = Widths.minimal(for: p, count: n.count)
         let size = NodeHeader.size(count: n.count, width: width)
@@ -199,10 +213,89 @@ struct CommitWriter {
         return Ref(at)
     }
 
+    // MARK: Gathering
+
+    // Encrypted files are written in whole pages, and a page with a single node in use cannot be written to. Where much of the file is
+    // lost on such pages, a commit takes all nodes of each leaf that it changes along, to pages of their own: the pages where they
+    // were are free then.
+
+    /// Leaves beyond this size stay where they are.
+    private static let gatheringLimit = 256 << 10
+
+    /// Finds pages for a changed leaf with all its nodes, where that is due.
+    private mutating func beginLeaf(_ leaf: Ref) throws(RealmError) {
+        guard gathersLeaves else { return }
+        let size = try leafSize(leaf, atMost: Self.gatheringLimit, depth: 0)
+        guard size <= Self.gatheringLimit else { return }
+        let wanted = Format.roundUp(size, to: file.pageSize)
+        let free = self.free.takeExtent(wanted: wanted, least: wanted, logicalSize: logicalSize)
+        let chunk = if let free { free } else { try extend(by: wanted) }
+        let boundary = (chunk.offset / Format.sectionSize + 1) * Format.sectionSize
+        guard chunk.size >= wanted, chunk.offset % file.pageSize == 0, chunk.offset + wanted <= boundary else {
+            return self.free.giveBack(chunk)
+        }
+        self.free.giveBack(FileChunk(offset: chunk.offset + wanted, size: chunk.size - wanted))
+        run = FileChunk(offset: chunk.offset, size: wanted)
+    }
+
+    /// The rest of the last page stays empty.
+    private mutating func endLeaf() {
+        guard let rest = run else { return }
+        run = nil
+        rests.append(rest)
+    }
+
+    /// Bytes of all nodes of a leaf, in the file and in the slab, at most; more than `limit` when they are more than that.
+    private func leafSize(_ ref: Ref, atMost limit: Int, depth: Int) throws(RealmError) -> Int {
+        guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        let node = try store.node(ref)
+        guard node.hasRefs else { return node.size }
+        // Arrays of refs may be wider where the nodes go.
+        var total = NodeHeader.size(count: node.count, width: max(node.width, wideRefs ? 64 : 32))
+        for i in 0..<node.count where total <= limit {
+            let slot = try node.slot(i)
+            if !slot.isTagged, !slot.ref.isNull { total += try leafSize(slot.ref, atMost: limit - total, depth: depth + 1) }
+        }
+        return total
+    }
+
+    /// Moves a node that lies in the file, and all below it, to the pages of the leaf at hand.
+    private mutating func move(_ ref: Ref, depth: Int) throws(RealmError) -> Ref {
+        guard depth < Format.maxNodeDepth else { throw .corrupt("nodes nested too deeply", at: ref.offset) }
+        let node = try store.node(ref)
+        let at: Int
+        if node.hasRefs {
+            var elements: [Int64] = []
+            elements.reserveCapacity(node.count)
+            for i in 0..<node.count {
+                let slot = try node.slot(i)
+                let isChild = !slot.isTagged && !slot.ref.isNull
+                elements.append(isChild ? Int64(try move(slot.ref, depth: depth + 1).offset) : slot.raw)
+            }
+            let width = Widths.minimal(for: elements, count: elements.count)
+            let size = NodeHeader.size(count: elements.count, width: width)
+            guard let place = placeInLeaf(size) else { throw .corrupt("a leaf that outgrew its measure", at: ref.offset) }
+            at = place
+            try leafOutput.seek(at)
+            try leafOutput.write(elements, count: elements.count, width: width, flags: node.flags)
+        } else {
+            guard let place = placeInLeaf(node.size) else { throw .corrupt("a leaf that outgrew its measure", at: ref.offset) }
+            at = place
+            try leafOutput.seek(at)
+            try leafOutput.write(node)
+        }
+        moved.append(FileChunk(offset: ref.offset, size: node.size))
+        return Ref(at)
+    }
+
     // MARK: Placement
 
     /// A place for a node of a leaf; nil: it goes where the upper nodes go.
     private mutating func placeInLeaf(_ size: Int) -> Int? {
+        if let rest = run, rest.size >= size {
+            run = FileChunk(offset: rest.offset + size, size: rest.size - size)
+            return rest.offset
+        }
         guard size < holeLimit, holesLeft > 0,
             let at = free.takeHole(size, below: holeLimit) ?? free.takeFront(size, least: 4 * holeLimit)
         else { return nil }
@@ -274,6 +367,9 @@ struct CommitWriter {
     /// Writes free lists, top array and the place of the next commit's record, in one piece. `slots` are the top's elements; 2 to 6 are filled in
     /// here. Format: storage §3.6.
     mutating func finish(slots: [RefOrTagged], version: UInt64) throws(RealmError) -> Result {
+        // Where the leaves were is free from the next version on.
+        if !moved.isEmpty { freed = try Self.merged(freed + moved) }
+        for rest in rests { free.giveBack(rest) }
         let size = Self.listsBound(free, freed, leavesRecord)
         remaining = size
         let start = try place(size)

@@ -19,6 +19,8 @@ struct FreeSpace {
     private(set) var locked: [Locked] = []
     /// Sum of `usable`.
     private(set) var usableSize = 0
+    /// Bytes that are free on pages of which other parts are in use.
+    private(set) var restSize = 0
 
     init() {}
 
@@ -115,6 +117,7 @@ struct FreeSpace {
             if c.end > end { rests.append(Locked(chunk: FileChunk(offset: end, size: c.end - end), version: 0)) }
         }
         usable = whole
+        restSize = rests.reduce(0) { $0 + $1.chunk.size }
         locked = (locked + rests).sorted { $0.chunk.offset < $1.chunk.offset }
     }
     /// Space at the end that is never handed out, because its page is in use.
@@ -162,6 +165,14 @@ struct FreeSpace {
             usable.insert(chunk, at: i)
             holes = nil
             longest = -1
+        }
+        // What follows may be free, too; entries between are empty and lie at the same place.
+        let end = usable[i].end
+        var next = i + 1
+        while next < usable.count, usable[next].size == 0, usable[next].offset == end { next += 1 }
+        if next < usable.count, usable[next].size > 0, usable[next].offset == end {
+            usable[i].size += usable[next].size
+            for j in (i + 1)...next { usable[j] = FileChunk(offset: usable[i].end, size: 0) }
         }
         if i > 0, usable[i - 1].size > 0, usable[i - 1].end == usable[i].offset {
             usable[i].offset = usable[i - 1].offset
@@ -214,6 +225,7 @@ struct FreeSpace {
     mutating func takeHole(_ size: Int, below limit: Int) -> Int? {
         if holes == nil { holes = HoleIndex(usable) }
         while let i = holes?.take(atLeast: size) {
+            guard i < usable.count else { continue }
             let chunk = usable[i]
             // Extents and their rests may have changed it since it was entered.
             guard chunk.size >= size, chunk.size < limit else { continue }
@@ -245,7 +257,11 @@ struct FreeSpace {
     /// The usable chunk that ends exactly at `end`, if any.
     mutating func takeTail(endingAt end: Int) -> FileChunk? {
         guard let last = usable.last, last.size > 0, last.end == end else { return nil }
-        return take(at: usable.count - 1)
+        // It will be handed out together with what is behind it: no entry may lie in the middle.
+        usable.removeLast()
+        usableSize -= last.size
+        longest = -1
+        return last
     }
 }
 
