@@ -212,8 +212,14 @@ func finds(_ check: () throws -> Void) throws -> Bool {
     }
     let size = space.usableSize
     for _ in 0..<400 {
-        switch random.below(4) {
+        switch random.below(6) {
         case 0: if let c = space.takeExtent(wanted: 8 * random.below(300), least: 8, logicalSize: end) { taken.append(c) }
+        case 3:
+            let wanted = 8 * (1 + random.below(60))
+            if let at = space.takeHole(wanted, below: 800) { taken.append(FileChunk(offset: at, size: wanted)) }
+        case 4:
+            let wanted = 8 * (1 + random.below(10))
+            if let at = space.takeFront(wanted, least: 400) { taken.append(FileChunk(offset: at, size: wanted)) }
         case 1: if let c = space.takeTail(endingAt: end) { taken.append(c) }
         case 2:
             if let u = space.usable.randomElement(using: &random), let c = space.takeExtent(startingAt: u.offset, wanted: 8) { taken.append(c) }
@@ -227,5 +233,65 @@ func finds(_ check: () throws -> Void) throws -> Bool {
         }
         try space.checkInvariants()
         #expect(space.usableSize + taken.reduce(0) { $0 + $1.size } == size)
+        // No byte is handed out twice.
+        var before = 0
+        for chunk in (taken + space.usable.filter { $0.size > 0 }).sorted(by: { $0.offset < $1.offset }) where chunk.size > 0 {
+            #expect(chunk.offset >= before)
+            before = chunk.end
+        }
+    }
+}
+
+@Test(arguments: 1...20) func spaceBesidePinnedVersionsIsWhatNoneOfThemUses(seed: Int) throws {
+    // A file of 60 units of 8 bytes. Of every version the units in use are known: what is handed out must be in use in no pinned version, not
+    // in the version before the base and not in the base; and all of that must be handed out.
+    var random = Seeded(UInt64(seed))
+    let units = 60, start = Format.headerSize
+    let store = try memoryStore()
+    var used: [UInt64: Set<Int>] = [1: []]
+    var entries: [(unit: Int, version: UInt64)] = (0..<units).map { ($0, 0) }
+    var pinned: Set<UInt64> = []
+    var space = PinnedSpace()
+    for base in UInt64(1)..<80 {
+        if random.below(3) == 0, base > 1 { pinned.insert(base - 1) }
+        if random.below(5) == 0, let gone = pinned.randomElement(using: &random) { pinned.remove(gone) }
+        let pins = pinned.sorted().filter { $0 < base }
+        let lists = (
+            positions: try store.makeIntegers(entries.map { Int64(start + $0.unit * 8) }).ref,
+            lengths: try store.makeIntegers(entries.map { _ in 8 }).ref,
+            versions: try store.makeIntegers(entries.map { Int64($0.version) }).ref
+        )
+        let logicalSize = start + units * 8
+        // Of one version in ten nothing is found: then more is held, never less.
+        let isForgetful = random.below(10) == 0
+        if isForgetful { space = PinnedSpace() }
+        space.update(pins.filter { $0 + 1 < base }) { versions in
+            guard !isForgetful else { return [:] }
+            return Dictionary(
+                uniqueKeysWithValues: versions.map { version in
+                    let free = (0..<units).filter { !used[version]!.contains($0) }
+                    let behind = FileChunk(offset: logicalSize, size: Int.max / 2 - logicalSize)
+                    return (version, free.map { FileChunk(offset: start + $0 * 8, size: 8) } + [behind])
+                })
+        }
+        let free = try FreeSpace(
+            store, lists, logicalSize: logicalSize, base: base, pinned: pins, beside: space, pageSize: nil)
+        try free.checkInvariants()
+        if isForgetful { space = PinnedSpace() }
+        let usable = Set(free.usable.flatMap { chunk in (0..<chunk.size / 8).map { (chunk.offset - start) / 8 + $0 } })
+        let needed = ([base] + (base > 1 ? [base - 1] : []) + pins).reduce(into: Set<Int>()) { $0.formUnion(used[$1]!) }
+        #expect(usable.isDisjoint(with: needed), "base \(base), pins \(pins)")
+        if !isForgetful { #expect(usable == Set(0..<units).subtracting(needed), "base \(base), pins \(pins)") }
+        // The next version frees some units of the base and takes some that may be used.
+        let freed = used[base]!.filter { _ in random.below(4) == 0 }
+        let taken = usable.filter { _ in random.below(4) == 0 }
+        used[base + 1] = used[base]!.subtracting(freed).union(taken)
+        var versions: [Int: UInt64] = [:]
+        for unit in usable.subtracting(taken) { versions[unit] = 0 }
+        for locked in free.locked {
+            for unit in 0..<locked.chunk.size / 8 { versions[(locked.chunk.offset - start) / 8 + unit] = locked.version }
+        }
+        for unit in freed { versions[unit] = base + 1 }
+        entries = versions.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 }
