@@ -10,6 +10,9 @@ indirect enum JSONValue {
     case string([UInt8])
     case array([JSONValue])
     case object([(name: [UInt8], value: JSONValue)])
+    /// What JSON itself has not: bytes, and values without bytes of their own elsewhere. Made by who knows how they are written.
+    case binary([UInt8])
+    case single(Mixed)
 
     /// - Throws: 4201 for malformed text, 3018 for nesting beyond what Mixed values hold.
     static func parse(_ text: Bytes) throws(RealmError) -> JSONValue {
@@ -203,6 +206,10 @@ extension Realm {
         let value = try JSONValue.parse(text)
         try Self.check(value)
         _ = try writing()
+        try put(value, table, object, column)
+    }
+    /// Replaces a Mixed property by a value that was checked.
+    func put(_ value: JSONValue, _ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) {
         let path = CollectionPath(table: table, object: object, column: column)
         switch value {
         case .array(let elements):
@@ -217,7 +224,7 @@ extension Realm {
         }
     }
     /// Throws unless all of it can be stored.
-    private static func check(_ v: JSONValue) throws(RealmError) {
+    static func check(_ v: JSONValue) throws(RealmError) {
         switch v {
         case .array(let elements): for e in elements { try check(e) }
         case .object(let members):
@@ -225,12 +232,12 @@ extension Realm {
                 try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
                 try check(m.value)
             }
-        case .string(let s):
+        case .string(let s), .binary(let s):
             guard s.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long") }
         default: break
         }
     }
-    private func fill(_ path: CollectionPath, _ elements: [JSONValue]) throws(RealmError) {
+    func fill(_ path: CollectionPath, _ elements: [JSONValue]) throws(RealmError) {
         for (i, e) in elements.enumerated() {
             switch e {
             case .array(let inner): try fill(try insertCollection(.list, at: i, in: path), inner)
@@ -239,7 +246,7 @@ extension Realm {
             }
         }
     }
-    private func fill(_ path: CollectionPath, _ members: [(name: [UInt8], value: JSONValue)]) throws(RealmError) {
+    func fill(_ path: CollectionPath, _ members: [(name: [UInt8], value: JSONValue)]) throws(RealmError) {
         for m in members {
             try m.name.withBytes { (name) throws(RealmError) in
                 switch m.value {
@@ -250,13 +257,15 @@ extension Realm {
             }
         }
     }
-    private static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
+    static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
         switch v {
         case .null, .array, .object: try body(.null)
         case .bool(let b): try body(.bool(b))
         case .int(let i): try body(.int(i))
         case .double(let d): try body(.double(d))
         case .string(let s): try s.withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        case .binary(let s): try s.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
+        case .single(let v): try body(v)
         }
     }
 }
