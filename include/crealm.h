@@ -47,12 +47,14 @@ typedef enum crealm_page_cipher {
     CREALM_PAGE_CIPHER_REALM = 2               /* Realm's form, which realm-core opens */
 } crealm_page_cipher_e;
 
-/** Sets how a new encrypted file is sealed.
+/** Sets how a new encrypted file is sealed. Once it was set, nothing is opened or made with this
+ *  config without a key or passphrase, so that no plain file comes to be in its place.
  *
  *  Thread: one at a time.
  *  Errors: INVALID_ARGUMENT for another number; the config keeps what it had. Opening gives
  *          NOT_SUPPORTED for AES_256_GCM on a processor without it, and ILLEGAL_COMBINATION for
- *          Realm's form with a passphrase. */
+ *          Realm's form with a passphrase; opening, copies, crealm_change_key() and crealm_salvage()
+ *          give ILLEGAL_COMBINATION for a config without a key and a passphrase. */
 RLM_API void crealm_config_set_page_cipher(realm_config_t* config, crealm_page_cipher_e cipher);
 
 /** Reads how a new encrypted file would be sealed.

@@ -2670,8 +2670,8 @@ RLM_API bool realm_results_min(realm_results_t* results, realm_property_key_t pr
 RLM_API bool realm_results_max(realm_results_t* results, realm_property_key_t property,
                                realm_value_t* out_max, bool* out_found);
 
-/** The sum of a property over the rows: an integer for integers, which wraps, a double for floats
- *  and doubles, a decimal for decimals and Mixed. Nulls and NaN, and what is no number in a Mixed
+/** The sum of a property over the rows: an integer for integers, or a decimal, exactly, where that
+ *  does not fit into 64 bits; a double for floats and doubles, a decimal for decimals and Mixed. Nulls and NaN, and what is no number in a Mixed
  *  property, are passed over.
  *
  *  property:  of the rows' class: a number or Mixed. Not looked at for results of values.

@@ -211,8 +211,11 @@ static bool is_value(const struct ArrowSchema* type, const struct ArrowArray* a,
     default: return false;
     }
 }
-static bool is_json(const struct ArrowArray* a, int64_t i, realm_value_t v) {
+/* A structure with the text, so that it is told from a text that is the value. */
+static bool is_json(const struct ArrowSchema* s, const struct ArrowArray* a, int64_t i, realm_value_t v) {
     if (is_null(a, i)) return v.type == RLM_TYPE_NULL;
+    if (strcmp(s->format, "+s") || s->n_children != 1 || strcmp(s->children[0]->name, "json") || strcmp(s->children[0]->format, "u")) return false;
+    a = a->children[0];
     char wanted[40];
     if (v.type == RLM_TYPE_INT) snprintf(wanted, sizeof wanted, "%lld", (long long)v.integer);
     else if (v.type == RLM_TYPE_BOOL) snprintf(wanted, sizeof wanted, "%s", v.boolean ? "true" : "false");
@@ -221,7 +224,7 @@ static bool is_json(const struct ArrowArray* a, int64_t i, realm_value_t v) {
     return n == strlen(wanted) && !memcmp((const char*)a->buffers[2] + offset(a, i), wanted, n);
 }
 static bool is_element(int type, const struct ArrowSchema* s, const struct ArrowArray* a, int64_t i, realm_value_t v) {
-    return type == RLM_PROPERTY_TYPE_MIXED ? is_json(a, i, v) : is_value(s, a, i, v);
+    return type == RLM_PROPERTY_TYPE_MIXED ? is_json(s, a, i, v) : is_value(s, a, i, v);
 }
 /* Whether a whole row of all columns is what the object's functions say. */
 static bool is_row(realm_t* realm, const struct ArrowSchema* s, const struct ArrowArray* a, int64_t row, realm_object_key_t key) {

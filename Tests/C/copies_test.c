@@ -1011,6 +1011,28 @@ static bool change_key(realm_t* realm, form to) {
     realm_release(config);
     return good;
 }
+/* A plain file is not what is meant: nothing is opened, made or decrypted. */
+static void a_cipher_without_a_key(realm_t* realm, const char* path) {
+    char missing[512];
+    snprintf(missing, sizeof missing, "%s.cipher", path);
+    for (int cipher = 0; cipher < 3; cipher++) {
+        realm_config_t* config = config_for(missing, PLAIN);
+        crealm_config_set_page_cipher(config, (crealm_page_cipher_e)cipher);
+        char* report;
+        FAILS(COMBINATION, realm_open(config) != NULL);
+        FAILS(COMBINATION, realm_convert_with_config(realm, config, false));
+        FAILS(COMBINATION, realm_convert_with_config(realm, config, true));
+        FAILS(COMBINATION, crealm_change_key(realm, config));
+        FAILS(COMBINATION, crealm_salvage(config, config, &report));
+        /* A key that was taken back is none. */
+        CHECK(realm_config_set_encryption_key(config, key_bytes(0), 64));
+        CHECK(realm_config_set_encryption_key(config, NULL, 0));
+        FAILS(COMBINATION, realm_open(config) != NULL);
+        CHECK(access(missing, F_OK) != 0);
+        realm_release(config);
+    }
+}
+
 static void keys(void) {
     const char* path = in_folder("keys.realm");
     realm_t* realm = make_file(path, PLAIN, 30);
@@ -1057,6 +1079,7 @@ static void keys(void) {
     FAILS(COMBINATION, crealm_change_key(realm, config));
     FAILS(RLM_ERR_INVALID_ARGUMENT, crealm_change_key(NULL, config));
     realm_release(config);
+    a_cipher_without_a_key(realm, path);
     char* before = copy_text(contents(realm));
     realm_release(tags);
     realm_release(o);

@@ -18,7 +18,7 @@ private func open(_ path: String, _ encryption: Encryption? = nil, _ shouldCompa
 {
     var c = RealmConfiguration(path: path, schema: schema, schemaVersion: 1)
     c.secret = encryption?.secret
-    c.pageCipher = encryption?.cipher ?? .xchacha20
+    if let encryption { c.pageCipher = encryption.cipher }
     c.shouldCompact = shouldCompact
     return try Realm(c)
 }

@@ -201,8 +201,9 @@ def as_decimal(value):
     return decimal.Decimal(format(x, '.7g' if kind == 'float' else '.15g')) if kind in ('float', 'double') else decimal.Decimal(x)
 
 
-def wrapped(x):
-    return (x + (1 << 63)) % (1 << 64) - (1 << 63)
+def whole(x):
+    """An integer, or a decimal where it does not fit into 64 bits."""
+    return ('int', x) if -(1 << 63) <= x < 1 << 63 else ('decimal', DIGITS.plus(decimal.Decimal(x)))
 
 
 def calculate(op, a, b):
@@ -218,10 +219,10 @@ def calculate(op, a, b):
     x, y = a[1], b[1]
     if kind == 'int':
         if op != '/':
-            return (kind, wrapped(x + y if op == '+' else x - y if op == '-' else x * y))
+            return whole(x + y if op == '+' else x - y if op == '-' else x * y)
         if y == 0:
             return (kind, -(1 << 63) if x < 0 else (1 << 63) - 1)
-        return (kind, wrapped(abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1)))
+        return whole(abs(x) // abs(y) * (1 if (x < 0) == (y < 0) else -1))
     narrow = single if kind == 'float' else float
     x, y = narrow(x), narrow(y)
     if op == '/' and y == 0:
@@ -262,7 +263,7 @@ def aggregate(function, kind, values):
             return ('decimal', total)
         return ('decimal', DIGITS.divide(total, decimal.Decimal(len(values)))) if values else NULL
     if function == '@sum' and kind == 'int':
-        return ('int', wrapped(sum(v[1] for v in values)))
+        return whole(sum(v[1] for v in values))
     total = 0.0
     for v in values:
         total += float(v[1])

@@ -72,7 +72,7 @@ private func storeOther(_ v: Mixed, _ out: UnsafeMutablePointer<realm_value_t>) 
         let b = Bytes(start: p, count: try length(s.size))
         guard isUTF8(b) else { throw RealmError(.invalidArgument, "A string argument is not valid UTF-8") }
         return .string(b)
-    case RLM_TYPE_DOUBLE: return .double(v.dnum)
+    case RLM_TYPE_DOUBLE: return .number(v.dnum)
     // A link to nothing is null.
     case RLM_TYPE_LINK: return v.link.target == -1 ? .null : .typedLink(TableKey(v.link.target_table), ObjKey(v.link.target))
     default: return try loadOther(v)
@@ -92,8 +92,8 @@ private func loadOther(_ v: realm_value_t) throws(RealmError) -> Mixed {
         guard let p = b.data else { return .null }
         return .binary(Bytes(start: p, count: try length(b.size)))
     case RLM_TYPE_TIMESTAMP: return .timestamp(Timestamp(seconds: v.timestamp.seconds, nanoseconds: v.timestamp.nanoseconds))
-    case RLM_TYPE_FLOAT: return .float(v.fnum)
-    case RLM_TYPE_DECIMAL128: return .decimal(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
+    case RLM_TYPE_FLOAT: return .number(v.fnum)
+    case RLM_TYPE_DECIMAL128: return .number(Decimal128(low: v.decimal128.w.0, high: v.decimal128.w.1))
     case RLM_TYPE_OBJECT_ID: return .objectId(withUnsafeBytes(of: v.object_id) { ObjectId(bytes: $0.baseAddress!) })
     case RLM_TYPE_UUID: return .uuid(withUnsafeBytes(of: v.uuid) { UUIDValue(bytes: $0.baseAddress!) })
     // A collection comes without contents: it stands for an empty one.

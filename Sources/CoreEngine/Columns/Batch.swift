@@ -16,6 +16,7 @@ package final class Batch {
         case all = 2
     }
     let table: Table
+    let realm: Realm
     private let schema: Schema
     private var columns: [BatchColumn] = []
     private var primaryKey: BatchColumn?
@@ -29,10 +30,9 @@ package final class Batch {
     private var waiting: [Int] = []
 
     init(
-        _ table: Table, _ schema: Schema, _ fields: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, _ fault: inout BatchFault
+        _ table: Table, _ realm: Realm, _ fields: UnsafePointer<ArrowSchema>, _ array: UnsafePointer<ArrowArray>, _ fault: inout BatchFault
     ) throws(RealmError) {
-        self.table = table
-        self.schema = schema
+        (self.table, self.realm, schema) = (table, realm, realm.schema)
         guard fields.pointee.release != nil, array.pointee.release != nil else {
             throw RealmError(.invalidArgument, "The schema or the array was released")
         }
@@ -225,7 +225,7 @@ extension Realm {
         }
         try verifyWriting()
         let batch = try Batch(
-            t, self.schema, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self), &fault)
+            t, self, schema.assumingMemoryBound(to: ArrowSchema.self), rows.assumingMemoryBound(to: ArrowArray.self), &fault)
         try batch.check(mode, &fault)
         return try changing { () throws(RealmError) in try batch.write(mode, keys: keys) }
     }

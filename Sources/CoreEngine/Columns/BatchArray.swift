@@ -20,6 +20,8 @@ final class BatchArray {
     private let scale: Int
     /// The field was exported as the key of an object.
     let isLink: Bool
+    /// The texts are Mixed values as JSON.
+    let isJSON: Bool
     private let offset: Int
     private let validity: UnsafeRawPointer?
     /// Values, offsets or views.
@@ -57,7 +59,7 @@ final class BatchArray {
         }
         name = Name(try Self.text(s.name))
         let metadata = try BatchMetadata(s.metadata)
-        isLink = metadata.isLink
+        (isLink, isJSON) = (metadata.isLink, metadata.isJSON)
         let type = try BatchType(try Self.text(s.format), of: name)
         guard a.length >= 0, a.offset >= 0, a.length <= Self.farthest, a.offset <= Self.farthest else {
             throw Self.malformed(name, "its length or offset")
@@ -359,6 +361,7 @@ struct BatchType {
 /// What a schema's metadata say that matters here.
 struct BatchMetadata {
     private(set) var isLink = false
+    private(set) var isJSON = false
 
     /// Pairs of texts with their lengths: the number of pairs, then each text behind its length.
     init(_ p: UnsafePointer<CChar>?) throws(RealmError) {
@@ -376,6 +379,7 @@ struct BatchMetadata {
             at += key
             at += try count()
             if name.elementsEqual("realm.link".utf8) { isLink = true }
+            if name.elementsEqual("realm.mixed".utf8) { isJSON = true }
         }
     }
 }

@@ -13,6 +13,9 @@ final class BatchColumn {
     private let target: Table?
     /// Properties of the embedded objects in this column.
     private let parts: [BatchColumn]
+    /// The texts, where the elements are Mixed values as JSON: in structures of one field `json`, or marked as such.
+    private let json: BatchArray?
+    private var text: MixedText
 
     init(_ array: BatchArray, _ column: Column, named name: Name, of table: Table, _ batch: Batch) throws(RealmError) {
         guard let facts = table.facts(column.key) else { throw .corrupt("a property without its column") }
@@ -21,7 +24,9 @@ final class BatchColumn {
         case nil: (element, names) = (array, nil)
         case .dictionary:
             guard facts.keyType == .string else { throw RealmError(.notSupported, "Dictionaries with integer keys cannot be written") }
-            guard let entries = array.children.first, array.form == .list32, entries.form == .structure, entries.children.count == 2 else {
+            guard let entries = array.children.first, array.form == .list32 || array.form == .list64, entries.form == .structure,
+                entries.children.count == 2
+            else {
                 if array.form == .null {
                     (element, names) = (array, array)
                     break
@@ -37,6 +42,8 @@ final class BatchColumn {
             guard let elements = array.children.first, array.form == .list32 || array.form == .list64 else { throw Self.mismatch(name, "lists") }
             (element, names) = (elements, nil)
         }
+        json = facts.type == .mixed ? Self.json(element) : nil
+        text = MixedText(table.group)
         target = facts.type == .link ? try table.group.table(facts.oppositeTable) : nil
         guard let target, target.isEmbedded, element.form != .null else {
             parts = []
@@ -45,6 +52,12 @@ final class BatchColumn {
         guard element.form == .structure else { throw Self.mismatch(name, "structures, because its objects are embedded") }
         parts = try batch.bind(element.children, to: target)
     }
+    private static func json(_ element: BatchArray) -> BatchArray? {
+        if element.form == .structure, element.children.count == 1, element.children[0].name == "json", element.children[0].isText {
+            return element.children[0]
+        }
+        return element.isJSON && element.isText ? element : nil
+    }
     private static func mismatch(_ name: Name, _ wanted: String) -> RealmError {
         RealmError(.typeMismatch, "Column '\(name)' has to be of \(wanted)")
     }
@@ -52,6 +65,28 @@ final class BatchColumn {
 
     // MARK: Values
 
+    /// Element `i`, where it is JSON, as a tree of values that can be stored.
+    private func tree(_ json: BatchArray, _ i: Int) throws(RealmError) -> JSONValue {
+        guard !element.isNull(i), case .string(let b) = try json.value(json === element ? i : element.field(i)) else { return .null }
+        let text = Result { () throws(RealmError) in try JSONValue.parse(b) }.mapError { e in
+            e.code == .malformedJSON ? RealmError(.invalidArgument, e.message) : e
+        }
+        let value = try JSONValue.mixed(try text.get()) { (name, id, isKey) throws(RealmError) in
+            guard let target = try table.group.table(named: Name(Tables.classPrefix.text + name.text)) else {
+                throw RealmError(.noSuchTable, "there is no class '\(name)' to link to")
+            }
+            return try isKey ? object(id, of: target) : found(id, in: target)
+        }
+        try Realm.check(value)
+        return value
+    }
+    /// An object by its key.
+    private func object(_ id: Mixed, of target: Table) throws(RealmError) -> Mixed {
+        guard case .int(let raw) = id, try target.isValid(ObjKey(raw)) else {
+            throw RealmError(.noSuchObject, "no object of class '\(target.className ?? target.name)' has this key")
+        }
+        return .typedLink(target.key, ObjKey(raw))
+    }
     /// Element `i` as a value of the property; links are found by the primary key of their object.
     @inline(__always) private func converted(_ i: Int) throws(RealmError) -> Mixed {
         let v = try element.value(i)
@@ -62,6 +97,8 @@ final class BatchColumn {
     }
     @inline(never) private func converted(_ v: Mixed) throws(RealmError) -> Mixed {
         switch (facts.type, v) {
+        case (.mixed, .double(let d)): return .number(d)
+        case (.mixed, .float(let f)): return .number(f)
         case (.mixed, _), (.bool, .bool), (.float, .float), (.binary, .binary), (.timestamp, .timestamp), (.decimal, .decimal): return v
         case (.link, _): return try linked(v)
         case (.double, .float(let f)): return .double(Double(f))
@@ -89,10 +126,15 @@ final class BatchColumn {
             guard case .int(let raw) = v else { throw RealmError(.typeMismatch, "a key of an object is an integer") }
             return .typedLink(target.key, ObjKey(raw))
         }
+        // Without a primary key nothing else names an object.
+        if target.primaryKey == nil, case .int(let raw) = v { return .typedLink(target.key, ObjKey(raw)) }
+        return try found(v, in: target)
+    }
+    /// An object by its primary key.
+    private func found(_ v: Mixed, in target: Table) throws(RealmError) -> Mixed {
         guard let pk = target.primaryKey, let key = target.facts(pk) else {
             throw RealmError(
-                .typeMismatch,
-                "objects of class '\(target.className ?? target.name)' have no primary key: name them by their keys (metadata realm.link)")
+                .typeMismatch, "objects of class '\(target.className ?? target.name)' have no primary key: integers, their object keys, name them")
         }
         let value = Self.asPrimaryKey(v, key)
         guard Table.matches(value, key) else {
@@ -139,6 +181,7 @@ final class BatchColumn {
     private static func notText() -> RealmError { RealmError(.invalidArgument, "a text that is not valid UTF-8") }
     @inline(__always) private func checkElement(_ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
         if isEmbedded { return try checkParts(i, shape) }
+        if let json { return try checkTree(json, i, shape) }
         let v: Mixed
         do throws(RealmError) { v = try converted(i) } catch {
             guard Self.isLater(error) else { throw error }
@@ -151,6 +194,18 @@ final class BatchColumn {
         }
         try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in
             if let shape { try t.checkElement(v, of: facts, shape, level: 1) } else { try t.check(v, for: facts) }
+        }
+        return false
+    }
+    private func checkTree(_ json: BatchArray, _ i: Int, _ shape: CollectionShape?) throws(RealmError) -> Bool {
+        do throws(RealmError) {
+            switch try tree(json, i) {
+            case .array, .object: if shape == .set { throw RealmError(.illegalOperation, "a collection inside a set") }
+            default: break
+            }
+        } catch {
+            guard Self.isLater(error) else { throw error }
+            return true
         }
         return false
     }
@@ -180,6 +235,7 @@ final class BatchColumn {
     @inline(__always) func write(_ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
         if facts.shape != nil { return try writeCollection(i, object, isNew: isNew, mode) }
         if isEmbedded { return try writeEmbedded(i, object, isNew: isNew, mode) }
+        if let json { return try writeTree(json, i, object, isNew: isNew, mode) }
         let v = try converted(i)
         if isNew {
             if v.isNull { return }
@@ -188,6 +244,36 @@ final class BatchColumn {
         }
         let done = try Unmanaged.passUnretained(table).borrow { (t: Table) throws(RealmError) in try t.set(object, facts, v) }
         guard done else { throw .corrupt("an object that is gone while it is filled") }
+    }
+    private func writeTree(_ json: BatchArray, _ i: Int, _ object: ObjKey, isNew: Bool, _ mode: Batch.Mode) throws(RealmError) {
+        if !isNew, mode == .modified, let old = try table.get(object, facts), try holds(json, i, old) { return }
+        let value = try tree(json, i)
+        if case .null = value, isNew { return }
+        try batch.realm.put(value, table.key, object, facts.key)
+    }
+    /// Whether a stored value would leave as this text.
+    private func holds(_ json: BatchArray, _ i: Int, _ old: Mixed) throws(RealmError) -> Bool {
+        guard !element.isNull(i), case .string(let wanted) = try json.value(json === element ? i : element.field(i)) else { return old.isNull }
+        var isSame = false
+        try text.write(old) { (b) in isSame = b.elementsEqual(wanted) }
+        return isSame
+    }
+    private func holds(_ json: BatchArray, _ elements: Range<Int>, _ list: ElementList, inOrder: Bool) throws(RealmError) -> Bool {
+        guard elements.count == list.count else { return false }
+        if inOrder {
+            for (n, j) in elements.enumerated() { guard try holds(json, j, try list.get(n)) else { return false } }
+            return true
+        }
+        var texts = Set<[UInt8]>()
+        for n in 0..<list.count {
+            let v = try list.get(n)
+            if v.isNull { texts.insert([]) } else { try text.write(v) { (b) in texts.insert(Array(b)) } }
+        }
+        for j in elements {
+            let wanted = try json.value(json === element ? j : element.field(j))
+            guard texts.contains(element.isNull(j) ? [] : wanted.bytes) else { return false }
+        }
+        return true
     }
     private func isSame(_ a: Mixed, _ b: Mixed) -> Bool {
         if case .link(let k) = a, case .typedLink(_, let l) = b { return k == l }
@@ -213,6 +299,7 @@ final class BatchColumn {
         if isNew, elements.isEmpty { return }
         if !isNew, mode == .modified, try holds(elements, object, shape) { return }
         let path = CollectionPath(table: table.key, object: object, column: facts.key)
+        if let json { return try writeTrees(json, elements, path, shape, isNew: isNew) }
         let made: [ObjKey] = try table.edit(path, as: shape) { (e) throws(RealmError) in
             if !isNew { try e.clear() }
             var made: [ObjKey] = []
@@ -239,12 +326,33 @@ final class BatchColumn {
             try writeParts(shape == .dictionary ? array.children[0].field(j) : j, key, isNew: true, mode)
         }
     }
+    private func writeTrees(_ json: BatchArray, _ elements: Range<Int>, _ path: CollectionPath, _ shape: CollectionShape, isNew: Bool)
+        throws(RealmError)
+    {
+        let realm = batch.realm
+        if !isNew { try realm.clear(path, shape) }
+        switch shape {
+        case .list:
+            var all: [JSONValue] = []
+            for j in elements { all.append(try tree(json, j)) }
+            try realm.fill(path, .array(all))
+        case .set: for j in elements { try Realm.scalar(try tree(json, j)) { (v) throws(RealmError) in _ = try realm.insertIntoSet(v, path) } }
+        case .dictionary:
+            var all: [(name: [UInt8], value: JSONValue)] = []
+            for j in elements {
+                let at = array.children[0].field(j)
+                if case .string(let name)? = try names?.value(at) { all.append((Array(name), try tree(json, at))) }
+            }
+            try realm.fill(path, .object(all))
+        }
+    }
     /// Whether a collection holds these elements and no others. Embedded objects are always new ones.
     private func holds(_ elements: Range<Int>, _ object: ObjKey, _ shape: CollectionShape) throws(RealmError) -> Bool {
         if isEmbedded { return false }
         switch try table.group.resolve(CollectionPath(table: table.key, object: object, column: facts.key)) {
         case .list(let list)?:
             guard shape == .set || list.count == elements.count else { return false }
+            if let json { return try holds(json, elements, list, inOrder: shape == .list) }
             var found = Set<Int>()
             for (n, j) in elements.enumerated() {
                 let v = try converted(j)
@@ -261,10 +369,19 @@ final class BatchColumn {
             for j in elements {
                 let at = array.children[0].field(j)
                 guard case .string(let name)? = try names?.value(at), let found = try entries.find(name) else { return false }
-                guard isSame(try entries.value(found), try converted(at)) else { return false }
+                if let json {
+                    guard try holds(json, at, try entries.value(found)) else { return false }
+                } else {
+                    guard isSame(try entries.value(found), try converted(at)) else { return false }
+                }
             }
             return true
         case nil: return elements.isEmpty
         }
     }
+}
+
+extension Mixed {
+    /// A copy of a text; nothing of other values.
+    fileprivate var bytes: [UInt8] { if case .string(let b) = self { Array(b) } else { [] } }
 }

@@ -5,7 +5,7 @@ final class ColumnBlock {
     private let group: Group
     private let reader: TableReader
     private let root: ColumnBuilder
-    private var text: ObjectWriter
+    private var text: MixedText
     /// The row after the last one did not fit: the block ends here.
     private(set) var isFull = false
 
@@ -18,7 +18,7 @@ final class ColumnBlock {
         self.group = group
         reader = TableReader(table, columns)
         root = ColumnBuilder(ColumnField(name: "", kind: .structure, isNullable: false, children: builders.map(\.field)), children: builders)
-        text = ObjectWriter(group: group)
+        text = MixedText(group)
     }
     var field: ColumnField { root.field }
     /// Rows, and their bytes.

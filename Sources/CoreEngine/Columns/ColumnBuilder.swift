@@ -9,7 +9,7 @@ final class ColumnBuilder {
     private(set) var count = 0
     private var nullCount = 0
     /// Values that are there with all their parts.
-    var completeCount: Int { field.kind == .structure ? children.reduce(count) { min($0, $1.completeCount) } : count }
+    var completeCount: Int { field.isWhole ? children.reduce(count) { min($0, $1.completeCount) } : count }
     /// A bit per value, where there are nulls.
     private var validity = ColumnBuffer()
     /// Numbers; bits of Bools; offsets of texts, binaries and lists, one more than values.
@@ -30,13 +30,13 @@ final class ColumnBuilder {
     /// Makes room for so many values.
     func prepare(_ rows: Int) throws(RealmError) {
         try values.reserve((field.width ?? 4) * (rows + 1))
-        if field.kind == .structure { for child in children { try child.prepare(rows) } }
+        if field.isWhole { for child in children { try child.prepare(rows) } }
     }
     /// Bytes in use, with those of the children.
     var size: Int { children.reduce(validity.count + values.count + bytes.count) { $0 + $1.size } }
     private var hasOffsets: Bool {
         switch field.kind {
-        case .text, .mixed, .binary, .list, .map: true
+        case .text, .binary, .list, .map: true
         default: false
         }
     }
@@ -81,9 +81,9 @@ final class ColumnBuilder {
     }
     private func appendPlaceholder() throws(RealmError) {
         switch field.kind {
-        case .text, .mixed, .binary: try appendOffset(bytes.count)
+        case .text, .binary: try appendOffset(bytes.count)
         case .list, .map: try appendOffset(children.first?.count ?? 0)
-        case .structure: for child in children { try child.appendMissing() }
+        case .structure, .mixed: for child in children { try child.appendMissing() }
         case .bool: try Self.setBit(&values, count, false)
         default: try values.appendZeros(field.width ?? 0)
         }
@@ -188,7 +188,7 @@ final class ColumnBuilder {
     func truncate(_ n: Int) throws(RealmError) {
         isFull = false
         switch field.kind {
-        case .text, .mixed, .binary:
+        case .text, .binary:
             if values.count > 0 {
                 values.count = (n + 1) * 4
                 bytes.count = Int(values.start.load(fromByteOffset: n * 4, as: Int32.self))
@@ -200,7 +200,7 @@ final class ColumnBuilder {
                 elements = Int(values.start.load(fromByteOffset: n * 4, as: Int32.self))
             }
             try children.first?.truncate(elements)
-        case .structure: for child in children { try child.truncate(n) }
+        case .structure, .mixed: for child in children { try child.truncate(n) }
         case .bool: values.count = (n + 7) / 8
         default: values.count = n * (field.width ?? 0)
         }
@@ -213,7 +213,7 @@ final class ColumnBuilder {
     /// Moves the values into `array`; the builder is empty then. `array` owns its buffers and one block of memory: pointers to the buffers, to its
     /// children, and these.
     func export(to array: UnsafeMutablePointer<ArrowArray>) throws(RealmError) {
-        let bufferCount = field.kind == .structure ? 1 : bytesBuffer ? 3 : 2
+        let bufferCount = field.isWhole ? 1 : bytesBuffer ? 3 : 2
         let word = MemoryLayout<UnsafeRawPointer?>.stride
         let size = (bufferCount + children.count) * word + children.count * MemoryLayout<ArrowArray>.stride
         guard let block = CMemory.allocate(size) else { throw RealmError(.outOfMemory, "There is no memory for the array of a column") }
@@ -248,7 +248,7 @@ final class ColumnBuilder {
         validity.count = 0
         (count, nullCount) = (0, 0)
     }
-    private var bytesBuffer: Bool { field.kind == .text || field.kind == .mixed || field.kind == .binary }
+    private var bytesBuffer: Bool { field.kind == .text || field.kind == .binary }
 }
 
 extension ArrowArray {

@@ -4,7 +4,7 @@ struct ColumnField {
         case int, bool, float, double, text, binary, timestamp, decimal, objectId, uuid
         /// Key of an object.
         case link
-        /// A Mixed value as JSON text.
+        /// A Mixed value: one child, its JSON text.
         case mixed
         /// Elements; one child.
         case list
@@ -15,10 +15,12 @@ struct ColumnField {
     var name: Name
     let kind: Kind
     var isNullable: Bool
-    /// Class of the objects that a link leads to.
+    /// Class of the objects that a link leads to; of other kinds: the values are primary keys of its objects.
     var linkedClass: Name = ""
     var children: [ColumnField] = []
 
+    /// A value is there with its parts, which the children have; it takes no bytes itself.
+    var isWhole: Bool { kind == .structure || kind == .mixed }
     /// How the type is written in an `ArrowSchema`.
     var format: String {
         switch kind {
@@ -26,14 +28,14 @@ struct ColumnField {
         case .bool: "b"
         case .float: "f"
         case .double: "g"
-        case .text, .mixed: "u"
+        case .text: "u"
         case .binary: "z"
         case .timestamp: "tsn:UTC"
         case .decimal, .uuid: "w:16"
         case .objectId: "w:12"
         case .list: "+l"
         case .map: "+m"
-        case .structure: "+s"
+        case .structure, .mixed: "+s"
         }
     }
     /// Bytes of a value that always takes as many; nil for other kinds.
@@ -47,6 +49,10 @@ struct ColumnField {
         }
     }
     private var metadata: [(key: String, value: String)] {
+        let primaryKeys = linkedClass == "" || kind == .link ? [] : [(key: "realm.primaryKey", value: linkedClass.text)]
+        return primaryKeys + extensions
+    }
+    private var extensions: [(key: String, value: String)] {
         switch kind {
         case .decimal: [("ARROW:extension:name", "realm.decimal128"), ("ARROW:extension:metadata", "")]
         case .objectId: [("ARROW:extension:name", "realm.objectid"), ("ARROW:extension:metadata", "")]

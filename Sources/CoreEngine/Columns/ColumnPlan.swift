@@ -102,7 +102,14 @@ struct ColumnPlan {
 
     // MARK: Properties
 
-    private func builder(_ field: ColumnField) throws(RealmError) -> ColumnBuilder { ColumnBuilder(field, mostBytes: mostBytes) }
+    private func builder(_ field: ColumnField) throws(RealmError) -> ColumnBuilder {
+        guard field.kind == .mixed else { return ColumnBuilder(field, mostBytes: mostBytes) }
+        // In a structure of its own the text is told from a text that is the value, whatever becomes of the metadata.
+        let json = ColumnField(name: "json", kind: .text, isNullable: true)
+        var whole = field
+        whole.children = [json]
+        return ColumnBuilder(whole, children: [ColumnBuilder(json, mostBytes: mostBytes)])
+    }
 
     /// - Parameter around: the class, and those of the objects in which it is embedded.
     private mutating func reader(
@@ -118,11 +125,12 @@ struct ColumnPlan {
                 let field = ColumnField(name: name, kind: .structure, isNullable: true, children: parts.map(\.builder.field))
                 return ColumnReader(.embedded(c.key, TableReader(target.key, parts)), ColumnBuilder(field, children: parts.map(\.builder)))
             }
+            if let keys = try primaryKeys(c, name) { return ColumnReader(.behind(c.key, keys.reader), keys.builder) }
             let field = try field(c, name, isNullable: isNullable || c.isNullable)
             let source: ColumnReader.Source
             switch c.type {
             case .link: source = .link(c.key)
-            case .mixed: source = .mixed(c)
+            case .mixed: source = .mixed(c.key)
             default:
                 guard let kind = c.leafKind else { throw .corrupt("a property of an unknown type") }
                 source = .value(c.key, kind)
@@ -139,11 +147,23 @@ struct ColumnPlan {
                 ColumnField(name: elementName, kind: .structure, isNullable: hasNulls, children: parts.map(\.builder.field)),
                 children: parts.map(\.builder))
             elements = .objects(TableReader(target.key, parts))
+        } else if let keys = try primaryKeys(c, elementName) {
+            (element, elements) = (keys.builder, .primaryKeys(keys.reader))
         } else {
             element = try builder(try field(c, elementName, isNullable: hasNulls))
             elements = c.type == .mixed ? .mixed : .values
         }
         return ColumnReader(.collection(c, elements: elements), collection(c, name, isNullable: isNullable, of: element))
+    }
+    /// How links leave whose objects have a primary key: by that, which means the same in every database, and to programs that know no object keys.
+    private func primaryKeys(_ c: Column, _ name: Name) throws(RealmError) -> (reader: TableReader, builder: ColumnBuilder)? {
+        guard c.type == .link || c.type == .linkList, let target = try group.table(c.oppositeTable), let key = target.primaryKey,
+            let primary = target.column(key), let kind = primary.leafKind
+        else { return nil }
+        var field = try field(primary, name, isNullable: true)
+        field.linkedClass = target.className ?? target.name
+        let builder = try builder(field)
+        return (TableReader(target.key, [ColumnReader(.primaryKey(key, kind), builder)]), builder)
     }
     private func collection(_ c: Column, _ name: Name, isNullable: Bool, of element: ColumnBuilder) -> ColumnBuilder {
         guard c.isDictionary else {

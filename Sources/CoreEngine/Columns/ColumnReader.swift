@@ -25,8 +25,10 @@ final class ColumnReader {
         /// A value of the object.
         case value(ColKey, LeafKind)
         case link(ColKey)
+        /// A primary key, by which links to its object leave: never null.
+        case primaryKey(ColKey, LeafKind)
         /// A Mixed value, as text.
-        case mixed(Column)
+        case mixed(ColKey)
         case collection(Column, elements: Elements)
         /// A value of the object behind a link.
         case behind(ColKey, TableReader)
@@ -37,7 +39,10 @@ final class ColumnReader {
     enum Elements {
         case values
         case mixed
+        /// Embedded objects with all their values.
         case objects(TableReader)
+        /// Objects by their primary keys.
+        case primaryKeys(TableReader)
     }
     let source: Source
     let builder: ColumnBuilder
@@ -48,15 +53,24 @@ final class ColumnReader {
     }
 
     /// Adds the values of the rows.
-    func read(_ run: RowRun, _ text: inout ObjectWriter) throws(RealmError) {
+    func read(_ run: RowRun, _ text: inout MixedText) throws(RealmError) {
         switch source {
         case .key: try ColumnLoops.keys(run, builder)
         case .value(let column, let kind): try values(run, column, kind)
         case .link(let column): try ColumnLoops.links(run, try run.leaf(column), builder)
         case .mixed(let column):
-            let leaf = try run.leaf(column.key)
+            let leaf = try run.leaf(column)
+            for row in run.rows { try append(try LeafKind.mixed.get(run.table.store, leaf, Int(row)), builder, &text) }
+        case .primaryKey(let column, let kind):
+            let leaf = try run.leaf(column)
             for row in run.rows {
-                try append(try LeafKind.mixed.get(run.table.store, leaf, Int(row)), column, builder, &text)
+                let isNumbered = run.table.rows.isEnumerated(column)
+                let v = isNumbered ? try run.table.rows.enumeratedValue(column, leaf, Int(row)) : try kind.get(run.table.store, leaf, Int(row))
+                guard !v.isNull else {
+                    let name = run.table.className ?? run.table.name
+                    throw RealmError(.typeMismatch, "a link to the object of class '\(name)' whose primary key is null: '.@key' has its object key")
+                }
+                try builder.append(v)
             }
         case .collection(let column, let elements): try collections(run, column, elements, &text)
         case .behind(let column, let target): try target.read(behind: run, column, &text, in: nil)
@@ -77,18 +91,21 @@ final class ColumnReader {
         default: for row in run.rows { try builder.append(try kind.get(store, leaf, Int(row))) }
         }
     }
-    private func append(_ v: Mixed, _ column: Column, _ to: ColumnBuilder, _ text: inout ObjectWriter) throws(RealmError) {
+    private func append(_ v: Mixed, _ to: ColumnBuilder, _ text: inout MixedText) throws(RealmError) {
         switch v {
         case .null, .slot: return try to.appendNull()
         case .link(let k) where k.raw < 0: return try to.appendNull()
         case .typedLink(_, let k) where k.raw < 0: return try to.appendNull()
-        default: try text.write(v, column) { (b) throws(RealmError) in try to.append(b, isText: true) }
+        default:
+            guard let json = to.children.first else { return }
+            try text.write(v) { (b) throws(RealmError) in try json.append(b, isText: true) }
+            try to.appendWhole(1)
         }
     }
 
     // MARK: Collections
 
-    private func collections(_ run: RowRun, _ column: Column, _ elements: Elements, _ text: inout ObjectWriter) throws(RealmError) {
+    private func collections(_ run: RowRun, _ column: Column, _ elements: Elements, _ text: inout MixedText) throws(RealmError) {
         guard let facts = run.table.facts(column.key) else { throw .corrupt("no such column") }
         let group = run.table.group, slots = try run.table.store.refsNode(try run.leaf(column.key))
         for row in run.rows {
@@ -96,26 +113,27 @@ final class ColumnReader {
             switch try group.collection(facts, at: slot) {
             case .list(let list):
                 if let child = builder.children.first {
-                    try add(list.count, of: group, to: child, column, elements, &text) { i throws(RealmError) in try list.get(i) }
+                    try add(list.count, of: group, to: child, elements, &text) { i throws(RealmError) in try list.get(i) }
                 }
             case nil: break
             case .dictionary(let entries):
                 guard let pairs = builder.children.first, let names = pairs.children.first, let values = pairs.children.last else { break }
                 for i in 0..<entries.count { try names.append(try entries.key(i)) }
-                try add(entries.count, of: group, to: values, column, elements, &text) { i throws(RealmError) in try entries.value(i) }
+                try add(entries.count, of: group, to: values, elements, &text) { i throws(RealmError) in try entries.value(i) }
                 try pairs.appendWhole(entries.count)
             }
             try builder.appendElements()
         }
     }
     private func add(
-        _ count: Int, of group: Group, to builder: ColumnBuilder, _ column: Column, _ elements: Elements, _ text: inout ObjectWriter,
+        _ count: Int, of group: Group, to builder: ColumnBuilder, _ elements: Elements, _ text: inout MixedText,
         _ element: (Int) throws(RealmError) -> Mixed
     ) throws(RealmError) {
         switch elements {
         case .values: for i in 0..<count { try builder.append(try element(i)) }
-        case .mixed: for i in 0..<count { try append(try element(i), column, builder, &text) }
-        case .objects(let target):
+        case .mixed: for i in 0..<count { try append(try element(i), builder, &text) }
+        case .objects(let target), .primaryKeys(let target):
+            let whole = if case .objects = elements { builder } else { nil as ColumnBuilder? }
             var i = 0
             while i < count {
                 let n = min(count - i, TableReader.mostRows)
@@ -125,7 +143,7 @@ final class ColumnReader {
                     default: target.keys[j] = .null
                     }
                 }
-                try target.read(n, group, &text, in: builder)
+                try target.read(n, group, &text, in: whole)
                 i += n
             }
         }
@@ -160,7 +178,7 @@ final class TableReader {
     /// Adds the values of the objects that the first `n` of `keys` name; where there is no such object something that stands for nothing.
     ///
     /// - Parameter whole: gets the objects, of which the columns are the parts, if they are that.
-    func read(_ n: Int, _ group: Group, _ text: inout ObjectWriter, in whole: ColumnBuilder?) throws(RealmError) {
+    func read(_ n: Int, _ group: Group, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError) {
         let table = try group.table(self.table)
         var i = 0
         while i < n {
@@ -187,7 +205,7 @@ final class TableReader {
         }
     }
     /// The same for the objects to which a link of other rows leads.
-    func read(behind run: RowRun, _ column: ColKey, _ text: inout ObjectWriter, in whole: ColumnBuilder?) throws(RealmError) {
+    func read(behind run: RowRun, _ column: ColKey, _ text: inout MixedText, in whole: ColumnBuilder?) throws(RealmError) {
         let links = try run.table.store.integers(try run.leaf(column))
         guard links.count >= run.size else { throw .corrupt("leaf is too short", at: links.ref.offset) }
         for i in 0..<run.count {
@@ -196,7 +214,7 @@ final class TableReader {
         try read(run.count, run.table.group, &text, in: whole)
     }
     /// Adds the values of `n` rows of the present cluster of a scan, from row `first` on.
-    func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout ObjectWriter) throws(RealmError) {
+    func read(_ scan: ClusterScan, _ first: Int, _ n: Int, _ text: inout MixedText) throws(RealmError) {
         for i in 0..<n {
             rows[i] = UInt16(truncatingIfNeeded: first &+ i)
             keys[i] = scan.key(first &+ i)
@@ -205,7 +223,7 @@ final class TableReader {
             table: scan.table, leaf: scan.leaf, size: scan.count, rows: UnsafeBufferPointer(start: rows, count: n), keys: keys, scan: scan)
         try read(run, &text)
     }
-    private func read(_ run: RowRun, _ text: inout ObjectWriter) throws(RealmError) {
+    private func read(_ run: RowRun, _ text: inout MixedText) throws(RealmError) {
         for column in columns {
             present = column
             try column.read(run, &text)

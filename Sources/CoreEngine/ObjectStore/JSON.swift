@@ -10,6 +10,9 @@ indirect enum JSONValue {
     case string([UInt8])
     case array([JSONValue])
     case object([(name: [UInt8], value: JSONValue)])
+    /// What JSON itself has not: bytes, and values without bytes of their own elsewhere. Made by who knows how they are written.
+    case binary([UInt8])
+    case single(Mixed)
 
     /// - Throws: 4201 for malformed text, 3018 for nesting beyond what Mixed values hold.
     static func parse(_ text: Bytes) throws(RealmError) -> JSONValue {
@@ -222,6 +225,10 @@ extension Realm {
         let value = try JSONValue.parse(text)
         try Self.check(value)
         _ = try writing()
+        try put(value, table, object, column)
+    }
+    /// Replaces a Mixed property by a value that was checked.
+    func put(_ value: JSONValue, _ table: TableKey, _ object: ObjKey, _ column: ColKey) throws(RealmError) {
         let path = CollectionPath(table: table, object: object, column: column)
         switch value {
         case .array:
@@ -236,7 +243,7 @@ extension Realm {
         }
     }
     /// Throws unless all of it can be stored.
-    private static func check(_ v: JSONValue) throws(RealmError) {
+    static func check(_ v: JSONValue) throws(RealmError) {
         var pending = [v]
         while let next = pending.popLast() {
             switch next {
@@ -246,14 +253,14 @@ extension Realm {
                     try m.name.withBytes { (b) throws(RealmError) in try checkKey(b) }
                     pending.append(m.value)
                 }
-            case .string(let s):
+            case .string(let s), .binary(let s):
                 guard s.count <= Format.maxStringSize else { throw RealmError(.limitExceeded, "A string of \(s.count) bytes is too long") }
             default: break
             }
         }
     }
     /// Fills an empty collection, and those inside of it one after the other.
-    private func fill(_ path: CollectionPath, _ content: JSONValue) throws(RealmError) {
+    func fill(_ path: CollectionPath, _ content: JSONValue) throws(RealmError) {
         var pending = [(path, content)]
         while let (path, content) = pending.popLast() {
             switch content {
@@ -279,13 +286,15 @@ extension Realm {
             }
         }
     }
-    private static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
+    static func scalar(_ v: JSONValue, _ body: (Mixed) throws(RealmError) -> Void) throws(RealmError) {
         switch v {
         case .null, .array, .object: try body(.null)
         case .bool(let b): try body(.bool(b))
         case .int(let i): try body(.int(i))
         case .double(let d): try body(.double(d))
         case .string(let s): try s.withBytes { (b) throws(RealmError) in try body(.string(b)) }
+        case .binary(let s): try s.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
+        case .single(let v): try body(v)
         }
     }
 }

@@ -82,8 +82,7 @@ extension Realm {
         defer { leave() }
         try checkReplaceable("change the key of")
         var c = configuration
-        c.secret = encryption?.secret
-        if let encryption { (c.pageCipher, c.passphraseCost) = (encryption.cipher, encryption.cost) }
+        c.take(encryption)
         try c.check()
         stateCount &+= 1
         // Also where it is not certain that the disk will say so: what this Realm has open is the file with the new key.

@@ -34,8 +34,10 @@ public struct RealmConfiguration: Sendable {
     public var secret: Encryption.Secret? { didSet { refusedSecret = nil } }
     /// Why a key or passphrase was refused, until another is set: nothing is opened or made with the one before, or without any.
     private var refusedSecret: RealmError?
-    /// How a new encrypted file is sealed; an existing one says itself.
-    public var pageCipher = PageCipher.xchacha20
+    /// How a new encrypted file is sealed; an existing one says itself. Once it was set nothing is opened or made without a key or passphrase.
+    public var pageCipher = PageCipher.xchacha20 { didSet { choosesCipher = true } }
+    /// Whether somebody said how the file is sealed: then a plain file is not what they mean.
+    private var choosesCipher = false
     /// For a new file with a passphrase.
     public var passphraseCost = PassphraseCost()
     /// Bytes of decrypted pages to keep although no snapshot in use needs them; 0: a sixteenth of the machine's memory, 256 MB at most.
@@ -124,12 +126,23 @@ public struct RealmConfiguration: Sendable {
         guard !path.utf8.contains(0) else { throw RealmError(.invalidArgument, "A path cannot contain the character with the number 0") }
         return path
     }
+    /// Takes what seals another file, or nil for a plain one.
+    mutating func take(_ encryption: Encryption?) {
+        secret = encryption?.secret
+        if let encryption { (pageCipher, passphraseCost) = (encryption.cipher, encryption.cost) }
+        choosesCipher = false
+    }
     /// What opens the file; nil for a plain one.
     ///
-    /// - Throws: why the key or passphrase was refused.
+    /// - Throws: why the key or passphrase was refused, or that there is none although a page cipher was chosen.
     public func encryption() throws(RealmError) -> Encryption? {
         if let refusedSecret { throw refusedSecret }
-        guard let secret else { return nil }
+        guard let secret else {
+            guard !choosesCipher else {
+                throw RealmError(.illegalCombination, "A page cipher was chosen, but no key or passphrase: the file would not be encrypted")
+            }
+            return nil
+        }
         var e = Encryption(secret)
         e.cipher = pageCipher
         e.cost = passphraseCost

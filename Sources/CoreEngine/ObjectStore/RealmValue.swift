@@ -166,9 +166,9 @@ extension RealmValue {
         case .string(let v): return try Array(v.utf8).withBytes { (b) throws(RealmError) in try body(.string(b)) }
         case .data(let v): return try v.withBytes { (b) throws(RealmError) in try body(.binary(b)) }
         case .date(let v): return try body(.timestamp(v))
-        case .float(let v): return try body(.float(v))
-        case .double(let v): return try body(.double(v))
-        case .decimal(let v): return try body(.decimal(v))
+        case .float(let v): return try body(.number(v))
+        case .double(let v): return try body(.number(v))
+        case .decimal(let v): return try body(.number(v))
         case .objectId(let v): return try body(.objectId(v))
         case .uuid(let v): return try body(.uuid(v))
         case .link(let t, let k): return try body(.typedLink(t, k))

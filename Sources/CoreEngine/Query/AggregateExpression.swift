@@ -58,12 +58,12 @@ enum Aggregate {
             }
             return best ?? .null
         case .sum, .average:
-            var ints: Int64 = 0, doubles = 0.0, decimals = Decimal128.zero
+            var ints: Int128 = 0, doubles = 0.0, decimals = Decimal128.zero
             var n: Int64 = 0
             for v in values where type == .mixed ? !v.isDecimalNaN : !v.isNaN {
                 switch (type, v) {
                 case (.int, .int(let i)):
-                    ints = ints &+ i
+                    ints &+= Int128(i)
                     doubles += Double(i)
                 case (.float, .float(let f)): doubles += Double(f)
                 case (.double, .double(let d)): doubles += d
@@ -78,7 +78,7 @@ enum Aggregate {
             }
             if kind == .sum {
                 switch type {
-                case .int: return .int(ints)
+                case .int: return .whole(ints)
                 case .float, .double: return .double(doubles)
                 default: return .decimal(decimals)
                 }
@@ -93,6 +93,12 @@ enum Aggregate {
 }
 
 extension Mixed {
+    /// An integer, or a decimal where it does not fit into 64 bits.
+    static func whole(_ value: Int128) -> Mixed {
+        if let small = Int64(exactly: value) { return .int(small) }
+        // A sum of fewer than 2^49 integers has at most 34 digits.
+        return .decimal(Decimal128(negative: value < 0, coefficient: min(value.magnitude, Decimal128.maxCoefficient), exponent: 0))
+    }
     var isNaN: Bool {
         switch self {
         case .float(let f): f.isNaN

@@ -7,7 +7,7 @@ struct Aggregator {
     private let type: ValueType
     private var values: [Mixed] = []
     private var rows = 0
-    private var integers: Int64 = 0
+    private var integers: Int128 = 0
     private var number = 0.0
     private var taken: Int64 = 0
     private var best: Mixed?
@@ -38,12 +38,13 @@ struct Aggregator {
             for i in 0..<scan.count { number += Double(n.get(i)) }
             return
         }
-        let v = LeafLoops.total(n, 0, scan.count, scan.unpacked, kind)
         if isSum {
-            integers = integers &+ v
-            number += Double(v)
+            let sum = LeafLoops.sum(n, 0, scan.count, scan.unpacked)
+            integers &+= sum
+            number += Double(sum)
             return
         }
+        let v = LeafLoops.extreme(n, 0, scan.count, scan.unpacked, kind)
         if case .int(let b)? = best, kind == .min ? b <= v : b >= v { return }
         best = .int(v)
     }
@@ -65,7 +66,7 @@ struct Aggregator {
         if rows == 0 { return (kind == .sum ? Aggregate.over(.sum, type, []) : .null, false) }
         let v: Mixed
         switch (type, kind) {
-        case (.int, .sum) where values.isEmpty: v = .int(integers)
+        case (.int, .sum) where values.isEmpty: v = .whole(integers)
         case (.int, .min) where values.isEmpty, (.int, .max) where values.isEmpty: v = best ?? .null
         case (.double, .sum) where values.isEmpty: v = .double(number)
         case (.int, .average) where values.isEmpty, (.double, .average) where values.isEmpty: v = taken == 0 ? .null : .double(number / Double(taken))

@@ -3,12 +3,16 @@ final class ArithmeticExpression: Expression {
     private let op: ArithmeticOperator
     private let left: Expression, right: Expression
     private let a = ValueBuffer(), b = ValueBuffer()
+    /// Both numbers are whole whatever the row: so is then the quotient, also where a sum or product before it did not fit into 64 bits.
+    private let isWhole: Bool
     init(_ op: ArithmeticOperator, _ left: Expression, _ right: Expression) {
         self.op = op
         self.left = left
         self.right = right
+        isWhole = Self.isWhole(left) && Self.isWhole(right)
         super.init(left.type, isList: left.isList || right.isList, left.isList ? left.quantifier : right.quantifier)
     }
+    private static func isWhole(_ e: Expression) -> Bool { (e as? ArithmeticExpression)?.isWhole ?? (e.type == .int) }
     override func copied() -> Expression { ArithmeticExpression(op, left.copied(), right.copied()) }
     override func prepare(_ group: Group) throws(RealmError) {
         try left.prepare(group)
@@ -31,21 +35,32 @@ final class ArithmeticExpression: Expression {
         b.reset()
         try left.evaluate(table, key, a)
         try right.evaluate(table, key, b)
-        for x in a.values { for y in b.values { out.values.append(Self.apply(op, x, y)) } }
+        for x in a.values { for y in b.values { out.values.append(isWhole ? Self.whole(op, x, y) : Self.apply(op, x, y)) } }
         if left.isList, a.ends.count > 1 { out.ends.append(contentsOf: a.ends) } else { out.closeGroup() }
     }
-    /// The wider type of int < float < double < decimal; NULL when either is none of them.
+    /// Of whole numbers. Those that do not fit into 64 bits are decimals, here and on the way.
+    private static func whole(_ op: ArithmeticOperator, _ x: Mixed, _ y: Mixed) -> Mixed {
+        if case .int = x, case .int = y { return apply(op, x, y) }
+        guard let d = x.asDecimal, let e = y.asDecimal else { return .null }
+        if op == .divide, Decimal128.compare(e, .zero) == 0 { return .int(d.isNegative ? .min : .max) }
+        guard case .decimal(let exact) = apply(op, .decimal(d), .decimal(e)) else { return .null }
+        let result = op == .divide ? exact.truncated : exact
+        if let i = result.truncatedInt64, Decimal128.compare(Decimal128(i), result) == 0 { return .int(i) }
+        return .decimal(result)
+    }
+    /// The wider type of int < float < double < decimal; NULL when either is none of them. Integers that do not fit into 64 bits become decimals.
     static func apply(_ op: ArithmeticOperator, _ x: Mixed, _ y: Mixed) -> Mixed {
         switch (x, y) {
         case (.int(let i), .int(let j)):
-            switch op {
-            case .add: return .int(i &+ j)
-            case .subtract: return .int(i &- j)
-            case .multiply: return .int(i &* j)
-            case .divide:
-                if j == 0 { return .int(i < 0 ? .min : .max) }
-                return .int(i == .min && j == -1 ? .min : i / j)
-            }
+            if op == .divide, j == 0 { return .int(i < 0 ? .min : .max) }
+            let (result, overflows) =
+                switch op {
+                case .add: i.addingReportingOverflow(j)
+                case .subtract: i.subtractingReportingOverflow(j)
+                case .multiply: i.multipliedReportingOverflow(by: j)
+                case .divide: i.dividedReportingOverflow(by: j)
+                }
+            return overflows ? apply(op, .decimal(Decimal128(i)), .decimal(Decimal128(j))) : .int(result)
         case (.decimal, _), (_, .decimal):
             guard let d = x.asDecimal, let e = y.asDecimal else { return .null }
             switch op {

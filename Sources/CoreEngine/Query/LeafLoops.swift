@@ -174,34 +174,58 @@ enum LeafLoops {
 
     // MARK: Aggregates
 
-    /// Sum (wrapping), least or greatest of `count` > 0 elements.
-    static func total(_ n: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>, _ kind: AggregateKind) -> Int64 {
+    /// The least or greatest of `count` > 0 elements.
+    static func extreme(_ n: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>, _ kind: AggregateKind) -> Int64 {
         switch n.width {
-        case 64: return total(n.payload.assumingMemoryBound(to: Int64.self) + first, count, kind)
-        case 32: return total(n.payload.assumingMemoryBound(to: Int32.self) + first, count, kind)
-        case 16: return total(n.payload.assumingMemoryBound(to: Int16.self) + first, count, kind)
-        case 8: return total(n.payload.assumingMemoryBound(to: Int8.self) + first, count, kind)
+        case 64: return extreme(n.payload.assumingMemoryBound(to: Int64.self) + first, count, kind)
+        case 32: return extreme(n.payload.assumingMemoryBound(to: Int32.self) + first, count, kind)
+        case 16: return extreme(n.payload.assumingMemoryBound(to: Int16.self) + first, count, kind)
+        case 8: return extreme(n.payload.assumingMemoryBound(to: Int8.self) + first, count, kind)
         default:
             unpack(n, first, count, unpacked)
-            return total(UnsafePointer(unpacked), count, kind)
+            return extreme(UnsafePointer(unpacked), count, kind)
         }
     }
     @inline(__always)
-    private static func total<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ kind: AggregateKind) -> Int64 {
-        switch kind {
-        case .min:
-            var v = p[0]
+    private static func extreme<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int, _ kind: AggregateKind) -> Int64 {
+        var v = p[0]
+        if kind == .min {
             for i in 0..<count { v = p[i] < v ? p[i] : v }
-            return Int64(v)
-        case .max:
-            var v = p[0]
+        } else {
             for i in 0..<count { v = p[i] > v ? p[i] : v }
-            return Int64(v)
-        default:
-            var s: Int64 = 0
-            for i in 0..<count { s = s &+ Int64(truncatingIfNeeded: p[i]) }
-            return s
         }
+        return Int64(v)
+    }
+    /// Sum of `count` integers, from `first` on: at most 256.
+    static func sum(_ n: Node, _ first: Int, _ count: Int, _ unpacked: UnsafeMutablePointer<Int8>) -> Int128 {
+        switch n.width {
+        case 64: return sum(n.payload.assumingMemoryBound(to: Int64.self) + first, count)
+        case 32: return Int128(sum(n.payload.assumingMemoryBound(to: Int32.self) + first, count))
+        case 16: return Int128(sum(n.payload.assumingMemoryBound(to: Int16.self) + first, count))
+        case 8: return Int128(sum(n.payload.assumingMemoryBound(to: Int8.self) + first, count))
+        default:
+            unpack(n, first, count, unpacked)
+            return Int128(sum(UnsafePointer(unpacked), count))
+        }
+    }
+    @inline(__always)
+    private static func sum<T: FixedWidthInteger & SignedInteger>(_ p: UnsafePointer<T>, _ count: Int) -> Int64 {
+        var s: Int64 = 0
+        for i in 0..<count { s = s &+ Int64(truncatingIfNeeded: p[i]) }
+        return s
+    }
+    /// The sum of 256 integers fits into 64 bits when each fits into 56: that is known behind the loop.
+    @inline(__always)
+    private static func sum(_ p: UnsafePointer<Int64>, _ count: Int) -> Int128 {
+        var s: Int64 = 0, bits: UInt64 = 0
+        for i in 0..<count {
+            s = s &+ p[i]
+            bits |= UInt64(bitPattern: p[i] &+ 1 << 55)
+        }
+        if bits >> 56 == 0 { return Int128(s) }
+        var exact: Int128 = 0
+        for i in 0..<count { exact &+= Int128(p[i]) }
+        return exact
     }
     /// Sum of doubles in eight lanes; NaN when one of them is none (or infinities meet): then the caller adds one by one.
     static func sum(_ n: Node, _ count: Int) -> Double {

@@ -211,7 +211,9 @@ package final class Salvage {
     private func finishReport() {
         report.format = source.roots.first?.format ?? source.format
         report.version = source.roots.first?.version ?? 0
-        report.classes = tables.map(\.report)
+        for t in tables {
+            if t.table.className != nil { report.classes.append(t.report) } else if !t.report.isWhole { report.otherTablesAreWhole = false }
+        }
         report.roots = origins
         report.roots += source.badRoots.map { SalvageReport.Root(origin: $0.origin.rawValue, top: $0.top.offset, version: 0, reason: $0.reason) }
     }

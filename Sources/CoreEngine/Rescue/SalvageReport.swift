@@ -46,6 +46,8 @@ package struct SalvageReport {
     var version: UInt64 = 0
     var roots: [Root] = []
     var classes: [Class] = []
+    /// The same of tables that are no class of the user: the one with the version of the schema.
+    var otherTablesAreWhole = true
     /// Classes of which nothing but the name, or not even that, is left.
     var lostClasses: [(name: Name?, reason: String)] = []
     /// What the check finds in the newest version found; nil: it could not be checked.
@@ -57,7 +59,7 @@ package struct SalvageReport {
     /// Whether the new file has all that the newest version had, and nothing in that speaks against it.
     var isWhole: Bool {
         guard let first = roots.first, first.origin == DamagedFile.Root.Origin.newest.rawValue, first.reason == nil else { return false }
-        return check?.faults == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole)
+        return check?.faults == 0 && lostClasses.isEmpty && pageCount == 0 && classes.allSatisfy(\.isWhole) && otherTablesAreWhole
     }
 
     /// The same as JSON.

@@ -124,6 +124,16 @@ public struct Decimal128: Hashable, Sendable {
         return ca == cb ? 0 : (ca < cb ? -1 : 1)
     }
 
+    /// The next whole number toward zero; infinities and NaNs as they are.
+    var truncated: Decimal128 {
+        var (coefficient, exponent) = parts
+        if isSpecial || exponent >= 0 { return self }
+        while exponent < 0 && coefficient > 0 {
+            coefficient /= 10
+            exponent += 1
+        }
+        return Decimal128(negative: isNegative, coefficient: coefficient, exponent: 0)
+    }
     /// The value truncated toward zero, when finite and within Int64.
     package var truncatedInt64: Int64? {
         if isSpecial { return nil }

@@ -25,6 +25,11 @@ package enum Mixed {
     package static var emptyList: Mixed { .list(.null) }
     package static var emptyDictionary: Mixed { .dictionary(.null) }
 
+    /// A number of a program. Of each type one NaN stands for null in the file, and everywhere else, too. Format: logical §6.7, §6.8.
+    @inline(__always) package static func number(_ v: Double) -> Mixed { v.bitPattern == 0x7FF8_0000_0000_00AA ? .null : .double(v) }
+    @inline(__always) package static func number(_ v: Float) -> Mixed { v.bitPattern == 0x7FC0_00AA ? .null : .float(v) }
+    @inline(__always) package static func number(_ v: Decimal128) -> Mixed { v == .null ? .null : .decimal(v) }
+
     @inline(__always) package var isNull: Bool {
         if case .null = self { return true }
         return false
@@ -63,7 +68,7 @@ extension Mixed {
         case (.objectId(let x), .objectId(let y)): return x == y ? 0 : (x < y ? -1 : 1)
         case (.uuid(let x), .uuid(let y)): return x == y ? 0 : (x < y ? -1 : 1)
         case (.decimal(let x), .decimal(let y)): return Decimal128.compare(x, y)
-        case (.float(let x), .float(let y)): return compareFloating(Double(x), Double(y))
+        case (.float(let x), .float(let y)): return compareFloats(x, y)
         case (.double(let x), .double(let y)): return compareFloating(x, y)
         case (.float(let x), .double(let y)): return compareFloating(Double(x), y)
         case (.double(let x), .float(let y)): return compareFloating(x, Double(y))
@@ -84,15 +89,25 @@ extension Mixed {
         return Decimal128.compare(x, y)
     }
     /// As `compare`, but numbers of different types by what they are exactly, so that it is an order: by `compare` the decimal 0.1 equals both the
-    /// float and the double 0.1, which differ.
+    /// float and the double 0.1, which differ. So do NaNs of several types that `compare` takes for equal.
     static func compareExactly(_ a: Mixed, _ b: Mixed) -> Int {
         switch (a, b) {
-        case (.decimal(let x), .double(let y)): Decimal128.compare(x, Decimal128(exactly: y))
-        case (.decimal(let x), .float(let y)): Decimal128.compare(x, Decimal128(exactly: Double(y)))
-        case (.double(let x), .decimal(let y)): Decimal128.compare(Decimal128(exactly: x), y)
-        case (.float(let x), .decimal(let y)): Decimal128.compare(Decimal128(exactly: Double(x)), y)
+        case (.decimal(let x), .double(let y)): compareExactly(x, y)
+        case (.decimal(let x), .float(let y)): compareExactly(x, Double(y))
+        case (.double(let x), .decimal(let y)): -compareExactly(y, x)
+        case (.float(let x), .decimal(let y)): -compareExactly(y, Double(x))
+        case (.float(let x), .float(let y)): compareFloating(Double(x), Double(y))
         default: compare(a, b)
         }
+    }
+    private static func compareExactly(_ x: Decimal128, _ y: Double) -> Int {
+        guard x.isNaN && y.isNaN else { return Decimal128.compare(x, Decimal128(exactly: y)) }
+        // Binary NaNs stand, in the order of their bits, where the decimal NaN with their sign stands that carries nothing. The usual one equals it.
+        let sign = y.bitPattern & 1 << 63, usual = Decimal128(low: 0, high: sign | Decimal128.nan.high)
+        let place = Decimal128.compare(x, usual)
+        if place != 0 { return place }
+        let usualBits = sign | Double.nan.bitPattern
+        return usualBits == y.bitPattern ? 0 : (usualBits < y.bitPattern ? -1 : 1)
     }
 
     /// A number in decimal form, rounded to the digits that its type holds; nil where there is no number.
@@ -114,6 +129,11 @@ extension Mixed {
             return x.bitPattern == y.bitPattern ? 0 : (x.bitPattern < y.bitPattern ? -1 : 1)
         }
         return x < y ? -1 : 1
+    }
+    /// The same among floats: as doubles some NaNs would be one.
+    private static func compareFloats(_ x: Float, _ y: Float) -> Int {
+        guard x.isNaN && y.isNaN else { return compareFloating(Double(x), Double(y)) }
+        return x.bitPattern == y.bitPattern ? 0 : (x.bitPattern < y.bitPattern ? -1 : 1)
     }
     private static func compare(_ x: Int64, _ y: Double) -> Int {
         if y.isNaN { return 1 }
@@ -153,10 +173,20 @@ extension Decimal128 {
     }
     /// As many digits as there is room for: different numbers stay different, and in order.
     init(exactly value: Double) { self.init(value, text: { Platform.scientific($0, digits: 33) }, digits: 34) }
+    /// A NaN with the sign of a binary one. It carries the 51 bits that follow the quiet bit, moved up by 59 places, or nothing where that is more
+    /// than a decimal may carry. Format: logical §12.3.
+    private init(nan value: Double) {
+        let carried = UInt128(value.bitPattern & 0x7_FFFF_FFFF_FFFF) << 59
+        self =
+            carried > Decimal128.maxCarried ? .nan : Decimal128(low: UInt64(truncatingIfNeeded: carried), high: Self.nan.high | UInt64(carried >> 64))
+        if value.sign == .minus { high |= 1 << 63 }
+    }
+    /// The largest number that a NaN may carry: 10^33 − 1.
+    static let maxCarried: UInt128 = maxCoefficient / 10
     /// - Parameter text: spells a positive number.
     private init(_ value: Double, text: (Double) -> String, digits: Int) {
         if value.isNaN {
-            self = Decimal128(low: 0, high: 0x7C00_0000_0000_0000)
+            self.init(nan: value)
             return
         }
         if value.isInfinite {

@@ -38,12 +38,15 @@ extension _HasPersistedType {
 }
 
 extension _HasPersistedType {
-    /// An aggregate as this type; nil for none. Averages of integers, which are no integers, are cut where one is asked for.
+    /// An aggregate as this type; nil for none. Averages of integers, which are no integers, are cut where one is asked for. Of a sum beyond 64 bits
+    /// an integer is the nearest one; `Decimal128` and `Double` hold it.
     static func aggregate(_ value: EngineValue) -> Self? {
         switch value {
         case .null: nil
         case .double(let v) where (Self.self as? any _RealmStorable.Type)?._rlmShape.type == .int:
             _rlmLoad(_StoredValue(.int(Int64(exactly: v.rounded(.towardZero)) ?? 0), nil))
+        case .decimal(let v) where v.truncatedInt64 == nil && !v.isSpecial && (Self.self as? any _RealmStorable.Type)?._rlmShape.type == .int:
+            _rlmLoad(_StoredValue(.int(v.isNegative ? .min : .max), nil))
         default: _rlmLoad(_StoredValue(value, nil))
         }
     }
@@ -157,7 +160,9 @@ struct AggregateOfValues {
             return .decimal(asAverage ? sum / CoreEngine.Decimal128(Int64(count)) : sum)
         }
         if !asAverage, values.allSatisfy({ if case .int = $0 { true } else { false } }) {
-            return .int(values.reduce(0) { $0 &+ $1.integer })
+            // Exact: no number of values in memory has a sum of more than 34 digits.
+            let sum = values.reduce(CoreEngine.Decimal128(0)) { $0 + CoreEngine.Decimal128($1.integer) }
+            return sum.truncatedInt64.map { .int($0) } ?? .decimal(sum)
         }
         let sum = values.reduce(0.0) { $0 + $1.double }
         return .double(asAverage ? sum / Double(count) : sum)

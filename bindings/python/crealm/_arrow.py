@@ -127,13 +127,14 @@ class Type(NamedTuple):
 class Array:
     """The values of one column. `owner` keeps their memory."""
 
-    __slots__ = ("owner", "length", "null_count", "_buffers")
+    __slots__ = ("owner", "length", "null_count", "_buffers", "_children")
 
     def __init__(self, owner: Any, array: ArrowArray) -> None:
         self.owner = owner
         self.length: int = array.length
         self.null_count: int = array.null_count
         self._buffers = (c_void_p * array.n_buffers).from_address(array.buffers)[:]
+        self._children = (c_void_p * array.n_children).from_address(array.children)[:] if array.n_children else []
 
     def buffer(self, index: int, size: int) -> memoryview:
         """The first bytes of a buffer, for reading."""
@@ -143,6 +144,10 @@ class Array:
         block = (c_char * size).from_address(address)
         block.owner = self.owner  # type: ignore[attr-defined]
         return memoryview(block).cast("B").toreadonly()
+
+    def children(self) -> List[Array]:
+        """The parts of a struct."""
+        return [Array(self.owner, ArrowArray.from_address(child)) for child in self._children]
 
     @property
     def size(self) -> int:
@@ -179,10 +184,17 @@ def fetch(handle: Handle, first: int, count: int, names: Sequence[str]) -> Rows:
 
 def fetch_typed(handle: Handle, first: int, count: int, name: str) -> Tuple[Rows, Type]:
     """The same with one column, and the type of that."""
-    array, found = _Owned(ArrowArray()), _Owned(ArrowSchema())
-    handle.call(_fetch, first, count, [name], found.struct, array.struct)
+    none, found = _Owned(ArrowArray()), _Owned(ArrowSchema())
+    handle.call(_fetch, 0, 0, [name], found.struct, none.struct)
     child = ArrowSchema.from_address(c_void_p.from_address(found.struct.children).value or 0)
-    return Rows(array), Type(child.format.decode("ascii"), _metadata(child.metadata).get(_EXTENSION, ""))
+    facts = _metadata(child.metadata)
+    if "realm.primaryKey" in facts:  # Of links the keys of the objects.
+        return fetch(handle, first, count, [f"{name}.@key"]), OF_PROPERTY[c.P_INT]
+    rows = fetch(handle, first, count, [name])
+    if "realm.mixed" in facts:  # A struct with the text.
+        rows.arrays[0] = rows.arrays[0].children()[0]
+        return rows, Type("u", "")
+    return rows, Type(child.format.decode("ascii"), facts.get(_EXTENSION, ""))
 
 
 _EXTENSION = "ARROW:extension:name"

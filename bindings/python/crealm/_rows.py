@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence
@@ -24,7 +25,7 @@ def named_rows(rows: Iterable[Any], names: List[str]) -> Iterator[Dict[str, Any]
         yield dict(zip(names, row))
 
 
-def _boolean(text: str) -> bool:
+def boolean_of(text: str) -> bool:
     try:
         return {"true": True, "1": True, "false": False, "0": False}[text.strip().lower()]
     except KeyError:
@@ -37,16 +38,50 @@ def _time(text: str) -> datetime:
     return made if made.tzinfo else made.replace(tzinfo=timezone.utc)
 
 
+_INTEGER = re.compile(r"[+-]?[0-9]+")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_SPECIAL = re.compile(r"[+-]?(?:nan|inf|infinity)", re.IGNORECASE)
+
+
+def integer_of(text: str) -> int:
+    """Digits with a sign, zeros in front of them or not; nothing else that Python takes, such as 1_000."""
+    if not _INTEGER.fullmatch(text):
+        raise ValueError(f"{text!r} is no integer")
+    value = int(text)
+    if not -(2**63) <= value < 2**63:
+        raise ValueError(f"{text} does not fit into 64 bits")
+    return value
+
+
+def float_of(text: str) -> float:
+    """Digits with a sign, a point and an exponent, or nan and inf."""
+    if not _NUMBER.fullmatch(text) and not _SPECIAL.fullmatch(text):
+        raise ValueError(f"{text!r} is no number")
+    return float(text)
+
+
+def decimal_of(text: str) -> Decimal:
+    """The same as a decimal."""
+    if not _NUMBER.fullmatch(text) and not _SPECIAL.fullmatch(text):
+        raise ValueError(f"{text!r} is no number")
+    return Decimal(text)
+
+
+def delimiter_beside(names: Sequence[str]) -> Optional[str]:
+    """What seems to stand between the names of a first line that has one name, as it was read."""
+    return next((mark for mark in ";\t|" if mark in names[0]), None) if len(names) == 1 else None
+
+
 _READERS: Dict[int, Callable[[str], Any]] = {
-    c.P_INT: int,
-    c.P_BOOL: _boolean,
+    c.P_INT: integer_of,
+    c.P_BOOL: boolean_of,
     c.P_STRING: str,
     c.P_MIXED: str,
     c.P_BINARY: bytes.fromhex,
     c.P_TIMESTAMP: _time,
-    c.P_FLOAT: float,
-    c.P_DOUBLE: float,
-    c.P_DECIMAL: Decimal,
+    c.P_FLOAT: float_of,
+    c.P_DOUBLE: float_of,
+    c.P_DECIMAL: decimal_of,
     c.P_OBJECT_ID: ObjectId,
     c.P_UUID: UUID,
 }
@@ -59,6 +94,10 @@ def csv_rows(bound: BoundClass, file: Iterable[str], names: Optional[Sequence[st
         header = list(names) if names is not None else next(lines)
     except StopIteration:
         return
+    mark = delimiter_beside(header) if names is None else None
+    if mark is not None:
+        raise DataError(
+            f"The first line has one name, {header[0]!r}, and {mark!r} in it", hint="Fields are separated by commas: csv.reader() reads others.")
     facts = [bound.find(name) for name in header]
     for one in facts:
         if one.collection != c.C_NONE or one.type not in _READERS:

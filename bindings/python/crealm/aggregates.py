@@ -156,7 +156,9 @@ class Grouping:
             groups[()] = _Group(columns)
         first = 0
         while True:
-            page = _arrow.fetch(self._rows._handle, first, _PAGE, names or ["@key"])
+            # Of links the keys of the objects.
+            paths = [f"{name}.@key" if name in facts and facts[name].type == c.P_OBJECT else name for name in names]
+            page = _arrow.fetch(self._rows._handle, first, _PAGE, paths or ["@key"])
             if not page.length:
                 return groups
             first += page.length

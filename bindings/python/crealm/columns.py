@@ -15,11 +15,13 @@ and copied once: what comes out is good when the database moves on or is closed.
     datetime                timestamp in nanoseconds, UTC: DataError for times before 1677 or after 2262
     Decimal                 16 bytes as the file has them, extension realm.decimal128
     ObjectId, UUID          12 bytes, extension realm.objectid; 16 bytes, extension arrow.uuid
-    a link                  int64, the key of the object; the metadata realm.link names its class
+    a link                  the primary key of the object; int64, its key, where its class has none
     an embedded object      struct
     list, set               list
     dict                    map
-    Any                     string: JSON
+    Any                     struct with one string, json: docs/columns.md
+
+All of it comes back as it was with add_many(), by pandas and polars, too, which drop what Arrow says of a column.
 
 Of enums and dates (see `kinds`) Arrow has what is stored; col[i], loops and to_list() give members and days.
 """
@@ -29,9 +31,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
-from . import _arrow
+from . import _arrow, _frames
 from ._handle import Handle
-from .errors import LimitExceeded, NotSupportedError, QueryError
+from .errors import DataError, LimitExceeded, NotSupportedError, QueryError
 from .expressions import Path
 from .kinds import Kind
 
@@ -51,13 +53,18 @@ _FIXED: Dict[str, Tuple[str, int, str]] = {
 }
 
 
+_NO_VALUE: Any = object()
+
+
 class Column(Sequence[Any]):
     """The values of a column, in memory of their own: col[i], len(col), loops and to_list() give what
     attributes give; of links the key of the object, of Any the JSON.
 
     Numbers, bools and points in time (as nanoseconds since 1970) can be had where they are: `values` is
     a memoryview, numpy.asarray(col) an array, and from Python 3.12 on memoryview(col) works, too, but for points in
-    time: it would take from numpy what they are. Where `validity` says that a value is None, its number means nothing.
+    time: it would take from numpy what they are. Where `validity` says that a value is None, its number in `values` means
+    nothing. An array of numpy has NaN for None among floats and NaT among points in time; for integers and bools with None
+    among them there is to_numpy(null=…), to_masked(), or numpy.asarray(col, dtype=object), and else a DataError.
     """
 
     __slots__ = ("_array", "_type", "_kind", "_values", "_bytes")
@@ -103,16 +110,58 @@ class Column(Sequence[Any]):
             ) from None
 
     def __buffer__(self, flags: int) -> memoryview:
+        if self.null_count:
+            raise BufferError("Some values are None, for which a buffer has no number: `values` and `validity` have both")
         if self._type.format == "tsn:UTC":  # numpy prefers buffers, which have no such type, to `__array_interface__`.
             raise BufferError("Points in time have no buffer of their own: `values` has their nanoseconds since 1970")
         return self.values
 
     @property
     def __array_interface__(self) -> Dict[str, Any]:
-        """What numpy asks for; nothing where the values are no numbers."""
-        if self._type.format not in _FIXED:
+        """What numpy asks for; nothing where the values are no numbers, or some of them None."""
+        if self._type.format not in _FIXED or self.null_count:
             raise AttributeError("__array_interface__")
         return {"version": 3, "shape": (len(self),), "typestr": self._fixed()[2], "data": self.values.cast("B")}
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        """What numpy asks for next."""
+        import numpy
+
+        if self._type.format not in _FIXED or dtype is not None and numpy.dtype(dtype) == object:
+            return numpy.array(self._all(), dtype=dtype)
+        if copy is False and self.null_count:
+            raise ValueError("Values of which some are None are copied for numpy")
+        found = self.to_masked()
+        if not self.null_count:
+            return found.data if dtype is None else found.data.astype(dtype)
+        kind = found.dtype if dtype is None else numpy.dtype(dtype)
+        if kind.kind not in "fcmM":
+            raise DataError(
+                f"{self.null_count} of {len(self)} values are None, for which {kind} has no value",
+                hint="Use to_numpy(null=…), to_masked(), or numpy.asarray(column, dtype=object).")
+        found = found.astype(kind)
+        return found.filled(numpy.array("NaT" if kind.kind in "mM" else "nan").astype(kind))
+
+    def to_numpy(self, *, null: Any = _NO_VALUE) -> Any:
+        """An array of numpy. null: what stands in place of None; without it the array is that of numpy.asarray(), which
+        refuses integers and bools of which some are None: DataError. A value that the array cannot hold is one, too."""
+        import numpy
+
+        if null is _NO_VALUE or self._type.format not in _FIXED:
+            return numpy.asarray(self if null is _NO_VALUE else [null if value is None else value for value in self._all()])
+        found = self.to_masked()
+        filler = numpy.asarray(null)
+        if not numpy.can_cast(filler.dtype, found.dtype, "same_kind"):
+            raise DataError(f"{null!r} cannot stand among values of type {found.dtype}")
+        return found.filled(filler.astype(found.dtype))
+
+    def to_masked(self) -> Any:
+        """A masked array of numpy, in which None is masked. NotSupportedError for texts and all else that is no number."""
+        import numpy
+
+        values = numpy.frombuffer(self.values.cast("B"), dtype=self._fixed()[2])
+        mask = numpy.array(_arrow.bits(self._array, 0)) == 0 if self.null_count else numpy.ma.nomask
+        return numpy.ma.MaskedArray(values, mask)
 
     def to_list(self) -> List[Any]:
         """The values as a list of Python."""
@@ -177,14 +226,7 @@ class Columnar:
     def to_pandas(self, *columns: Any) -> "pandas.DataFrame":
         """A DataFrame of pandas; needs pyarrow, too. A column of integers with None among them is of type Int64: in one of
         floats, which pandas would make, large integers lose digits."""
-        import pandas
-
-        table = self.to_arrow(*columns)
-        frame = table.to_pandas(integer_object_nulls=True)
-        for index, column in enumerate(table.columns):
-            if column.null_count and str(column.type) == "int64":
-                frame.isetitem(index, pandas.arrays.IntegerArray(column.fill_null(0).to_numpy(), column.is_null().to_numpy()))
-        return frame
+        return _frames.frame_of(self.to_arrow(*columns))
 
     def to_polars(self, *columns: Any) -> "polars.DataFrame":
         """A DataFrame of polars."""

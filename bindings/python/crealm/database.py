@@ -29,7 +29,7 @@ from typing import (
     overload,
 )
 
-from . import _batches, _library, _marshal as c
+from . import _batches, _frames, _library, _marshal as c
 from ._handle import FrozenOwner, Owner
 from ._library import lib
 from ._progress import Attended, Progress
@@ -57,7 +57,7 @@ from .objects import Object, Table
 from .observing import Changes, Moves, Observation, wait_for_change
 from .schema import BoundClass, ClassSchema
 from .versions import PinnedVersion
-from .writing import AsyncBlock, AsyncWrite
+from .writing import AsyncBlock, AsyncWrite, WriteCall
 
 if TYPE_CHECKING:
     from .models import Model
@@ -199,7 +199,7 @@ class Database(Session):
         call that begins later is not affected; without one nothing happens. Any thread."""
         self._owner.interrupt()
 
-    async def write_async(self, function: Callable[..., T], *arguments: Any) -> T:
+    def write_async(self, function: Callable[..., T], *arguments: Any) -> WriteCall[T]:
         """Calls function(*arguments) in a write of its own, as soon as it is its turn, and returns what it
         returns when the changes are on disk. The event loop of asyncio goes on meanwhile: nothing here waits,
         neither for other writers nor for the disk. Writes that stand in line together reach the disk
@@ -207,16 +207,21 @@ class Database(Session):
 
         The function is called in a turn of the event loop, on this thread; it changes the database as the
         block of write() does, and cannot await anything. If it raises, its changes are forgotten, and the
-        exception arrives here. A write whose task is cancelled before its turn does not take place; one
-        that was committed stays. A write whose event loop is closed, or whose thread ends, before its turn
+        exception arrives here. A write whose task is cancelled before its turn does not take place; later the
+        cancellation waits until the outcome is known, and what was committed stays. The CancelledError says which:
+        getattr(error, "committed", False); so does what this returns, call.committed, where others pass on another
+        error, as asyncio.gather() does. A write whose event loop is closed, or whose thread ends, before its turn
         does not take place either.
 
         CommitOutcomeUnknown when it is not known whether the changes are on disk; ClosedError when the
         database is closed before the function is called.
         """
-        self._require_writable()
-        result: T = await AsyncWrite(self, function, arguments).done()
-        return result
+
+        def write() -> AsyncWrite:
+            self._require_writable()
+            return AsyncWrite(self, function, arguments)
+
+        return WriteCall(write)
 
     def freeze(self) -> "Database":
         """This database at the snapshot that it shows, for ever: to be read on any thread, by many at once,
@@ -332,6 +337,8 @@ class Database(Session):
         if batch < 1:
             raise DataError(f"A batch has at least one row, not {batch}")
         if hasattr(rows, "__arrow_c_stream__"):
+            if _frames.is_pandas(rows):
+                rows = _frames.table_of(rows, self[bound.name])
             return _batches.add_stream(self._owner, bound, rows, mode, batch)
         source: Iterable[Any] = rows
         if isinstance(rows, (str, os.PathLike)):

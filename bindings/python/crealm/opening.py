@@ -89,7 +89,8 @@ def open(
     key:  64 bytes, for encrypted files.
     passphrase: instead of a key; the library derives one from it, slowly on purpose.
     page_cipher: how a new encrypted file is sealed: "xchacha20", the default, "aes256gcm", or "realm" for
-          the form that Realm's SDKs open. An existing file says itself what it is.
+          the form that Realm's SDKs open. An existing file says itself what it is. Without key and passphrase it
+          is refused: UsageError.
     in_memory: the data is gone when the last database on this path, in any thread, is closed. A file
           that is there already is left alone: FileExists. memory() finds a path.
     durability: when a write is done. "full": as soon as a loss of power cannot take it back any more; a small

@@ -16,6 +16,7 @@ import sys
 import typing
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
+from decimal import Decimal
 from itertools import chain
 from typing import Any, NoReturn, Optional, TypeVar, overload
 from typing import List as ListOf
@@ -154,7 +155,7 @@ class Queryable(Columnar, typing.Generic[T]):
         return self._results()._aggregate("max", property)
 
     def sum(self, property: Any = None) -> Any:
-        """The sum: an int, which wraps at 64 bits, a float, or for decimals and Any a Decimal; zero when
+        """The sum: an int of any size, a float, or for decimals and Any a Decimal; zero when
         there is nothing to add. None, not-a-number and what is no number are passed over."""
         return self._results()._aggregate("sum", property)
 
@@ -463,7 +464,9 @@ class Results(Queryable[T], Observable, Freezable, typing.Sequence[T]):
     def _aggregated(self, function: str, facts: c.PropertyFacts, key: int) -> Any:
         if function in ("sum", "mean"):
             facts = facts._replace(kind=None)  # A sum of members is none of them.
-        return self._db._rich(self._handle.call(c.aggregate, _FUNCTIONS[function], key), facts)
+        value = self._db._rich(self._handle.call(c.aggregate, _FUNCTIONS[function], key), facts)
+        # A sum of integers beyond 64 bits.
+        return int(value) if isinstance(value, Decimal) and facts.type == c.P_INT else value
 
     def to_dicts(self, depth: int = 1) -> ListOf[Optional[typing.Dict[str, Any]]]:
         """A dictionary for each object, as its to_dict(depth) gives it; None where a snapshot has lost its object.

@@ -12,7 +12,7 @@ from ctypes import byref, c_uint
 from functools import partial
 from inspect import iscoroutine
 from itertools import count
-from typing import Any, Callable, Dict, Generator, Optional, Tuple
+from typing import Any, Callable, Coroutine, Dict, Generator, Optional, Tuple, TypeVar
 
 from . import _marshal as c
 from ._handle import outside_of_calls
@@ -21,6 +21,9 @@ from ._prototypes import BlockDue, Flushed, UserdataFreed
 from ._session import Session
 from .errors import ClosedError, CommitOutcomeUnknown, Error, TimedOut, UsageError
 from .observing import post, running_loop, thread_here
+
+
+T = TypeVar("T")
 
 
 class AsyncWrite:
@@ -39,6 +42,7 @@ class AsyncWrite:
         self._number = next(_numbers)
         self._id = c_uint()
         self._waits = False  # For its turn.
+        self.committed: Optional[bool] = None  # Not known yet, or never to be known.
 
     async def done(self) -> Any:
         """What the function returned, when that is on the disk."""
@@ -46,10 +50,47 @@ class AsyncWrite:
         try:
             self._db._owner.call(_ask, self)
             self._waits = True
-            return await self._answer
+            return await self._outcome()
         finally:
             self._give_up()
             self._thread.end(self)
+
+    async def _outcome(self) -> Any:
+        """What comes of a write. A task that is cancelled before the turn of its write gives it up; once it has begun, it
+        takes a moment until its outcome is known, and the cancellation waits for that."""
+        from asyncio import CancelledError, shield
+
+        cancelled: Optional[BaseException] = None
+        while True:
+            try:
+                result = await shield(self._answer)
+                self.committed = True
+                break
+            except CancelledError as error:
+                cancelled = cancelled or error
+                if self._waits:
+                    self._give_up()
+                    self.committed = False
+                    break
+                if self._answer.cancelled():  # By the end of its event loop.
+                    break
+            except CommitOutcomeUnknown as error:
+                if cancelled is None:
+                    raise
+                cancelled.__context__ = error
+                break
+            except GeneratorExit:  # Nobody waits any more.
+                raise
+            except BaseException as error:
+                self.committed = False
+                if cancelled is None:
+                    raise
+                cancelled.__context__ = error
+                break
+        if cancelled is None:
+            return result
+        cancelled.committed = self.committed  # type: ignore[attr-defined]
+        raise cancelled
 
     def _give_up(self) -> None:
         """Nobody waits any more: what has not begun does not take place."""
@@ -119,6 +160,46 @@ class AsyncWrite:
             _settle(self._answer, result, error)
         else:
             post(loop, _settle, self._answer, result, error)
+
+
+class WriteCall(Coroutine[Any, Any, T]):
+    """What write_async() returns: to be awaited, or given to a task, as any coroutine."""
+
+    def __init__(self, write: Callable[[], AsyncWrite]) -> None:
+        self._write: Optional[AsyncWrite] = None
+        self._ended = False
+        self._coroutine = self._run(write)
+
+    async def _run(self, make: Callable[[], AsyncWrite]) -> T:
+        try:
+            self._write = make()
+            result: T = await self._write.done()
+            return result
+        finally:
+            self._ended = True
+
+    @property
+    def committed(self) -> Optional[bool]:
+        """Whether the changes of the function are in the database. None before that is decided, and where
+        CommitOutcomeUnknown was raised. A cancelled task ends when it is decided: then this is True or False."""
+        if self._write is None:
+            return False if self._ended else None
+        return self._write.committed
+
+    def send(self, value: Any) -> Any:
+        return self._coroutine.send(value)
+
+    def throw(self, *arguments: Any) -> Any:
+        if self._write is None:
+            self._ended = True  # Before it began.
+        return self._coroutine.throw(*arguments)
+
+    def close(self) -> None:
+        self._ended = True
+        self._coroutine.close()
+
+    def __await__(self) -> Generator[Any, Any, T]:
+        return self._coroutine.__await__()
 
 
 class AsyncBlock(AsyncWrite):
@@ -196,7 +277,7 @@ class AsyncBlock(AsyncWrite):
                 raise
             db._end_write(block, is_committed=True)
             db._tell()
-            await self._answer
+            await self._outcome()
         finally:
             self._thread.end(self)
 

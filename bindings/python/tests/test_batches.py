@@ -171,7 +171,7 @@ def test_csv(db, tmp_path):
         assert db.add_many(Item, file, update="all") == 2 and db.add_many(Item, io.StringIO("")) == 0
         assert db.add_many(Item, io.StringIO("5,7\n6,8"), columns=["id", "n"]) == 2 and db[Item].get(6).n == 8
         for text, said in (
-            ("id,n\n9,x", r"Row 0: Item\.n: invalid literal"),
+            ("id,n\n9,x", r"Row 0: Item\.n: .x. is no integer"),
             ("id,n\n9", "Row 0: 1 fields for 2 columns"),
             ("id,numbers\n9,1", r"Item\.numbers cannot be filled"),
             ("id,flag\n9,maybe", "neither true nor false"),

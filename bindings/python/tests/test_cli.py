@@ -296,6 +296,14 @@ def test_schema_of_every_fixture(tmp_path, capsys):
             }
 
 
+@pytest.mark.parametrize("text", ["Item where", "Item WHERE ", "Item where limit 2", "Item where sort name", "Item stray", "Item limit", "Item sort"])
+def test_a_query_with_a_stray_word(file, capsys, text):
+    """It is no query for all objects."""
+    assert main(["query", str(file), text]) == 1
+    told = capsys.readouterr()
+    assert told.out == "" and told.err
+
+
 def test_query(file, capsys):
     def ask(text, *options):
         code = main(["query", str(file), text, *options])

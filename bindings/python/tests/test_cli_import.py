@@ -282,6 +282,83 @@ def test_csv_of_others(tmp_path):
         assert len(db["Text"][0].text) == 200_000
 
 
+def test_csv_with_numbers_of_other_forms(tmp_path):
+    """Without a schema a column is one of numbers only if nothing of its texts is lost by that."""
+    columns = {
+        "zip": ("00501", "10001", str), "plus": ("+5", "6", str), "python": ("1_000", "7", str), "large": ("9223372036854775809", "1", str),
+        "int": ("9223372036854775807", "-5", int), "float": ("1.5", "9007199254740992", float), "exact": ("1.5", "9007199254740993", str),
+        "zero": ("-0", "5", float), "far": ("1e999", "1", str)}
+    lines = [",".join(columns), *(",".join(values[row] for values in columns.values()) for row in (0, 1))]
+    (tmp_path / "N.csv").write_text("\n".join(lines), encoding="utf-8")
+    code, err, out = quiet(["import", tmp_path / "n.realm", tmp_path / "N.csv"])
+    assert code == 0, err
+    with crealm.open(tmp_path / "n.realm", mode="r") as db:
+        assert {name: prop.type for name, prop in db["N"].schema.properties.items()} == {name: values[2] for name, values in columns.items()}
+        first = db["N"][0]
+        assert (first.zip, first.plus, first.python, first.large, first.int) == ("00501", "+5", "1_000", "9223372036854775809", 2**63 - 1)
+
+
+@pytest.mark.parametrize(
+    "name, text, value",
+    [("n", "00501", 501), ("n", "+5", 5), ("x", "+1.50", 1.5), ("x", "00.5", 0.5), ("x", "3", 3.0), ("d", "+01.50", Decimal("1.50")), ("b", "true", True),
+     ("n", "1_000", None), ("n", " 5", None), ("n", "1.0", None), ("n", "9223372036854775808", None), ("x", "1_0.5", None), ("d", "1_000", None),
+     ("b", "yes", None), ("any", "9223372036854775809", None), ("any", "00501", "00501"), ("any", "1_000", "1_000"), ("any", "12", 12)])
+def test_csv_for_properties_of_a_type(tmp_path, name, text, value):
+    """Of which type a column is, is known: digits with a sign; else an error that names the line and the property. So, too, for add_many()."""
+    schema = [crealm.ClassSchema("N", {"id": int, "n": int, "x": float, "d": Decimal, "b": bool, "any": Any}, primary_key="id")]
+    source = tmp_path / "N.csv"
+    source.write_text(f"id,{name}\n1,{'true' if name == 'b' else 1}\n2,{text}\n", encoding="utf-8")
+    with crealm.open(tmp_path / "n.realm", schema=schema):
+        pass
+    code, err, _ = quiet(["import", tmp_path / "n.realm", source])
+    with crealm.open(tmp_path / "n.realm") as db:
+        if value is None:
+            assert code == 1 and f"N.{name}" in err and "line 3" in err and "JSON" not in err and len(db["N"]) == 0, err
+        else:
+            assert code == 0 and db["N"].get(2)[name] == value and type(db["N"].get(2)[name]) is type(value), err
+        with db.write():
+            db["N"].delete_all()
+        if name == "any":
+            return
+        if value is None:
+            with pytest.raises(crealm.DataError, match=rf"Row 1: N\.{name}"), db.write():
+                db.add_many("N", str(source))
+        else:
+            with db.write():
+                db.add_many("N", str(source))
+            assert db["N"].get(2)[name] == value
+
+
+def test_csv_with_another_delimiter(tmp_path):
+    source, new = tmp_path / "S.csv", tmp_path / "s.realm"
+    source.write_text("a;b\n1;x\n", encoding="utf-8")
+    code, err, _ = quiet(["import", new, source])
+    assert code == 1 and "--delimiter ';'" in err and not new.exists()
+    assert quiet(["import", new, source, "--delimiter", ";"])[0] == 0
+    with crealm.open(new) as db:
+        assert (db["S"][0].a, db["S"][0].b) == (1, "x")
+        with pytest.raises(crealm.DataError, match="';' in it"), db.write():
+            db.add_many("S", str(source))
+    source.write_text("a;b\n1\n", encoding="utf-8")
+    assert quiet(["import", tmp_path / "one.realm", source, "--delimiter", ","])[0] == 0  # That is its name.
+    source.write_text("a\tb\n1\tx\n", encoding="utf-8")
+    assert quiet(["import", tmp_path / "tab.realm", source, "--delimiter", "tab"])[0] == 0
+    for wrong in ("", "ab", '"'):
+        assert quiet(["import", tmp_path / "no.realm", source, "--delimiter", wrong])[0] == 1
+
+
+def test_csv_of_a_head_only(tmp_path):
+    """It makes the class, with texts, and says that nothing came."""
+    source, new = tmp_path / "Town.csv", tmp_path / "t.realm"
+    source.write_text("name,people\n", encoding="utf-8")
+    code, err, out = quiet(["import", new, source])
+    assert code == 0 and "0 objects of 1 classes" in out and "Town: the source has no object of it" in err
+    with crealm.open(new) as db:
+        assert len(db["Town"]) == 0 and list(db["Town"].schema.properties) == ["name", "people"]
+    code, err, out = quiet(["import", new, source])
+    assert code == 0 and "0 objects of 1 classes" in out and "Town: the source has no object of it" in err
+
+
 def test_links_by_primary_key(towns, tmp_path):
     with crealm.open(towns) as db:
         people = [obj.name for obj in db["Town"]]

@@ -141,6 +141,46 @@ def test_columns_for_numpy(rows):
     assert numpy.asarray(table.column("s"), dtype=object).tolist() == [row.s for row in table]
 
 
+def test_none_is_no_number_for_numpy(path):
+    """Not 15 in [1, None, 3], nor 1970, nor False."""
+    numpy = pytest.importorskip("numpy", reason="numpy is not installed")
+    kinds = {"i": int, "b": bool, "d": float, "f": crealm.Float32, "t": datetime, "s": str, "u": uuid.UUID}
+    with crealm.open(path, schema=[crealm.ClassSchema("A", {name: Optional[kind] for name, kind in kinds.items()})]) as db:
+        when = datetime(2020, 1, 1, tzinfo=timezone.utc)
+        with db.write():
+            for number in (1, None, 2**53 + 1):
+                given = {"i": number, "b": True, "d": 0.5, "f": 0.5, "t": when, "s": "x", "u": uuid.UUID(int=5)}
+                db["A"].create(**{name: None if number is None else value for name, value in given.items()})
+        columns = {name: db["A"].column(name) for name in kinds}
+        for name in ("i", "b"):
+            with pytest.raises(crealm.DataError, match="1 of 3 values are None"):
+                numpy.asarray(columns[name])
+            with pytest.raises(crealm.DataError, match="1 of 3 values are None"):
+                columns[name].to_numpy()
+        assert numpy.asarray(columns["i"], dtype=object).tolist() == [1, None, 2**53 + 1]
+        assert numpy.asarray(columns["s"]).tolist() == ["x", None, "x"]
+        assert columns["i"].to_numpy(null=-1).tolist() == [1, -1, 2**53 + 1]
+        assert columns["b"].to_numpy(null=False).tolist() == [True, False, True]
+        assert columns["s"].to_numpy(null="").tolist() == ["x", "", "x"]
+        assert columns["i"].to_masked().sum() == 2**53 + 2 and columns["i"].to_masked().mask.tolist() == [False, True, False]
+        for name, kind in (("d", "float64"), ("f", "float32")):
+            found = numpy.asarray(columns[name])
+            assert found.dtype == kind and numpy.isnan(found).tolist() == [False, True, False] and found[0] == 0.5
+        found = numpy.asarray(columns["t"])
+        assert numpy.isnat(found).tolist() == [False, True, False] and found[0] == numpy.datetime64("2020-01-01")
+        assert numpy.isnan(numpy.asarray(columns["i"], dtype=float)).tolist() == [False, True, False]  # Asked for.
+        with pytest.raises(crealm.DataError):
+            columns["i"].to_numpy(null=0.5)
+        with pytest.raises(crealm.NotSupportedError):
+            columns["s"].to_masked()
+        for name in kinds:
+            with pytest.raises(TypeError if name in "su" else (BufferError, TypeError)):
+                memoryview(columns[name])
+        with db.write():
+            db["A"].where("i == NULL").delete_all()
+        assert numpy.asarray(db["A"].column("i")).tolist() == [1, 2**53 + 1] and db["A"].column("b").to_numpy(null=False).all()
+
+
 def test_integers_for_pandas_keep_their_digits(path):
     """Also where some are None, for which pandas has floats."""
     pandas = pytest.importorskip("pandas", reason="pandas is not installed")
@@ -282,13 +322,14 @@ def test_pyarrow_reads_everything(things):
     table.validate(full=True)
     found = table.to_pylist()[0]
     assert found["numbers"] == [1, 2] and found["texts"] == ["a", None] and set(found["words"]) == {"x", None}
-    assert found["anys"] == ["1", '"t"', None] and found["any"] == '{"k":[true]}'
+    assert found["anys"] == [{"json": "1"}, {"json": '"t"'}, None] and found["any"] == {"json": '{"k":[true]}'}
     assert found["parts"] == [{"name": "p", "sizes": [7], "of": None, "bits": []}]
     assert found["part"] == {"name": "q", "sizes": [], "of": None, "bits": [{"n": 3}]}
-    assert found["things"] == [second.object_key] and found["other"] == second.object_key
-    assert found["links"] == [("n", None), ("s", second.object_key)] and found["ages"] == [("a", 1)]
+    assert found["things"] == [second.id] and found["other"] == second.id
+    assert found["links"] == [("n", None), ("s", second.id)] and found["ages"] == [("a", 1)]
     assert found["rooms"] == [("r", {"name": "room", "sizes": [], "of": None, "bits": []})]
-    assert table.field("other").metadata == {b"realm.link": b"Thing"}
+    assert table.field("other").metadata == {b"realm.primaryKey": b"Thing"}
+    assert things["Thing"].to_arrow("other.@key").field(0).metadata == {b"realm.link": b"Thing"}
     part = things["Thing"].to_arrow("part.name", "other.id", "@key")
     assert part.column_names == ["part.name", "other.id", "@key"]
     assert part.to_pylist()[0] == {"part.name": "q", "other.id": 2, "@key": first.object_key}

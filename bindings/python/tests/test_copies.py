@@ -131,6 +131,45 @@ def test_change_key(tmp_path):
         assert contents(db) == before
 
 
+def test_a_cipher_without_a_key_is_refused(tmp_path):
+    """A plain file is not what is meant."""
+    plain, sealed, there = tmp_path / "plain.realm", tmp_path / "sealed.realm", tmp_path / "new.realm"
+    with crealm.open(sealed, schema=[PERSON], key=KEY) as db:
+        fill(db, 30)
+    for cipher in ("xchacha20", "aes256gcm", "realm"):
+        with pytest.raises(crealm.UsageError, match="no key or passphrase"):
+            crealm.open(there, schema=[PERSON], page_cipher=cipher)
+        with pytest.raises(crealm.UsageError, match="no key or passphrase"):
+            crealm.salvage(sealed, there, key=KEY, page_cipher=cipher, plain=True)
+        with crealm.open(plain, schema=[PERSON]) as db, pytest.raises(crealm.UsageError, match="no key or passphrase"):
+            db.backup(there, page_cipher=cipher)
+        with crealm.open(sealed, key=KEY) as db:
+            with pytest.raises(crealm.UsageError, match="no key or passphrase"):
+                db.backup(there, key=None, page_cipher=cipher)
+            with pytest.raises(crealm.UsageError, match="no key or passphrase"):
+                db.change_key(key=None, page_cipher=cipher)
+        assert main(["backup", str(plain), str(there), "--cipher", cipher]) != 0
+        assert sorted(path.name for path in tmp_path.glob("*.realm")) == ["plain.realm", "sealed.realm"]
+    assert crealm.file_info(sealed, key=KEY).is_encrypted
+    with crealm.open(sealed, key=KEY) as db:
+        db.change_key(key=None)
+        assert len(db["Person"]) == 20
+        db.change_key(key=OTHER, page_cipher="realm")
+        db.change_key(key=None)  # Opened with a cipher, and plain now.
+    assert not crealm.file_info(sealed).is_encrypted
+
+
+def test_the_cipher_of_a_backup_with_the_same_key(tmp_path, capsys):
+    source, copy, file = tmp_path / "a.realm", tmp_path / "b.realm", tmp_path / "key"
+    file.write_bytes(KEY)
+    with crealm.open(source, schema=[PERSON], key=KEY) as db:
+        fill(db, 30)
+    assert main(["backup", str(source), str(copy), "--cipher", "realm", "--key", str(file)]) == 0
+    assert crealm.file_info(copy, key=KEY).cipher == "AES-256-CBC with HMAC"
+    assert main(["backup", str(source), str(tmp_path / "c.realm"), "--cipher", "realm", "--plain", "--key", str(file)]) != 0
+    assert not (tmp_path / "c.realm").exists()
+
+
 def test_wrong_keys_have_a_class_of_their_own(tmp_path):
     for number, secret in enumerate(SECRETS):
         path = tmp_path / f"{number}.realm"

@@ -1,6 +1,7 @@
 """await db.write_async(): order, results, errors, and who waits for whom."""
 
 import asyncio
+import random
 import ctypes
 import gc
 import select
@@ -224,6 +225,66 @@ def test_cancelled_after_its_commit(db):
 
     run(main())
     assert ids(db) == [1, 2]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_cancelled_writes_say_whether_they_took_place(db, seed):
+    """However late they are cancelled: what the error says, and the call, is what the database has."""
+    randomness = random.Random(seed)
+    said, calls = {}, {}
+
+    async def one(number):
+        calls[number] = db.write_async(lambda: db.add(Item(id=number)).id)
+        try:
+            said[number] = await calls[number] == number
+        except asyncio.CancelledError as error:
+            said[number] = error.committed
+            raise
+
+    async def main():
+        tasks = [asyncio.create_task(one(number)) for number in range(200)]
+        while not all(task.done() for task in tasks):
+            for _ in range(randomness.randrange(60)):
+                randomness.choice(tasks).cancel()
+            await asyncio.sleep(randomness.choice((0, 0, 0.0005)))
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return sum(task.cancelled() for task in tasks)
+
+    cancelled = run(main())
+    there = set(ids(db))
+    assert cancelled > 0 and all(said[number] == (number in there) for number in said)
+    for number, call in calls.items():
+        assert call.committed == (number in there), number
+    assert there <= set(range(200)) and len(calls) + cancelled >= 200  # A task that was cancelled before it began made no call.
+
+
+def test_cancelled_writes_whose_function_fails(db):
+    async def main():
+        write = None
+
+        def fails():
+            write.cancel()
+            raise ValueError("on purpose")
+
+        call = db.write_async(fails)
+        write = asyncio.create_task(call)
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await write
+        assert caught.value.committed is False and call.committed is False
+        assert isinstance(caught.value.__context__, ValueError)
+        other = db.write_async(lambda: db.add(Item(id=7)))
+        assert other.committed is None and (await other).id == 7 and other.committed is True
+        block = asyncio.create_task(cancelled_block())
+        with pytest.raises(asyncio.CancelledError) as caught:
+            await block
+        assert caught.value.committed is True and ids(db) == [7, 8]
+
+    async def cancelled_block():
+        async with db.write():
+            db.add(Item(id=8))
+            asyncio.current_task().cancel()
+
+    run(main())
 
 
 def test_closed_before_its_turn(db, path):

@@ -75,7 +75,8 @@ def _write_table(job: Job, pa: Any, path: str, table: Table[Any], writer: OpenWr
     properties = table.schema.properties
     texts = [name for name, prop in properties.items() if not _is_native(table, name, prop, job.declared)]
     native = [name for name in properties if name not in texts]
-    reader = pa.RecordBatchReader.from_stream(table.select("@key", *native))
+    paths = [f"{name}.@key" if _is_link(properties[name], job.declared) else name for name in native]
+    reader = pa.RecordBatchReader.from_stream(table.select("@key", *paths))
     fields = {_KEY: reader.schema.field(0).with_name(_KEY)}
     fields.update({escaped(name): field.with_name(escaped(name)) for name, field in zip(native, list(reader.schema)[1:])})
     fields.update({escaped(name): pa.field(escaped(name), pa.string()) for name in texts})
@@ -116,10 +117,17 @@ def _is_native(table: Table[Any], name: str, prop: Prop, schema: Schema) -> bool
     return True
 
 
-def _is_plain(prop: Prop, schema: Schema) -> bool:
+def _is_link(prop: Prop, schema: Schema) -> bool:
+    """Whether it leads to one object by its key."""
+    return prop.is_link and prop.collection is None and not schema[prop.type].embedded
+
+
+def _is_plain(prop: Prop, schema: Schema, is_part: bool = False) -> bool:
     inner = schema[prop.type] if prop.is_link else None
     if inner is not None and inner.embedded:
-        return all(_is_plain(part, schema) for part in inner.properties.values())
+        return all(_is_plain(part, schema, True) for part in inner.properties.values())
+    if inner is not None and inner.primary_key is not None:
+        return prop.collection is None and not is_part  # Elsewhere the library names objects by their primary keys.
     return prop.type not in (Any, Decimal)
 
 

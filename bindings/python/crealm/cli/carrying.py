@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, TextIO
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, NamedTuple, Optional, Sequence, TextIO
 
 from ..database import Database
 from ..errors import SchemaError
@@ -51,6 +51,8 @@ class Source:
 
     schema: Optional[Mapping[str, ClassSchema]] = None  # What the file says; None where it does not.
     version: Optional[int] = None
+    class_names: Sequence[str] = ()  # Those that it has, with objects or without, where that is known before it is read.
+    delimiter: Optional[str] = None  # Of fields of CSV; None: a comma, unless something else seems to be one.
 
     def read_as(self, schema: Mapping[str, ClassSchema]) -> None:
         """Which classes it has, where it does not say so itself."""

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+import math
 import os
+import re
 import sys
 import threading
 from collections import Counter
 from contextlib import contextmanager
 from datetime import datetime
+from decimal import Decimal
 from functools import partial
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, TextIO
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Set, TextIO, Tuple
 from urllib.parse import unquote
 
 from .._json import jsonable
+from .._rows import boolean_of, decimal_of, delimiter_beside, float_of, integer_of
+from .._store import located
 from ..errors import DataError
 from ..objects import Object, Table
 from ..schema import ClassSchema, Prop
@@ -26,7 +31,6 @@ from .output import json_text
 
 _LONGEST = (1 << 31) - 1  # Characters of a field.
 _TAKES_NUL = sys.version_info >= (3, 11)  # The module csv.
-_NUMBERS = (int, bool, float, Float32)
 
 
 # ------------------------------------------------------------------------------------------------
@@ -115,10 +119,11 @@ class CsvSource(Source):
         for file in sorted(folder.glob("*.csv")) if folder.is_dir() else [folder]:
             self._files[class_of_file(file) if class_name is None or folder.is_dir() else class_name] = file
         self._inside: Dict[str, Dict[int, Dict[str, Any]]] = {}
+        self.class_names = tuple(self._files)
 
     def guess(self) -> Dict[str, ClassSchema]:
         """Classes whose properties have the types that all their values look like."""
-        return {name: ClassSchema(name, _guessed(file)) for name, file in self._files.items()}
+        return {name: ClassSchema(name, _guessed(file, self.delimiter)) for name, file in self._files.items()}
 
     def rows(self, wanted: Wanted = all_properties) -> Iterator[Row]:
         assert self.schema is not None
@@ -129,8 +134,11 @@ class CsvSource(Source):
             if declared is None:
                 raise DataError(f"{file}: there is no class {name!r}")
             if not declared.embedded:
-                for values in _lines(file):
-                    yield self._row(name, values, reader)
+                for number, values in _lines(file, self.delimiter):
+                    try:
+                        yield self._row(name, values, reader)
+                    except DataError as error:
+                        raise located(error, f"{file}, line {number}") from error
 
     def _row(self, name: str, values: Mapping[str, str], reader: Reader, is_part: bool = False) -> Row:
         key = values.get("$key")
@@ -153,8 +161,8 @@ class CsvSource(Source):
         """Each object is embedded once: its text waits for the object that it is part of."""
         name = ref.class_name
         if name not in self._inside:
-            lines = _lines(self._files[name]) if name in self._files else ()
-            self._inside[name] = {_integer(values["$key"]): values for values in lines}
+            lines = _lines(self._files[name], self.delimiter) if name in self._files else ()
+            self._inside[name] = {_integer(values["$key"]): values for _, values in lines}
         values = self._inside[name].pop(ref.key, None)
         if values is None:
             raise DataError(f"There is no {name} with $key {ref.key}, or it has two places")
@@ -189,15 +197,28 @@ def _content(prop: Prop, text: str, are_keys: bool, reader: Reader) -> Any:
             return {"$ref": _integer(text)}
         target = reader.schema[prop.type]
         return text if target.primary_key is None else _content(target.properties[target.primary_key], text, are_keys, reader)
-    is_json = prop.type in _NUMBERS and text not in ("NaN", "Infinity", "-Infinity") or text[0] == "{" and prop.type is not str
-    return json.loads(text) if is_json else text
+    if prop.type is int:
+        return integer_of(text)
+    if prop.type in (float, Float32):
+        found = float_of(text)
+        return found if math.isfinite(found) else "NaN" if found != found else "Infinity" if found > 0 else "-Infinity"
+    if prop.type is Decimal:
+        return str(decimal_of(text))
+    if prop.type is bool:
+        return boolean_of(text)
+    if text[0] == "{" and prop.type is not str:
+        return json.loads(text)
+    return text
 
 
 def _any_content(text: str) -> Any:
     try:
-        return json.loads(text)
+        found = json.loads(text)
     except ValueError:
         return text
+    if type(found) is int and not -(2**63) <= found < 2**63:
+        raise ValueError(f"{text} does not fit into 64 bits")
+    return found
 
 
 class _LongFields:
@@ -226,19 +247,26 @@ class _LongFields:
 long_fields = _LongFields()
 
 
-def _lines(path: Path) -> Iterator[Dict[str, str]]:
-    """The lines of a file, by the names in its first one."""
+def _lines(path: Path, delimiter: Optional[str], empty: bool = False) -> Iterator[Tuple[int, Dict[str, str]]]:
+    """The lines of a file with their numbers, by the names in its first one. empty: that one as well, without its values."""
     with open(path, encoding="utf-8-sig", newline="") as file, long_fields():
-        lines = csv.reader(file, strict=True)  # Else a text that is cut takes the lines behind it along.
+        lines = csv.reader(file, strict=True, delimiter=delimiter or ",")  # Else a text that is cut takes the lines behind it along.
         try:
             header = next(lines, [])
             if len(set(header)) != len(header):
                 raise DataError(f"{path}: a name stands twice in the first line")
+            mark = delimiter_beside(header) if delimiter is None else None
+            if mark is not None:
+                raise DataError(
+                    f"{path}: the first line has one name, {header[0]!r}, and {mark!r} in it",
+                    hint=f"--delimiter '{mark}' where that separates the fields; --delimiter , where it is part of the name.")
+            if empty:
+                yield 1, dict.fromkeys(header, "")
             for number, line in enumerate(lines, 2):
                 if line and len(line) != len(header):
                     raise DataError(f"{path}: {len(line)} fields in line {number}, {len(header)} names")
                 if line:
-                    yield dict(zip(header, line))
+                    yield number, dict(zip(header, line))
         except (csv.Error, UnicodeDecodeError) as error:
             raise DataError(f"{path}: {error}") from error
 
@@ -248,13 +276,16 @@ def _lines(path: Path) -> Iterator[Dict[str, str]]:
 # ------------------------------------------------------------------------------------------------
 
 
-def _guessed(path: Path) -> Dict[str, Prop]:
+def _guessed(path: Path, delimiter: Optional[str]) -> Dict[str, Prop]:
     """The first type that all values of a column look like, text where they look like nothing else."""
     possible: Dict[str, List[Any]] = {}
     filled: Set[str] = set()
     empty: Set[str] = set()
-    for values in _lines(path):
+    for number, values in _lines(path, delimiter, empty=True):
         for name, text in values.items():
+            if number == 1:
+                possible[name] = list(_GUESSES)
+                continue
             left = possible.setdefault(name, list(_GUESSES))
             if text:
                 possible[name] = [guess for guess in left if guess[1](text)]
@@ -266,12 +297,19 @@ def _guessed(path: Path) -> Dict[str, Prop]:
     }
 
 
+# Numbers as JSON has them: 00501 and +5 have a form of their own, which would be lost, and 1_000 is a number to Python only.
+_DIGITS = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_FLOAT = re.compile(_DIGITS.pattern + r"(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+
+
 def _is_int(text: str) -> bool:
-    return _is(int, text) and str(int(text)) == text and -(2**63) <= int(text) < 2**63
+    return _DIGITS.fullmatch(text) is not None and text != "-0" and -(2**63) <= int(text) < 2**63
 
 
 def _is_float(text: str) -> bool:
-    return text[-1].isdigit() and _is(float, text)
+    if _DIGITS.fullmatch(text):
+        return len(text) < 40 and int(float(text)) == int(text)  # Integers among others keep their digits.
+    return _FLOAT.fullmatch(text) is not None and math.isfinite(float(text))
 
 
 def _is(read: Callable[[str], Any], text: str) -> bool:

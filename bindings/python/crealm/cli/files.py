@@ -50,7 +50,11 @@ def _new_secret(options: argparse.Namespace) -> Any:
         return {"passphrase": read_passphrase(options.new_passphrase_file), "page_cipher": cipher}
     if options.new_key is not None:
         return {"key": read_key(options.new_key), "page_cipher": cipher}
-    return {"key": None} if getattr(options, "plain", False) else {}
+    if getattr(options, "plain", False):
+        if cipher is not None:
+            raise UsageError("--plain and --cipher exclude each other")
+        return {"key": None}
+    return {} if cipher is None else {"page_cipher": cipher}  # With the secret that the file has.
 
 
 def backup(db: Database, options: argparse.Namespace) -> int:

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
 from ..collections import Dictionary, List as RealmList, SetView
 from ..database import Database
-from ..errors import DataError, NoSuchClass, SchemaError, suggestion
+from ..errors import DataError, NoSuchClass, SchemaError, UsageError, suggestion
 from ..objects import Object, Table
 from ..opening import open as open_database
 from ..schema import ClassSchema, Prop
@@ -38,6 +38,7 @@ def add(commands: Commands) -> None:
     command.add_argument("source", metavar="SOURCE", help="what export wrote; CSV of others, too; - is the standard input (JSON, NDJSON)")
     command.add_argument("--format", choices=list(FORMATS), help="default: what the ending of SOURCE says")
     command.add_argument("--class", dest="only", metavar="NAME", help="the class of a single CSV file; default: its name")
+    command.add_argument("--delimiter", metavar="CHARACTER", help="what separates the fields of CSV (default: a comma); tab for a tabulator")
     command.add_argument("--schema", metavar="SCHEMAFILE", help="the classes, as `crealm schema --json` prints them")
     command.add_argument("--update", choices=["error", "modified", "all"], default="error",
                          help="where an object has the primary key already: an error (the default), write what differs, write all values")
@@ -49,7 +50,11 @@ def run(options: argparse.Namespace) -> int:
     with _source_path(options) as path:
         kind = format_of(path, options.format)
         with closing(FORMATS[kind].read(path, options.only)) as source:
+            source.delimiter = _delimiter(options.delimiter, kind)
             counts, dropped = _import(source, options)
+    for name, count in counts.items():
+        if not count:
+            print_error(f"{name}: the source has no object of it")
     if dropped:
         print_error(f"links to objects that are nowhere: {dropped:,}")
     if options.json:
@@ -58,6 +63,15 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(f"{os.path.abspath(options.file)}: {sum(counts.values()):,} objects of {len(counts):,} classes")
     return DONE
+
+
+def _delimiter(given: Optional[str], kind: str) -> Optional[str]:
+    if given is None:
+        return None
+    mark = "\t" if given in ("tab", "\\t") else given
+    if kind != "csv" or len(mark) != 1 or mark in '"\r\n':
+        raise UsageError(f"--delimiter is one character, for CSV: not {given!r}")
+    return mark
 
 
 @contextmanager
@@ -122,7 +136,8 @@ def _fill(db: Database, source: Source, options: argparse.Namespace, is_new: boo
         filling = _Filling(db, source, options, is_new, advance)
         filling.make_objects()
         filling.link_objects()
-    return {name: one.count for name, one in filling.classes.items()}, filling.dropped
+    known = [name for name in source.class_names if name in db and not db[name].schema.embedded]
+    return {**dict.fromkeys(known, 0), **{name: one.count for name, one in filling.classes.items()}}, filling.dropped
 
 
 # ------------------------------------------------------------------------------------------------

@@ -50,7 +50,10 @@ def _found(db: Database, text: str) -> Tuple[Any, str]:
     name, rest = _class_of(db, text.strip())
     limit, rest = _taken(_LIMIT, rest)
     sort, rest = _taken(_SORT, rest)
-    condition = re.sub(r"^where\b", "", rest.strip(), flags=re.IGNORECASE).strip()
+    rest = rest.strip()
+    condition = re.sub(r"^where\b", "", rest, flags=re.IGNORECASE).strip()
+    if rest and not condition:
+        raise DataError(f"No condition stands behind {rest!r}", hint="Without a condition: the name of the class alone.")
     found: Any = db[name]
     if condition:
         found = found.where(condition)

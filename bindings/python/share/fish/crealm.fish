@@ -135,6 +135,7 @@ complete -c crealm -n '__fish_seen_subcommand_from import' -l key -r -d 'file wi
 complete -c crealm -n '__fish_seen_subcommand_from import' -l passphrase-file -r -d 'file whose first line is the passphrase'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l format -x -a 'json ndjson csv sqlite parquet arrow' -d 'default: what the ending of SOURCE says'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l class -x -d 'the class of a single CSV file; default: its name'
+complete -c crealm -n '__fish_seen_subcommand_from import' -l delimiter -x -d 'what separates the fields of CSV (default: a comma); tab for a tabulator'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l schema -r -d 'the classes, as `crealm schema --json` prints them'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l update -x -a 'error modified all' -d 'where an object has the primary key already: an error (the default), write what differs, write all values'
 complete -c crealm -n '__fish_seen_subcommand_from import' -l drop-links -d 'links to objects that are nowhere become null, and are counted'
