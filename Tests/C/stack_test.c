@@ -10,6 +10,7 @@
 #endif
 #include <crealm.h>
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -269,8 +270,9 @@ int main(int argc, char** argv) {
     if (!mkdtemp(folder)) return 1;
     snprintf(path, sizeof path, "%s/world.realm", folder);
     snprintf(copy_path, sizeof copy_path, "%s/copy.realm", folder);
-    const char* library = getenv("CREALM_LIBRARY");
-    stack_size = CREALM_MIN_STACK_SIZE * (library && strstr(library, "debug") ? 16u : 1u);
+    Dl_info library;
+    bool is_debug = dladdr((void*)realm_open, &library) && library.dli_fname && strstr(library.dli_fname, "/debug/");
+    stack_size = CREALM_MIN_STACK_SIZE * (is_debug ? 16u : 1u);
     if (talks && argc > 2) stack_size = (size_t)atol(argv[2]) << 10;
     for (size_t i = 0; i < sizeof calls / sizeof *calls; i++)
         if (argc < 4 || strstr(calls[i].name, argv[3])) run_on_a_thread(&calls[i]);
